@@ -1,0 +1,59 @@
+"""Randomness: a small generator whose state is in the game record, so that a game is the same game everywhere.
+
+The generator is a multiply-with-carry on 32-bit halves (its products fit in 64 bits, so compiled, interpreted and GPU
+arithmetic agree); streams are seeded through the Philox-2x32 cipher, which sends different game numbers of a seed to
+different states.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from borneo_env.engine.jit import rule
+from borneo_env.engine.state import CHOICES, SHUFFLES
+
+LOW = np.uint64(0xFFFFFFFF)
+HALF = np.uint64(32)
+CARRY_MULTIPLIER = np.uint64(4294883355)
+PHILOX_MULTIPLIER = np.uint64(0xD256D193)
+PHILOX_WEYL = np.uint64(0x9E3779B9)
+PHILOX_ROUNDS = 10
+
+
+@rule
+def scramble(value, key):
+    """A 64-bit value sent to another by a permutation that the 32-bit key chooses."""
+    left = value & LOW
+    right = value >> HALF
+    for _ in range(PHILOX_ROUNDS):
+        product = left * PHILOX_MULTIPLIER
+        left = (product >> HALF) ^ key ^ right
+        right = product & LOW
+        key = (key + PHILOX_WEYL) & LOW
+    return left | (right << HALF)
+
+
+@rule
+def seed_streams(g, seed, number):
+    """Start both random streams of a game from the seed and the game's number (np.uint64 both)."""
+    mixed = scramble(number, seed & LOW)
+    g.rng[SHUFFLES] = scramble(mixed, seed >> HALF) | np.uint64(1)
+    g.rng[CHOICES] = scramble(mixed ^ LOW, seed >> HALF) | np.uint64(1)
+
+
+@rule
+def below(g, stream, n):
+    """A random number from 0 to n - 1."""
+    state = g.rng[stream]
+    state = (state & LOW) * CARRY_MULTIPLIER + (state >> HALF)
+    g.rng[stream] = state
+    bits = (state & LOW) ^ (state >> HALF)
+    return int((bits * np.uint64(n)) >> HALF)
+
+
+@rule
+def shuffle(g, cards, n):
+    """Put the first n entries of an array in random order."""
+    for i in range(n - 1, 0, -1):
+        j = below(g, SHUFFLES, i + 1)
+        cards[i], cards[j] = cards[j], cards[i]

@@ -1,0 +1,111 @@
+"""The two compile decorators of the engine, and the cache of what they compiled.
+
+`@rule` marks a function over one game: it is compiled into whatever calls it. `@entry` marks a function that Python
+calls: its machine code is kept on disk. Numba watches only the file a cached function stands in, so an edited rule in
+another file would go unnoticed; therefore the cache folder is named by a digest of all sources of the package.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numba
+import numpy as np
+from numba.core import event
+from platformdirs import user_cache_path
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+INTERPRETED = bool(numba.config.DISABLE_JIT)  # NUMBA_DISABLE_JIT=1: every rule runs as plain Python
+KEEP_CACHES = 4  # folders of other versions and settings that are left in place
+COMPILE_SECONDS = 60  # about what a first use takes on a slow machine; for the announcement only
+
+
+def _digest() -> str:
+    """Names this version of the engine's sources together with the settings that change the machine code."""
+    package = Path(__file__).parent.parent
+    digest = hashlib.sha256()
+    for path in sorted(package.rglob("*.py")):
+        digest.update(str(path.relative_to(package)).encode() + b"\0" + path.read_bytes())
+    settings = (numba.__version__, np.__version__, sys.version_info[:2], numba.config.BOUNDSCHECK, numba.config.OPT)
+    digest.update(repr(settings).encode())
+    return digest.hexdigest()[:16]
+
+
+def _cache_folder() -> Path:
+    """The folder for this version's machine code; folders of versions long unused are removed."""
+    root = Path(os.environ.get("BORNEO_CACHE_DIR") or user_cache_path("borneo-env")) / "compiled"
+    folder = root / _digest()
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        os.utime(folder)
+        others = sorted((f for f in root.iterdir() if f != folder), key=lambda f: f.stat().st_mtime, reverse=True)
+        for old in others[KEEP_CACHES:]:
+            shutil.rmtree(old, ignore_errors=True)
+    except OSError:
+        pass  # a read-only home: Numba then compiles anew in each process, or finds a place of its own
+    return folder
+
+
+_FOLDER = _cache_folder()
+_OURS: set[int] = set()
+
+
+def rule(function: Function) -> Function:
+    """Compile a function over one game record; it becomes part of the entry that calls it."""
+    return _remember(numba.njit(nogil=True, error_model="numpy")(function))
+
+
+def entry(function: Function) -> Function:
+    """Compile a function that Python calls, and keep its machine code on disk."""
+    shared = numba.config.CACHE_DIR
+    numba.config.CACHE_DIR = str(_FOLDER)  # read by Numba while it decorates; other packages keep their own
+    try:
+        return _remember(numba.njit(nogil=True, error_model="numpy", cache=True)(function))
+    finally:
+        numba.config.CACHE_DIR = shared
+
+
+def _remember(dispatcher: Any) -> Any:
+    _OURS.add(id(dispatcher))
+    return dispatcher
+
+
+def attributes(argument: Any) -> Any:
+    """An argument as the rules want it: with the compiler off, records need a recarray's access by attribute."""
+    if INTERPRETED and isinstance(argument, np.ndarray) and argument.dtype.names:
+        return argument.view(np.recarray)
+    return argument
+
+
+class _Announcer(event.Listener):
+    """Says once, on stderr, that a first use compiles, and how long it took."""
+
+    def __init__(self) -> None:
+        self.depth = 0
+        self.announced = False
+        self.began = 0.0
+
+    def on_start(self, compilation: Any) -> None:
+        if id(compilation.data["dispatcher"]) not in _OURS:
+            return
+        self.depth += 1
+        if self.depth == 1 and not self.announced:
+            self.announced = True
+            note = f"borneo_env: compiling the rules for this machine, about {COMPILE_SECONDS} s, once per version ..."
+            print(note, file=sys.stderr, flush=True)
+
+    def on_end(self, compilation: Any) -> None:
+        if id(compilation.data["dispatcher"]) in _OURS:
+            self.depth -= 1
+
+
+if not INTERPRETED:
+    event.register("numba:compile", _Announcer())

@@ -1,0 +1,70 @@
+"""Ruleset: which Borneo is played. Checked when made, so that everything after can rely on it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from borneo_env.cards import Tables, load_tables
+
+EDITIONS = ("board", "card")
+PLAYER_COUNTS = (3, 4, 5)
+
+
+class RulesetError(ValueError):
+    """A combination of edition, players and variants that does not exist."""
+
+
+@dataclass(frozen=True)
+class Ruleset:
+    """An edition, a number of players, the variants, and the cards.
+
+    `traders` is 3, or 4 for the three-player variant of the board edition (R9.1); `blackbeard` adds Blackbeard's
+    secret (R9.2). `tables` is a card table of your own: the path of a TOML file, `"tiny"` for short games, or
+    loaded `Tables`; without it the edition's own cards are used.
+    """
+
+    edition: str = "board"
+    players: int = 4
+    traders: int = 3
+    blackbeard: bool = False
+    tables: Tables = field(default=None, repr=False)  # type: ignore[assignment]  # a path or None until checked
+
+    def __post_init__(self) -> None:
+        if self.edition not in EDITIONS:
+            raise RulesetError(f"edition {self.edition!r} does not exist; use one of {', '.join(EDITIONS)}")
+        if type(self.players) is not int or self.players not in PLAYER_COUNTS:
+            raise RulesetError(f"Borneo is for 3, 4 or 5 players, not {self.players!r}")
+        if type(self.traders) is not int or self.traders not in (3, 4):
+            raise RulesetError(f"each player has 3 traders, or 4 in the three-player variant, not {self.traders!r}")
+        if self.traders == 4 and (self.edition, self.players) != ("board", 3):
+            raise RulesetError(
+                f"four traders are a variant of the board edition with 3 players (R9.1), not of the {self.edition} "
+                f"edition with {self.players}; use traders=3 or players=3, edition='board'"
+            )
+        if type(self.blackbeard) is not bool:
+            raise RulesetError(f"blackbeard is True or False, not {self.blackbeard!r}")
+        if self.blackbeard and self.edition != "board":
+            raise RulesetError("Blackbeard's secret is a variant of the board edition (R9.2); use edition='board'")
+        if not isinstance(self.tables, Tables):
+            source: str | Path = self.edition if self.tables is None else self.tables
+            object.__setattr__(self, "tables", load_tables(source))
+
+    @property
+    def name(self) -> str:
+        """A short name without spaces, such as `board-4` or `board-3-four-traders-blackbeard`."""
+        parts = [self.edition, str(self.players)]
+        if self.traders == 4:
+            parts.append("four-traders")
+        if self.blackbeard:
+            parts.append("blackbeard")
+        if self.tables != load_tables(self.edition):
+            parts.append("own-cards")
+        return "-".join(parts)
+
+
+def every_ruleset() -> list[Ruleset]:
+    """All rulesets of the box: both editions, every number of players, every combination of variants (R9.3)."""
+    tables = [(3, 3), (4, 3), (5, 3), (3, 4)]
+    board = [Ruleset("board", players, traders, pirates) for pirates in (False, True) for players, traders in tables]
+    return board + [Ruleset("card", players) for players in PLAYER_COUNTS]
