@@ -5,7 +5,7 @@ from __future__ import annotations
 from borneo_env.engine.jit import rule
 from borneo_env.engine.rules.cargo import apply_ship, apply_take, legal_ship, legal_take
 from borneo_env.engine.rules.contracts import apply_contract, apply_pay, legal_contract, legal_pay
-from borneo_env.engine.rules.drawing import apply_drop, draw_card, legal_drop
+from borneo_env.engine.rules.drawing import apply_drop, legal_drop
 from borneo_env.engine.rules.setup import apply_place, legal_place
 from borneo_env.engine.rules.traders import (
     apply_commit,
@@ -23,7 +23,6 @@ from borneo_env.engine.state import (
     COMMIT,
     CONTRACT,
     DEFEND,
-    DRAW,
     DROP,
     KEEP,
     LAST_CONTRACT,
@@ -68,8 +67,8 @@ def legal(box, g, options):
 
 
 @rule
-def decide(box, g, action):
-    """Carry out a legal action up to the point where cards must be drawn (phase DRAW) or the next decision."""
+def apply(box, g, action):
+    """Carry out a legal action, and all that follows from it, up to the next decision."""
     phase = g.phase
     if phase == PLACE:
         apply_place(box, g, action)
@@ -93,11 +92,3 @@ def decide(box, g, action):
         apply_take(box, g, action)
     elif phase == DROP:
         apply_drop(box, g, action)
-
-
-@rule
-def apply(box, g, action):
-    """Carry out a legal action, and draw cards where the rules say so, up to the next decision."""
-    decide(box, g, action)
-    while g.phase == DRAW:
-        draw_card(box, g)

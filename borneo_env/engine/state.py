@@ -41,14 +41,12 @@ AT_PORT = 6
 HAND = AT_PORT + OPEN_PORTS
 WAREHOUSE = HAND + SEATS
 
-# What is being decided. In DRAW nobody decides: cards are drawn. OVER is the end.
+# What is being decided.
 PHASES = (
     "place", "contract", "pay", "traders", "commit", "defend", "keep", "yield", "ship", "take", "drop",
-    "last contract", "draw", "over",
+    "last contract", "over",
 )  # fmt: skip
-(PLACE, CONTRACT, PAY, TRADERS, COMMIT, DEFEND, KEEP, YIELD, SHIP, TAKE, DROP, LAST_CONTRACT, DRAW, OVER) = range(
-    len(PHASES)
-)
+PLACE, CONTRACT, PAY, TRADERS, COMMIT, DEFEND, KEEP, YIELD, SHIP, TAKE, DROP, LAST_CONTRACT, OVER = range(len(PHASES))
 
 # The two random streams of a game: the table's shuffles, and the choices of players who play at random.
 SHUFFLES, CHOICES = range(2)
@@ -72,6 +70,7 @@ FIELDS = (
     Field("clock", "i2", (), 0, CLOCK_MAX, "counts the arrivals of cards on the table and the shuffles"),
     Field("since", "i2", (THINGS,), 0, CLOCK_MAX, "clock when a thing came to its port or warehouse; for a card in a "
           "hand or in the draw pile, the clock of the shuffle that made its pile (R11.3)"),
+    Field("pile_since", "i2", (), 0, CLOCK_MAX, "clock of the shuffle that made the draw pile: the newest pile"),
     Field("hand_since", "i2", (SEATS, HAND_ROOM), -1, CLOCK_MAX, "`since` of each player's hand cards, ascending, -1 "
           "behind them: public, where the cards themselves are not"),
     Field("shown", "i2", (OPEN_PORTS, N_COMPANIES), 0, 4 * CARDS, "visible flags of each company at each open port"),
@@ -97,7 +96,6 @@ FIELDS = (
     Field("turn", "i1", (), 0, SEATS - 1, "whose turn it is"),
     Field("start", "i1", (), 0, SEATS - 1, "the start player"),
     Field("placed", "i1", (), 0, SEATS * 4, "traders placed so far"),
-    Field("to_draw", "i1", (), 0, 2, "cards the turn player has still to draw"),
     Field("ended", "i1", (), 0, 1, "1 once the last contracts have begun (R8.3)"),
     Field("finished", "i1", (), 0, SEATS, "players who have had their last contract"),
     Field("contract", "i1", (), -1, N_KINDS - 1, "kind of contract being paid, or -1"),
@@ -114,9 +112,12 @@ FIELDS = (
     Field("n_sharers", "i1", (), 0, N_COMPANIES, "distribution: how many companies share"),
     Field("sharer", "i1", (), -1, N_COMPANIES - 1, "distribution: index of the company that chooses"),
     Field("sharing_rank", "i1", (), 0, CARD_SLOTS - 1, "distribution: rank of the trader who chooses"),
+    # Every byte belongs to a field, so that equal games have equal bytes.
+    Field("padding", "i1", (5,), 0, 0, "nothing"),
 )  # fmt: skip
 
 GAME = np.dtype([(f.name, f.dtype, f.shape) for f in FIELDS], align=True)
+assert GAME.itemsize == sum(GAME[name].itemsize for name in GAME.fields), "adapt the padding field"
 
 BOX = np.dtype(
     [

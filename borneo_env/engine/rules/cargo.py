@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from borneo_env.engine.jit import rule
+from borneo_env.engine.rules.drawing import draw_cards
 from borneo_env.engine.rules.ending import end_game
 from borneo_env.engine.rules.setup import open_port
 from borneo_env.engine.rules.table import discard_from, list_cards, out_of_hand, set_down, store
@@ -10,7 +11,6 @@ from borneo_env.engine.state import (
     AT_PORT,
     CARDS,
     CLOCK_MAX,
-    DRAW,
     HAND,
     N_COMPANIES,
     NO_CARD,
@@ -48,7 +48,7 @@ def apply_ship(box, g, action):
     elif g.laid[place] >= box.limit[port]:
         share(box, g, place)
     else:
-        begin_drawing(g)
+        draw_cards(box, g)
 
 
 @rule
@@ -206,11 +206,4 @@ def end_sharing(box, g):
         end_game(box, g)
     else:
         open_port(g, place)
-        begin_drawing(g)
-
-
-@rule
-def begin_drawing(g):
-    g.player = g.turn
-    g.to_draw = 2  # R8.1
-    g.phase = DRAW
+        draw_cards(box, g)

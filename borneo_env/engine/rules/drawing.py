@@ -9,27 +9,30 @@ from borneo_env.engine.rules.table import into_hand, list_cards, out_of_hand
 from borneo_env.engine.rules.turn import end_turn
 from borneo_env.engine.state import CARDS, DISCARD, DROP, HAND, HAND_LIMIT, PILE
 
+DRAWN = 2  # R8.1
+
 
 @rule
-def draw_card(box, g):
-    """Draw one card; when the pile is empty the discards are shuffled first, and without any the game ends (R8.3)."""
-    if g.draw_left == 0:
-        gather_discards(g)
-        shuffle(g, g.draw, int(g.draw_left))
-    if g.draw_left == 0:
-        end_game(box, g)
-        return
-    g.draw_left -= 1
-    into_hand(g, g.turn, g.draw[g.draw_left])
-    g.to_draw -= 1
-    if g.to_draw == 0:
-        check_hand(box, g)
+def draw_cards(box, g):
+    """The turn player draws two cards; without any left the game ends (R8.3), else the hand is checked."""
+    g.player = g.turn
+    for _ in range(DRAWN):
+        if g.draw_left == 0:
+            gather_discards(g)
+            shuffle(g, g.draw, int(g.draw_left))
+        if g.draw_left == 0:
+            end_game(box, g)
+            return
+        g.draw_left -= 1
+        into_hand(g, g.turn, g.draw[g.draw_left])
+    check_hand(box, g)
 
 
 @rule
 def gather_discards(g):
     """Make the discard pile the draw pile, in the order of the cards' ids; a pile of its own (R11.3)."""
     g.clock += 1
+    g.pile_since = g.clock
     g.draw_size = 0
     for card in range(CARDS):
         if g.place[card] == DISCARD:

@@ -25,7 +25,6 @@ PIRATE_PENALTY = 2  # R9.2
 def end_game(box, g):
     """Discard the cards at the ports and in the hands (R8.4); then come the last contracts (R8.5)."""
     g.ended = 1
-    g.to_draw = 0
     for place in range(OPEN_PORTS):
         discard_from(g, AT_PORT + place)
         g.laid[place] = 0

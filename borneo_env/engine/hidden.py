@@ -1,0 +1,156 @@
+"""What a seat may know (R11): `redact` blanks the rest of a game, `resample` fills it in at random.
+
+`redact` defines secret information for the whole project: views of agents and observations are made from what it
+leaves. A spectator, who sees no hand at all, is seat -1.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from borneo_env.engine.dice import below, scramble
+from borneo_env.engine.jit import attributes, entry, rule
+from borneo_env.engine.state import (
+    CARDS,
+    COMMIT,
+    GAME,
+    HAND,
+    NO_CARD,
+    PILE,
+    SEATS,
+    SHUFFLES,
+    THINGS,
+    UNSEEN,
+)
+
+SPECTATOR = -1
+ONE = np.uint64(1)
+
+
+@rule
+def blank_secrets(g, seat):
+    """Blank what a seat does not know: other hands, the order of both piles (R11.2), and the random streams."""
+    for thing in range(THINGS):
+        place = g.place[thing]
+        if place == PILE or (HAND <= place < HAND + SEATS and place != HAND + seat):
+            g.place[thing] = UNSEEN
+    g.draw[:] = NO_CARD
+    g.port_pile[:] = NO_CARD
+    g.rng[:] = np.uint64(0)
+    g.number = 0
+
+
+@rule
+def fill_secrets(g, seat, unseen):
+    """Deal the unseen things of a redacted game: each hand gets as many cards of each pile as it holds (R11.3)."""
+    n = shuffled_unseen(g, 0, CARDS, unseen)
+    for player in range(SEATS):
+        if player != seat:
+            for slot in range(g.hand_size[player]):
+                card = take_from_pile(g, unseen, n, g.hand_since[player, slot])
+                g.place[card] = HAND + player
+    lay_pile(g, g.draw, unseen, n)
+    n = shuffled_unseen(g, CARDS, THINGS, unseen)
+    lay_pile(g, g.port_pile, unseen, n)
+
+
+@rule
+def shuffled_unseen(g, low, high, unseen):
+    """List the unseen things with ids from low to high in random order; returns how many there are."""
+    n = 0
+    for thing in range(low, high):
+        if g.place[thing] == UNSEEN:
+            j = below(g, SHUFFLES, n + 1)
+            unseen[n] = unseen[j]
+            unseen[j] = thing
+            n += 1
+    return n
+
+
+@rule
+def take_from_pile(g, unseen, n, since):
+    """Take the first card of a certain draw pile from the list of unseen cards."""
+    i = 0
+    while unseen[i] == NO_CARD or g.since[unseen[i]] != since:
+        i += 1
+    card = unseen[i]
+    unseen[i] = NO_CARD
+    return card
+
+
+@rule
+def lay_pile(g, pile, unseen, n):
+    """Lay what is left of a list as a pile."""
+    height = 0
+    for i in range(n):
+        if unseen[i] != NO_CARD:
+            g.place[unseen[i]] = PILE
+            pile[height] = unseen[i]
+            height += 1
+
+
+@rule
+def possible(g):
+    """Whether the game can have come about: someone who just declared an attack holds a card for it (R4.3)."""
+    if g.phase != COMMIT or g.attack_cards > 0:
+        return True
+    for card in range(CARDS):
+        if g.place[card] == HAND + g.player and (g.fighters >> np.uint64(card)) & ONE == ONE:
+            return True
+    return False
+
+
+@entry
+def redact_games(games, seats):
+    for i in range(len(games)):
+        blank_secrets(games[i], seats[i])
+
+
+@entry
+def resample_games(games, seats, seeds, unseen):
+    """Replace each game by a random one its seat cannot tell apart; `unseen` is room to work in."""
+    for i in range(len(games)):
+        g = games[i]
+        stream = scramble(seeds[i], np.uint64(0)) | ONE
+        searching = True
+        while searching:
+            blank_secrets(g, seats[i])
+            g.rng[SHUFFLES] = stream
+            fill_secrets(g, seats[i], unseen)
+            stream = g.rng[SHUFFLES]
+            searching = not possible(g)
+        g.rng[:] = scramble(stream, np.uint64(1)) | ONE
+
+
+def redact(games: Any, seat: ArrayLike) -> Any:
+    """A copy of a game, or of an array of games, as a seat sees it; `seat` may differ from game to game."""
+    views, seats = _prepare(games, seat)
+    redact_games(attributes(views), seats)
+    return _like(games, views)
+
+
+def resample(games: Any, seat: ArrayLike, rng: np.random.Generator) -> Any:
+    """A random complete game among those that look the same to the seat, for one game or each of an array (R11.3).
+
+    Works on complete and on redacted games alike. Its random streams are fresh, so nothing that comes later
+    (reshuffles, the port pile) follows the original game.
+    """
+    copies, seats = _prepare(games, seat)
+    seeds = rng.integers(2**64, size=len(copies), dtype=np.uint64)
+    resample_games(attributes(copies), seats, seeds, np.empty(THINGS, np.int8))
+    return _like(games, copies)
+
+
+def _prepare(games: Any, seat: ArrayLike) -> tuple[NDArray[np.void], NDArray[np.int64]]:
+    copies = np.array(games, GAME, ndmin=1)
+    seats = np.asarray(seat)
+    if seats.dtype.kind not in "iu" or seats.min() < SPECTATOR or seats.max() >= SEATS:
+        raise ValueError(f"a seat is a number from 0 to {SEATS - 1}, or {SPECTATOR} for a spectator, not {seat!r}")
+    return copies, np.broadcast_to(seats, copies.shape).astype(np.int64)
+
+
+def _like(games: Any, copies: NDArray[np.void]) -> Any:
+    return copies if np.ndim(games) else copies[0]
