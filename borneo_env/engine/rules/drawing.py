@@ -17,10 +17,7 @@ def draw_cards(box, g):
     """The turn player draws two cards; without any left the game ends (R8.3), else the hand is checked."""
     g.player = g.turn
     for _ in range(DRAWN):
-        if g.draw_left == 0:
-            gather_discards(g)
-            shuffle(g, g.draw, int(g.draw_left))
-        if g.draw_left == 0:
+        if g.draw_left == 0 and not reshuffle(g):
             end_game(box, g)
             return
         g.draw_left -= 1
@@ -29,18 +26,24 @@ def draw_cards(box, g):
 
 
 @rule
-def gather_discards(g):
-    """Make the discard pile the draw pile, in the order of the cards' ids; a pile of its own (R11.3)."""
-    g.clock += 1
-    g.pile_since = g.clock
-    g.draw_size = 0
+def reshuffle(g):
+    """Shuffle the discard pile and make it the draw pile, a pile of its own (R11.3); False if there is none."""
+    n = 0
     for card in range(CARDS):
         if g.place[card] == DISCARD:
-            g.place[card] = PILE
-            g.since[card] = g.clock
-            g.draw[g.draw_size] = card
-            g.draw_size += 1
-    g.draw_left = g.draw_size
+            g.draw[n] = card
+            n += 1
+    if n == 0:
+        return False
+    g.clock += 1
+    g.pile_since = g.clock
+    for i in range(n):
+        g.place[g.draw[i]] = PILE
+        g.since[g.draw[i]] = g.clock
+    g.draw_left = n
+    g.draw_size = n
+    shuffle(g, g.draw, n)
+    return True
 
 
 @rule

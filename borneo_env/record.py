@@ -1,0 +1,295 @@
+"""Game records: JSON Lines, one file a game, complete without any generator. Written, read and verified here.
+
+The first line is the header (ruleset, cards, deal), then come the moves and shuffles in their order, then the result.
+A record from a stranger is only ever parsed and checked: nothing in it is run.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from borneo_env.cards import CARGO_CARDS, CONTRACT_KINDS, TableError, Tables, read_tables
+from borneo_env.engine.actions import OPEN_PORTS
+from borneo_env.engine.batch import NO_ACTION, Batch
+from borneo_env.engine.state import CARDS, FIRST_HAND, HAND, PILE
+from borneo_env.ruleset import Ruleset, RulesetError
+
+FORMAT = "borneo-record/1"
+LARGEST_FILE = 20_000_000  # bytes; a game with all its legal moves has about 200,000
+RULESET_KEYS = ("edition", "players", "traders", "blackbeard")
+
+Line = dict[str, Any]
+
+
+class RecordError(ValueError):
+    """A record that is wrong; the message says in which line and why."""
+
+    def __init__(self, line: int, reason: str) -> None:
+        super().__init__(f"line {line}: {reason}")
+        self.line = line
+        self.reason = reason
+
+
+# ---------------------------------------------------------------- writing
+
+
+def record_games(
+    ruleset: Ruleset, games: int, *, seed: int, agents: Sequence[str], first: int = 0, legal: bool = False
+) -> list[list[Line]]:
+    """Play games of a seed from number `first` on with random players, and return their records."""
+    batch = Batch(games, ruleset, seed=seed, first=first, finished="hold", skip_forced=False)
+    records = [[header(ruleset, game, agents, seed)] for game in batch.games]
+    while (batch.player >= 0).any():
+        step_and_record(batch, batch.sample(), records, legal=legal)
+    for i, record in enumerate(records):
+        record.append(result_line(batch, i))
+    return records
+
+
+def step_and_record(batch: Batch, actions: np.ndarray, records: Sequence[list[Line]], *, legal: bool = False) -> None:
+    """Step a batch that asks for forced decisions, and append a line to the record of every game that moved."""
+    piles = batch.games["pile_since"].copy()
+    for i in np.flatnonzero(actions != NO_ACTION):
+        records[i].append(move_line(batch, int(i), int(actions[i]), legal=legal))
+    batch.step(actions)
+    for i in np.flatnonzero(batch.games["pile_since"] != piles):
+        records[i].append({"shuffle": shuffled_pile(batch.games[i])})
+
+
+def header(ruleset: Ruleset, game: np.void, agents: Sequence[str], seed: int) -> Line:
+    """The first line of a record, from a game that has just been dealt."""
+    ports = ruleset.tables.ports_in_play(ruleset.players)
+    pile = game["port_pile"][: game["ports_left"]][::-1]
+    return {
+        "format": FORMAT,
+        "ruleset": {key: getattr(ruleset, key) for key in RULESET_KEYS},
+        "cargo": [asdict(card) | {"flags": list(card.flags)} for card in ruleset.tables.cargo],
+        "ports": [{key: getattr(port, key) for key in ("name", "spice", "limit", "monopoly")} for port in ports],
+        "contracts": dict(zip(CONTRACT_KINDS, ruleset.tables.supply_in_play(ruleset.players), strict=True)),
+        "contract_points": {contract.kind: contract.points for contract in ruleset.tables.contracts},
+        "deal": {
+            "start": int(game["start"]),
+            "hands": [np.flatnonzero(game["place"] == HAND + p).tolist() for p in range(ruleset.players)],
+            "draw": game["draw"][: game["draw_left"]][::-1].tolist(),
+            "ports": [int(port) - CARDS for port in (*game["open"], *pile)],
+        },
+        "agents": list(agents),
+        "seed": seed,
+    }
+
+
+def move_line(batch: Batch, game: int, action: int, *, legal: bool = False) -> Line:
+    """A move about to be made, with the mark of a forced one and, if asked for, all legal ones."""
+    options = batch.legal_moves(game)
+    line: Line = {
+        "player": int(batch.games["player"][game]),
+        "move": batch.actions.text(action, batch.phase_name(game)),
+    }
+    if len(options) == 1:
+        line["forced"] = True
+    if legal:
+        line["legal"] = options
+    return line
+
+
+def shuffled_pile(game: np.void) -> list[int]:
+    """The draw pile as it was when it was last shuffled, top card first."""
+    pile: list[int] = game["draw"][: game["draw_size"]][::-1].tolist()
+    return pile
+
+
+def result_line(batch: Batch, game: int = 0) -> Line:
+    """The last line of a record."""
+    standing = {"scores": batch.scores(), "places": batch.places(), "contracts": batch.contracts()}
+    return {name: values[game].tolist() for name, values in standing.items()}
+
+
+def write_record(path: str | Path, record: Sequence[Line]) -> None:
+    """Write a record as JSON Lines."""
+    Path(path).write_text("".join(json.dumps(line) + "\n" for line in record), encoding="utf-8")
+
+
+# ---------------------------------------------------------------- reading
+
+
+def read_record(path: str | Path) -> list[Line]:
+    """The parsed lines of a record file; raises RecordError where a line is not a JSON object."""
+    path = Path(path)
+    try:
+        if path.stat().st_size > LARGEST_FILE:
+            raise RecordError(1, f"the file is larger than {LARGEST_FILE:,} bytes; a record has one game")
+        text = path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise RecordError(1, f"the file cannot be read: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise RecordError(1, "the file is not text in UTF-8") from None
+    return [_parse_line(i, line) for i, line in enumerate(text.splitlines(), start=1)]
+
+
+def _parse_line(number: int, text: str) -> Line:
+    try:
+        line = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise RecordError(number, f"is not JSON ({error}); was the file cut off?") from None
+    if not isinstance(line, dict):
+        raise RecordError(number, f"is not a JSON object but {type(line).__name__}")
+    return line
+
+
+@dataclass
+class Moment:
+    """One line of a record that has been replayed: the game before it, and the batch of one game after it."""
+
+    line_number: int
+    line: Line
+    before: np.void
+    batch: Batch
+
+    @property
+    def after(self) -> np.void:
+        game: np.void = self.batch.games[0]
+        return game
+
+
+def verify(lines: Sequence[Line]) -> Batch:
+    """Replay a whole record through the engine; returns the finished game, or raises RecordError."""
+    moments = list(replay(lines))
+    return moments[-1].batch
+
+
+def replay(lines: Sequence[Line]) -> Iterator[Moment]:
+    """Replay a record line by line, checking everything it says; raises RecordError where it is wrong."""
+    if not lines:
+        raise RecordError(1, "the file is empty")
+    batch = _deal(lines[0])
+    drawer: int | None = None  # who drew from a pile the engine has just shuffled
+    for number, line in enumerate(lines[1:], start=2):
+        before = batch.games[0].copy()
+        if drawer is not None:
+            _lay_recorded_pile(number, line, batch, drawer)
+            drawer = None
+        elif batch.phase_name() == "over":
+            _check_result(number, line, batch)
+            if number < len(lines):
+                raise RecordError(number + 1, "stands behind the result; a record ends there")
+        else:
+            _make_move(number, line, batch)
+            if before["pile_since"] != batch.games["pile_since"][0]:
+                drawer = int(before["turn"])
+        yield Moment(number, line, before, batch)
+    if "scores" not in lines[-1]:
+        raise RecordError(len(lines) + 1, "the file ends before the game and its result do; was it cut off?")
+
+
+def _deal(line: Line) -> Batch:
+    """A batch of one game, dealt as the header says."""
+    ruleset = _read_ruleset(line)
+    deal = _get(1, line, "deal", dict)
+    hands = [_cards(1, hand, f"hand of player {i}") for i, hand in enumerate(_get(1, deal, "hands", list))]
+    if [len(hand) for hand in hands] != [FIRST_HAND] * ruleset.players:
+        raise RecordError(1, f"deal: {ruleset.players} hands of {FIRST_HAND} cards are dealt (R1.1)")
+    draw = _cards(1, _get(1, deal, "draw", list), "draw pile")
+    where = [(card, f"the hand of player {i}") for i, hand in enumerate(hands) for card in hand]
+    _check_all(where + [(card, "the draw pile") for card in draw], range(CARGO_CARDS), "card")
+    ports = _get(1, deal, "ports", list)
+    places = ["an open place"] * OPEN_PORTS + ["the port pile"] * len(ports)
+    _check_all(list(zip(ports, places, strict=False)), range(len(ruleset.tables.ports)), "port")
+    start = _get(1, deal, "start", int)
+    if not 0 <= start < ruleset.players:
+        raise RecordError(1, f"deal: start player {start} does not exist")
+    batch = Batch(1, ruleset, finished="hold", skip_forced=False)
+    batch.deal_stacked(0, start, [*sum(hands, []), *draw], ports)
+    return batch
+
+
+def _read_ruleset(line: Line) -> Ruleset:
+    if line.get("format") != FORMAT:
+        raise RecordError(1, f"format: is {line.get('format')!r}; this version reads {FORMAT!r}")
+    fields = _get(1, line, "ruleset", dict)
+    if sorted(fields) != sorted(RULESET_KEYS):
+        raise RecordError(1, f"ruleset: has the fields {', '.join(map(str, fields))}; it needs {', '.join(RULESET_KEYS)}")
+    try:
+        return Ruleset(**fields, tables=_read_tables(line))
+    except (RulesetError, TableError, TypeError) as error:
+        raise RecordError(1, str(error)) from None
+
+
+def _read_tables(line: Line) -> Tables:
+    supply, points = _get(1, line, "contracts", dict), _get(1, line, "contract_points", dict)
+    if set(supply) != set(CONTRACT_KINDS) or set(points) != set(CONTRACT_KINDS):
+        raise RecordError(1, f"contracts and contract_points: need the kinds {', '.join(CONTRACT_KINDS)}")
+    contracts = [{"kind": kind, "supply": supply[kind], "points": points[kind]} for kind in CONTRACT_KINDS]
+    tables = {"cargo": line.get("cargo"), "ports": line.get("ports"), "contracts": contracts}
+    return read_tables(tables, "header")
+
+
+def _get(number: int, line: Line, key: str, kind: type) -> Any:
+    if type(line.get(key)) is not kind:
+        names = {dict: "an object", list: "a list", int: "a whole number", str: "a text"}
+        raise RecordError(number, f"{key}: should be {names[kind]}, but is {str(line.get(key))[:60]!r}")
+    return line[key]
+
+
+def _cards(number: int, cards: Any, what: str) -> list[int]:
+    if not isinstance(cards, list) or any(type(c) is not int or not 0 <= c < CARGO_CARDS for c in cards):
+        raise RecordError(number, f"{what}: should be a list of cards 0 to {CARGO_CARDS - 1}")
+    return cards
+
+
+def _check_all(where: list[tuple[Any, str]], things: range, what: str) -> None:
+    """Every thing must be dealt to exactly one place."""
+    found: dict[int, str] = {}
+    for thing, place in where:
+        if type(thing) is not int or thing not in things:
+            raise RecordError(1, f"deal: there is no {what} {str(thing)[:20]}")
+        if thing in found:
+            raise RecordError(1, f"deal: {what} {thing} is in two places: {found[thing]} and {place}")
+        found[thing] = place
+    missing = [thing for thing in things if thing not in found]
+    if missing:
+        raise RecordError(1, f"deal: {what} {missing[0]} is in no place")
+
+
+def _make_move(number: int, line: Line, batch: Batch) -> None:
+    if "move" not in line:
+        raise RecordError(number, f"a move of player {batch.player[0]} should stand here (phase {batch.phase_name()})")
+    player, move = _get(number, line, "player", int), _get(number, line, "move", str)
+    if player != batch.player[0]:
+        raise RecordError(number, f"player {batch.player[0]} decides (phase {batch.phase_name()}), not player {player}")
+    options = batch.legal_moves()
+    if move not in options:
+        raise RecordError(number, f"{move[:60]!r} is not legal for player {player}; legal are: {', '.join(options)}")
+    if "legal" in line and (not isinstance(line["legal"], list) or sorted(map(str, line["legal"])) != sorted(options)):
+        raise RecordError(number, f"legal: the legal moves are: {', '.join(options)}")
+    if line.get("forced", False) is not (len(options) == 1):
+        raise RecordError(number, f"forced: {len(options)} moves were legal, so it should be {len(options) == 1}")
+    batch.step([batch.actions.action(move, batch.phase_name())])
+
+
+def _lay_recorded_pile(number: int, line: Line, batch: Batch, drawer: int) -> None:
+    """Put the recorded pile in place of the engine's own shuffle; cards already drawn from it change with it."""
+    if "shuffle" not in line:
+        raise RecordError(number, "the discard pile was shuffled here (R8.1): a shuffle line is missing")
+    pile = _cards(number, line["shuffle"], "shuffle")
+    game = batch.games[0]
+    shuffled = shuffled_pile(game)
+    if sorted(pile) != sorted(shuffled):
+        raise RecordError(number, f"shuffle: the pile should hold the discarded cards {sorted(shuffled)}")
+    drawn = len(pile) - int(game["draw_left"])
+    if not game["ended"]:  # a game that ended here shuffled one card only
+        game["place"][shuffled] = PILE
+        game["place"][pile[:drawn]] = HAND + drawer
+        game["draw"][: len(pile)] = pile[::-1]
+    batch.refresh()
+
+
+def _check_result(number: int, line: Line, batch: Batch) -> None:
+    for name, value in result_line(batch).items():
+        if line.get(name) != value:
+            raise RecordError(number, f"{name}: should be {value}, but the record says {str(line.get(name))[:60]}")
