@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -56,10 +57,10 @@ def step_and_record(batch: Batch, actions: np.ndarray, records: Sequence[list[Li
     """Step a batch that asks for forced decisions, and append a line to the record of every game that moved."""
     piles = batch.games["pile_since"].copy()
     for i in np.flatnonzero(actions != NO_ACTION):
-        records[i].append(move_line(batch, int(i), int(actions[i]), legal=legal))
+        records[int(i)].append(move_line(batch, int(i), int(actions[i]), legal=legal))
     batch.step(actions)
     for i in np.flatnonzero(batch.games["pile_since"] != piles):
-        records[i].append({"shuffle": shuffled_pile(batch.games[i])})
+        records[int(i)].append({"shuffle": shuffled_pile(batch.games[i])})
 
 
 def header(ruleset: Ruleset, game: np.void, agents: Sequence[str], seed: int) -> Line:
@@ -106,8 +107,11 @@ def shuffled_pile(game: np.void) -> list[int]:
 
 def result_line(batch: Batch, game: int = 0) -> Line:
     """The last line of a record."""
-    standing = {"scores": batch.scores(), "places": batch.places(), "contracts": batch.contracts()}
-    return {name: values[game].tolist() for name, values in standing.items()}
+    return {
+        "scores": batch.scores()[game].tolist(),
+        "places": batch.places()[game].tolist(),
+        "contracts": batch.contracts()[game].tolist(),
+    }
 
 
 def write_record(path: str | Path, record: Sequence[Line]) -> None:
@@ -204,7 +208,7 @@ def _deal(line: Line) -> Batch:
     if not 0 <= start < ruleset.players:
         raise RecordError(1, f"deal: start player {start} does not exist")
     batch = Batch(1, ruleset, finished="hold", skip_forced=False)
-    batch.deal_stacked(0, start, [*sum(hands, []), *draw], ports)
+    batch.deal_stacked(0, start, [*chain(*hands), *draw], ports)
     return batch
 
 
@@ -213,7 +217,7 @@ def _read_ruleset(line: Line) -> Ruleset:
         raise RecordError(1, f"format: is {line.get('format')!r}; this version reads {FORMAT!r}")
     fields = _get(1, line, "ruleset", dict)
     if sorted(fields) != sorted(RULESET_KEYS):
-        raise RecordError(1, f"ruleset: has the fields {', '.join(map(str, fields))}; it needs {', '.join(RULESET_KEYS)}")
+        raise RecordError(1, f"ruleset: has the fields {', '.join(fields)}; it needs {', '.join(RULESET_KEYS)}")
     try:
         return Ruleset(**fields, tables=_read_tables(line))
     except (RulesetError, TableError, TypeError) as error:

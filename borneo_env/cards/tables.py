@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import tomllib
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -68,6 +69,7 @@ class Tables:
         return tuple(c.supply + (c.marked_5 if players == 5 else 0) for c in self.contracts)
 
 
+@cache
 def load_tables(source: str | Path) -> Tables:
     """The tables of a shipped edition by its name (`board`, `card`, `tiny`), or of a TOML file by its path."""
     shipped = SHIPPED / f"{source}.toml"

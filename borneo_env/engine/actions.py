@@ -50,6 +50,7 @@ class ActionTable:
         self.blocks: list[Block] = []
         self._texts: list[dict[str, str]] = []  # for each id, phase -> text
         self._add("pass", "decline: no contract, no traders, done, keep none", [DECLINING])
+        # fmt: off
         self._add("company", "a company to place a trader in, or to yield to", [
             {"place": f"place {company}", "yield": f"yield {company}"} for company in COMPANIES])
         self._add("slot", "take the slot the attacker left", [{"yield": "yield slot"}])
@@ -67,7 +68,8 @@ class ActionTable:
             {"ship": f"ship {card} {port}"} for card in range(CARGO_CARDS) for port in range(OPEN_PORTS)])
         self._add("card", "a cargo card; the phase says what for", [
             {phase: f"{phase} {card}" for phase in ("commit", "defend", "keep", "take", "drop")}
-            for card in range(CARGO_CARDS)])  # fmt: skip
+            for card in range(CARGO_CARDS)])
+        # fmt: on
         self._ids = {text: action for action, texts in enumerate(self._texts) for text in texts.values()}
 
     def _add(self, name: str, meaning: str, texts: list[dict[str, str]]) -> None:

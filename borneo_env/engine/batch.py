@@ -390,7 +390,8 @@ class Batch:
             "finished": "hold" if self._run["hold"][0] else "reset",
         }
         with open(path, "wb") as file:  # np.savez given a name would add an ending of its own
-            np.savez(file, about=np.array(json.dumps(about)), games=self.games, **{n: self._desk[n] for n in RESULT})
+            arrays: dict[str, Any] = {name: self._desk[name] for name in RESULT}
+            np.savez(file, about=np.array(json.dumps(about)), games=self.games, **arrays)
 
     @classmethod
     def load(cls, path: str | Path, threads: int | None = None) -> Batch:
@@ -445,9 +446,7 @@ class Batch:
         if parts == 1:
             return [function(*shared, *own)]
         bounds = [size * part // parts for part in range(parts + 1)]
-        slices = [
-            [a[low:high] if isinstance(a, np.ndarray) else a for a in own] for low, high in pairwise(bounds)
-        ]
+        slices = [[a[low:high] if isinstance(a, np.ndarray) else a for a in own] for low, high in pairwise(bounds)]
         others = [_workers().submit(function, *shared, *part) for part in slices[1:]]
         return [function(*shared, *slices[0]), *(other.result() for other in others)]
 

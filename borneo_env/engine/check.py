@@ -16,8 +16,8 @@ from borneo_env.engine.state import (
     ATTACK,
     CARDS,
     COMMIT,
-    DEFEND,
     DEFENCE,
+    DEFEND,
     FIELDS,
     GAME,
     HAND,
@@ -72,7 +72,7 @@ def _wrongs(ruleset: Ruleset, games: NDArray[np.void]) -> Iterator[Wrong]:
 
 def _somewhere(wrong: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """Per game: whether it is wrong at any of the further axes."""
-    return wrong.reshape(len(wrong), -1).any(axis=1)
+    return np.asarray(wrong.reshape(len(wrong), -1).any(axis=1))
 
 
 def _ranges(games: NDArray[np.void]) -> Iterator[Wrong]:
@@ -109,7 +109,8 @@ def _piles(games: NDArray[np.void]) -> Iterator[Wrong]:
         thing = games[pile][game, spot].astype(int) - things.start
         yield f"{pile} lists things of its kind", np.isin(np.arange(len(games)), game[thing < 0])
         listed[game, thing] = True
-        yield f"{pile} lists the {left} things that lie in it", _somewhere(listed != lying) | (lying.sum(1) != games[left])
+        counted = lying.sum(1) == games[left]
+        yield f"{pile} lists the {left} things that lie in it", _somewhere(listed != lying) | ~counted
     yield "the draw pile has not grown", games["draw_left"] > games["draw_size"]
 
 
@@ -123,18 +124,21 @@ def _ports(box: np.void, games: NDArray[np.void]) -> Iterator[Wrong]:
         shut = port == NO_CARD
         yield f"port {k} is a port that lies there", ~shut & ((port < CARDS) | (opened.sum(1) != 1))
         yield f"port {k} is the port that lies there", ~shut & (games["place"][everywhere, port] != AT_PORT + k)
-        yield f"port {k} is shut only while it is shared, or at the end", shut & (
-            opened.any(1) | ((games["sharing_port"] != k) & (games["ended"] == 0))
+        yield (
+            f"port {k} is shut only while it is shared, or at the end",
+            shut & (opened.any(1) | ((games["sharing_port"] != k) & (games["ended"] == 0))),
         )
         latest = np.where(cards, games["since"][:, :CARDS], -1).argmax(1)
         lowest = np.where(~shut & cards.any(1), latest, NO_CARD)
         yield f"lowest is the last card at port {k}", games["lowest"][:, k] != lowest
         visible = box["strength"].astype(int) - np.eye(N_COMPANIES, dtype=int)[box["flags_of"][:, 3]]
-        shown = cards @ visible + np.where(lowest < 0, 0, 1)[:, None] * np.eye(N_COMPANIES, dtype=int)[
-            box["flags_of"][lowest, 3]
-        ]
-        yield f"shown counts the visible flags at port {k}", _somewhere(
-            np.where(shut[:, None], 0, shown) != games["shown"][:, k]
+        shown = (
+            cards @ visible
+            + np.where(lowest < 0, 0, 1)[:, None] * np.eye(N_COMPANIES, dtype=int)[box["flags_of"][lowest, 3]]
+        )
+        yield (
+            f"shown counts the visible flags at port {k}",
+            _somewhere(np.where(shut[:, None], 0, shown) != games["shown"][:, k]),
         )
 
 
@@ -175,8 +179,9 @@ def _decision(ruleset: Ruleset, games: NDArray[np.void]) -> Iterator[Wrong]:
     contest = np.isin(phase, (COMMIT, DEFEND, KEEP, YIELD))
     yield "a company is contested in a contest", (games["company"] >= 0) != contest
     rank = games["attacker_rank"]
-    yield "the contest is between traders that stand", contest & (
-        (rank >= games["height"][everywhere, games["company"]]) | (games["defender_rank"] >= rank)
+    yield (
+        "the contest is between traders that stand",
+        contest & ((rank >= games["height"][everywhere, games["company"]]) | (games["defender_rank"] >= rank)),
     )
     for cards, side in (("attack_cards", ATTACK), ("defence_cards", DEFENCE)):
         lying = (games["place"] == side).sum(1)
@@ -184,7 +189,9 @@ def _decision(ruleset: Ruleset, games: NDArray[np.void]) -> Iterator[Wrong]:
     yield "a port is shared in the phase take", (games["sharing_port"] >= 0) != (phase == TAKE)
     sharer = np.maximum(games["sharer"], 0)
     company = games["sharers"][everywhere, sharer]
-    yield "a trader that stands chooses", (phase == TAKE) & (
-        (sharer >= games["n_sharers"]) | (games["sharing_rank"] >= games["height"][everywhere, company])
+    yield (
+        "a trader that stands chooses",
+        (phase == TAKE)
+        & ((sharer >= games["n_sharers"]) | (games["sharing_rank"] >= games["height"][everywhere, company])),
     )
     yield "cards are left to choose from", (phase == TAKE) & (games["laid"][everywhere, games["sharing_port"]] == 0)

@@ -11,21 +11,20 @@ import hashlib
 import os
 import shutil
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
 
 import numba
 import numpy as np
-from numba.core import event
+from numba.core import config, event
 from platformdirs import user_cache_path
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
-INTERPRETED = bool(numba.config.DISABLE_JIT)  # NUMBA_DISABLE_JIT=1: every rule runs as plain Python
+INTERPRETED = bool(config.DISABLE_JIT)  # NUMBA_DISABLE_JIT=1: every rule runs as plain Python
 KEEP_CACHES = 4  # folders of other versions and settings that are left in place
-COMPILE_SECONDS = 60  # about what a first use takes on a slow machine; for the announcement only
+COMPILE_SECONDS = 40  # about what a first use takes on a slow machine; for the announcement only
 
 
 def _digest() -> str:
@@ -34,7 +33,7 @@ def _digest() -> str:
     digest = hashlib.sha256()
     for path in sorted(package.rglob("*.py")):
         digest.update(str(path.relative_to(package)).encode() + b"\0" + path.read_bytes())
-    settings = (numba.__version__, np.__version__, sys.version_info[:2], numba.config.BOUNDSCHECK, numba.config.OPT)
+    settings = (numba.__version__, np.__version__, sys.version_info[:2], config.BOUNDSCHECK, config.OPT)
     digest.update(repr(settings).encode())
     return digest.hexdigest()[:16]
 
@@ -60,17 +59,19 @@ _OURS: set[int] = set()
 
 def rule(function: Function) -> Function:
     """Compile a function over one game record; it becomes part of the entry that calls it."""
-    return _remember(numba.njit(nogil=True, error_model="numpy")(function))
+    dispatcher: Function = _remember(numba.njit(nogil=True, error_model="numpy")(function))
+    return dispatcher
 
 
 def entry(function: Function) -> Function:
     """Compile a function that Python calls, and keep its machine code on disk."""
-    shared = numba.config.CACHE_DIR
-    numba.config.CACHE_DIR = str(_FOLDER)  # read by Numba while it decorates; other packages keep their own
+    shared = config.CACHE_DIR
+    config.CACHE_DIR = str(_FOLDER)  # read by Numba while it decorates; other packages keep their own
     try:
-        return _remember(numba.njit(nogil=True, error_model="numpy", cache=True)(function))
+        dispatcher: Function = _remember(numba.njit(nogil=True, error_model="numpy", cache=True)(function))
+        return dispatcher
     finally:
-        numba.config.CACHE_DIR = shared
+        config.CACHE_DIR = shared
 
 
 def _remember(dispatcher: Any) -> Any:
@@ -86,25 +87,18 @@ def attributes(argument: Any) -> Any:
 
 
 class _Announcer(event.Listener):
-    """Says once, on stderr, that a first use compiles, and how long it took."""
+    """Says once, on stderr, that a first use compiles."""
 
-    def __init__(self) -> None:
-        self.depth = 0
-        self.announced = False
-        self.began = 0.0
+    announced = False
 
     def on_start(self, compilation: Any) -> None:
-        if id(compilation.data["dispatcher"]) not in _OURS:
-            return
-        self.depth += 1
-        if self.depth == 1 and not self.announced:
+        if not self.announced and id(compilation.data["dispatcher"]) in _OURS:
             self.announced = True
             note = f"borneo_env: compiling the rules for this machine, about {COMPILE_SECONDS} s, once per version ..."
             print(note, file=sys.stderr, flush=True)
 
     def on_end(self, compilation: Any) -> None:
-        if id(compilation.data["dispatcher"]) in _OURS:
-            self.depth -= 1
+        pass
 
 
 if not INTERPRETED:

@@ -108,16 +108,17 @@ FIELDS = (
     Field("strength", "i1", (2,), 0, 4 * HAND_ROOM, "contest: flags of the attack, and of the defence without bonus"),
     Field("last_played", "i1", (), -1, CARDS - 1, "contest: the side's last card; the next has a higher id"),
     Field("sharing_port", "i1", (), -1, OPEN_PORTS - 1, "distribution: place of the port, or -1 without one"),
+    Field("monopoly", "i1", (), -1, N_COMPANIES - 1, "distribution: who has the monopoly, or -1; kept until the next"),
     Field("sharers", "i1", (N_COMPANIES,), 0, N_COMPANIES - 1, "distribution: the companies in their order"),
     Field("n_sharers", "i1", (), 0, N_COMPANIES, "distribution: how many companies share"),
     Field("sharer", "i1", (), -1, N_COMPANIES - 1, "distribution: index of the company that chooses"),
     Field("sharing_rank", "i1", (), 0, CARD_SLOTS - 1, "distribution: rank of the trader who chooses"),
     # Every byte belongs to a field, so that equal games have equal bytes.
-    Field("padding", "i1", (5,), 0, 0, "nothing"),
+    Field("padding", "i1", (4,), 0, 0, "nothing"),
 )  # fmt: skip
 
 GAME = np.dtype([(f.name, f.dtype, f.shape) for f in FIELDS], align=True)
-assert GAME.itemsize == sum(GAME[name].itemsize for name in GAME.fields), "adapt the padding field"
+assert GAME.itemsize == sum(GAME[field.name].itemsize for field in FIELDS), "adapt the padding field"
 
 BOX = np.dtype(
     [
@@ -178,7 +179,7 @@ def make_blank(ruleset: Ruleset) -> np.ndarray:
     blank = np.zeros(1, GAME)
     ports = len(ruleset.tables.ports_in_play(ruleset.players))
     for name in ("hand_since", "draw", "port_pile", "open", "lowest", "ladder", "pirates", "contract", "company",
-                 "last_played", "sharing_port", "sharer"):  # fmt: skip
+                 "last_played", "sharing_port", "monopoly", "sharer"):  # fmt: skip
         blank[name] = -1
     blank["place"][0, : CARDS + ports] = PILE
     blank["draw"] = np.arange(CARDS)

@@ -89,6 +89,7 @@ def monopoly(box, g, place, company):
     else:
         g.place[g.open[place]] = OUT
         g.open[place] = NO_CARD
+    g.monopoly = company
     g.sharers[0] = company
     g.n_sharers = 1
     begin_sharing(box, g, place)
@@ -98,6 +99,7 @@ def monopoly(box, g, place, company):
 def share(box, g, place):
     """R7.1 gives the port card away; R7.2 to R7.4 have the companies at the port share the cargo cards."""
     take_port(box, g, place, g.player)
+    g.monopoly = NOBODY
     order_sharers(box, g, place)
     begin_sharing(box, g, place)
 

@@ -1,0 +1,1 @@
+"""Bots that play Borneo, and the arena in which they are compared. Empty so far."""

@@ -1,0 +1,292 @@
+"""The `borneo` command. Each command imports what it needs itself, so that `borneo --help` is quick."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.table import Table
+
+from borneo_env.ruleset import Ruleset
+
+app = typer.Typer(help="Borneo, the game of spice traders, for learning agents.", no_args_is_help=True)
+out = Console()
+err = Console(stderr=True)
+
+Edition = Annotated[str, typer.Option(help="board (2008) or card (2007).")]
+Players = Annotated[int, typer.Option(help="3, 4 or 5.")]
+FourTraders = Annotated[bool, typer.Option("--four-traders", help="Variant for 3 players: four traders each (R9.1).")]
+Blackbeard = Annotated[bool, typer.Option("--blackbeard", help="Variant: Blackbeard's secret (R9.2).")]
+CardTables = Annotated[str | None, typer.Option("--tables", help="A card table of your own (TOML), or `tiny`.")]
+Seed = Annotated[int, typer.Option(help="The same seed gives the same games on every machine.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print machine-readable JSON.")]
+RecordFiles = Annotated[list[Path], typer.Argument(help="Record files (JSON Lines).", show_default=False)]
+RecordFile = Annotated[Path, typer.Argument(help="A record file (JSON Lines).", show_default=False)]
+
+
+def main() -> None:
+    """Run the command; a mistake of the user is one line on stderr and status 2, never a traceback."""
+    try:
+        app()
+    except (ValueError, OSError) as error:  # the package's own errors are ValueErrors with a remedy in them
+        err.print(f"error: {error}", style="red", markup=False, highlight=False)
+        sys.exit(2)
+
+
+def _progress() -> Progress:
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TimeRemainingColumn(),
+    )
+    return Progress(*columns, console=err)
+
+
+def _ruleset(edition: str, players: int, four_traders: bool, blackbeard: bool, tables: str | None) -> Ruleset:
+    return Ruleset(edition, players, 4 if four_traders else 3, blackbeard, tables)  # type: ignore[arg-type]
+
+
+@app.command()
+def actions(edition: Edition = "board", as_json: AsJson = False) -> None:
+    """Print the action table: every id with its block and its texts."""
+    from borneo_env.engine.actions import action_table
+    from borneo_env.engine.state import slots_of
+
+    table = action_table(slots_of(Ruleset(edition)))
+    rows: list[dict[str, Any]] = [
+        {"id": i, "block": table.block_of(i).name, "texts": table.texts(i)} for i in range(len(table))
+    ]
+    if as_json:
+        print(json.dumps(rows))
+        return
+    blocks = Table("block", "ids", "meaning", title=f"{len(table)} actions of the {edition} edition")
+    for block in table.blocks:
+        blocks.add_row(block.name, f"{block.start} to {block.start + block.size - 1}", block.meaning)
+    out.print(blocks)
+    for row in rows:
+        print(f"{row['id']:4}  {row['block']:9} {' | '.join(row['texts'])}")
+
+
+@app.command()
+def record(
+    games: Annotated[int, typer.Option(help="How many games.")] = 1,
+    players: Players = 4,
+    edition: Edition = "board",
+    agents: Annotated[
+        str, typer.Option(help="Who plays: one name for all seats, or one per seat with commas.")
+    ] = "random",
+    seed: Seed = 0,
+    out_folder: Annotated[Path, typer.Option("--out", help="Folder for the records; made if need be.")] = Path(
+        "out/records"
+    ),
+    legal: Annotated[bool, typer.Option("--legal", help="Write the legal moves of every decision too.")] = False,
+    four_traders: FourTraders = False,
+    blackbeard: Blackbeard = False,
+    tables: CardTables = None,
+    as_json: AsJson = False,
+) -> None:
+    """Play games and write each as a record."""
+    from borneo_env.agent import seat_names
+    from borneo_env.record import record_games, write_record
+
+    ruleset = _ruleset(edition, players, four_traders, blackbeard, tables)
+    names = seat_names(agents, players)
+    if games < 1:
+        raise ValueError(f"--games is a number from 1, not {games}")
+    out_folder.mkdir(parents=True, exist_ok=True)
+    written = []
+    with _progress() as progress:
+        task = progress.add_task("games", total=games)
+        for first in range(0, games, 100):
+            chunk = min(100, games - first)
+            played = record_games(ruleset, chunk, seed=seed, agents=names, first=first, legal=legal)
+            for number, lines in enumerate(played, start=first):
+                path = out_folder / f"{ruleset.name}-seed{seed}-game{number:05}.jsonl"
+                write_record(path, lines)
+                written.append(path)
+            progress.advance(task, chunk)
+    if as_json:
+        print(json.dumps([str(path) for path in written]))
+    else:
+        print(f"{len(written)} records of {ruleset.name} in {out_folder}")
+
+
+@app.command()
+def verify(files: RecordFiles, as_json: AsJson = False) -> None:
+    """Replay records through the engine; says file, line and reason where one is wrong, and returns status 1."""
+    from borneo_env.record import RecordError, read_record
+    from borneo_env.record import verify as replay_all
+
+    verdicts: list[dict[str, Any]] = []
+    with _progress() as progress:
+        for path in progress.track(files, description="records"):
+            try:
+                scores = replay_all(read_record(path)).scores()[0].tolist()
+                verdicts.append({"file": str(path), "ok": True, "scores": scores})
+            except RecordError as error:
+                verdicts.append({"file": str(path), "ok": False, "line": error.line, "reason": error.reason})
+    wrong = [verdict for verdict in verdicts if not verdict["ok"]]
+    if as_json:
+        print(json.dumps(verdicts))
+    else:
+        for verdict in wrong:
+            print(f"{verdict['file']}: line {verdict['line']}: {verdict['reason']}")
+        print(f"{len(verdicts) - len(wrong)} of {len(verdicts)} records are right")
+    raise typer.Exit(1 if wrong else 0)
+
+
+@app.command()
+def show(
+    file: RecordFile,
+    everything: Annotated[bool, typer.Option("--all", help="Tell forced choices to decline as well.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Tell a recorded game in words, move by move."""
+    from borneo_env.record import RecordError, read_record
+    from borneo_env.story import tell
+
+    told: list[str] = []
+    try:
+        for line in tell(read_record(file), forced=everything):
+            told.append(line)
+            if not as_json:
+                _print_told(line)
+    except RecordError as error:
+        raise ValueError(f"{file}: {error}") from None
+    if as_json:
+        print(json.dumps(told))
+
+
+def _print_told(line: str) -> None:
+    """Print a line of a story with the companies in their colours."""
+    from rich.text import Text
+
+    from borneo_env.cards import COMPANIES
+
+    text = Text(line, style="bold" if not line.startswith(" ") else "")
+    for company in COMPANIES:
+        text.highlight_words([company], style=company)
+    out.print(text, soft_wrap=True)
+
+
+@app.command(name="random")
+def play_random(
+    games: Annotated[int, typer.Option(help="Games of each ruleset.")] = 2000,
+    seed: Seed = 0,
+    threads: Annotated[int | None, typer.Option(help="Threads; all cores by default.")] = None,
+    story: Annotated[bool, typer.Option(help="Tell one game in words at the end.")] = True,
+    as_json: AsJson = False,
+) -> None:
+    """Play random games on every ruleset: how fast, how long, and how they end."""
+    from borneo_env.record import record_games
+    from borneo_env.ruleset import every_ruleset
+    from borneo_env.story import tell
+
+    rulesets = every_ruleset()
+    with _progress() as progress:
+        rows = [
+            _random_row(ruleset, games, seed, threads) for ruleset in progress.track(rulesets, description="rulesets")
+        ]
+    if as_json:
+        print(json.dumps(rows))
+        return
+    _print_random(rows, games, seed)
+    if story:
+        lines = record_games(Ruleset(), 1, seed=seed, agents=["random"] * 4)[0]
+        print(f"\nGame 0 of seed {seed}, board edition with 4 players:\n")
+        for line in tell(lines):
+            _print_told(line)
+
+
+def _random_row(ruleset: Ruleset, games: int, seed: int, threads: int | None) -> dict[str, Any]:
+    import numpy as np
+
+    from borneo_env.engine.batch import Batch
+
+    batch = Batch(games, ruleset, seed=seed, finished="hold", threads=threads)
+    began = time.perf_counter()
+    decisions = batch.play_random()
+    seconds = time.perf_counter() - began
+    scores, places = batch.scores(), batch.places()
+    first = places == 1
+    wins = first / first.sum(1, keepdims=True)
+    turn_order = (batch.games["start"][:, None] + np.arange(ruleset.players)) % ruleset.players
+    return {
+        "ruleset": ruleset.name,
+        "games": games,
+        "decisions": decisions,
+        "decisions_per_second": decisions / seconds,
+        "decisions_per_game": decisions / games,
+        "mean_score": float(scores.mean()),
+        "winner_mean_score": float(scores.max(1).mean()),
+        "contracts_per_game": float(batch.contracts().sum(1).mean()),
+        "win_share_from_start_player": np.take_along_axis(wins, turn_order, 1).mean(0).tolist(),
+    }
+
+
+def _print_random(rows: Sequence[dict[str, Any]], games: int, seed: int) -> None:
+    table = Table(title=f"{games} random games of each ruleset, seed {seed}")
+    table.add_column("ruleset")
+    for heading in ("decisions/s", "decisions/game", "points", "winner's", "contracts/game", "wins by turn order"):
+        table.add_column(heading, justify="right")
+    for row in rows:
+        shares = " ".join(f"{share:.0%}" for share in row["win_share_from_start_player"])
+        table.add_row(
+            row["ruleset"],
+            f"{row['decisions_per_second']:,.0f}",
+            f"{row['decisions_per_game']:.0f}",
+            f"{row['mean_score']:.1f}",
+            f"{row['winner_mean_score']:.1f}",
+            f"{row['contracts_per_game']:.1f}",
+            shares,
+        )
+    out.print(table)
+
+
+@app.command()
+def bench(
+    seconds: Annotated[float, typer.Option(help="How long each measurement takes.")] = 1.5,
+    players: Players = 4,
+    edition: Edition = "board",
+    four_traders: FourTraders = False,
+    blackbeard: Blackbeard = False,
+    seed: Seed = 0,
+    as_json: AsJson = False,
+) -> None:
+    """Measure decisions per second, beside the peers that are installed (see benchmarks/README.md)."""
+    from borneo_env.bench import Measurement, entrants, measure
+    from borneo_env.engine.state import GAME
+
+    ruleset = _ruleset(edition, players, four_traders, blackbeard, None)
+    field = entrants(ruleset, seed)
+    with _progress() as progress:
+        results: list[Measurement] = [
+            measure(entrant, seconds) for entrant in progress.track(field, description="measuring")
+        ]
+    if as_json:
+        measured = [asdict(result) for result in results]
+        print(json.dumps({"ruleset": ruleset.name, "game_bytes": GAME.itemsize, "measured": measured}))
+        return
+    reference = next(r for r in results if (r.how, r.games, r.threads) == ("compiled loop", 4096, 1))
+    table = Table(title=f"decisions per second, {ruleset.name}, {GAME.itemsize} bytes a game")
+    for heading in ("who", "how", "games", "threads", "decisions/s", "borneo is ... times as fast"):
+        table.add_column(heading, justify="left" if heading in ("who", "how") else "right")
+    for r in results:
+        ratio = "" if r.who == "borneo" else f"{reference.per_second / r.per_second:,.0f}"
+        table.add_row(r.who, r.how, f"{r.games:,}", str(r.threads), f"{r.per_second:,.0f}", ratio)
+    out.print(table)
+    print("The ratio is to borneo's compiled loop, 4,096 games, one thread.")
+
+
+if __name__ == "__main__":
+    main()

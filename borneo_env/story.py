@@ -1,0 +1,184 @@
+"""A game told in words: what each move of a record did, for people to read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from borneo_env.cards import COMPANIES, SPICES
+from borneo_env.engine.state import CARDS, CONTRACT, NO_CARD, PAY, PHASES, WAREHOUSE, YIELD
+from borneo_env.record import Line, Moment, replay
+from borneo_env.ruleset import Ruleset
+
+
+def tell(lines: Sequence[Line], *, forced: bool = False) -> Iterator[str]:
+    """A record as lines of text; declined choices that were forced are told only if asked for."""
+    yield from _opening(lines[0]) if lines else ()
+    turn = 0
+    for moment in replay(lines):
+        game = moment.before
+        if "scores" in moment.line:
+            yield from _result(moment.line)
+            continue
+        if "shuffle" in moment.line:
+            yield f"    The discard pile is shuffled: {_count(len(moment.line['shuffle']), 'card')} to draw from."
+            continue
+        if game["phase"] == CONTRACT:
+            turn += 1
+            yield f"Turn {turn}: player {game['turn']}"
+        if forced or not _goes_without_saying(moment):
+            yield f"    {_move(moment)}"
+        yield from (f"    {consequence}" for consequence in _consequences(moment))
+        if moment.after["ended"] and not game["ended"]:
+            yield "The game ends: hands and ports are discarded. Last contracts:"
+
+
+def card_name(ruleset: Ruleset, card: int) -> str:
+    """A cargo card in words: its id, its flags (top row / bottom row) and its spice."""
+    cargo = ruleset.tables.cargo[card]
+    double = " x2" if cargo.count == 2 else ""
+    return f"card {card} [{' '.join(cargo.flags[:3])} / {cargo.flags[3]}, {cargo.spice}{double}]"
+
+
+def port_name(ruleset: Ruleset, port: int) -> str:
+    """A port in words, by its number among the ports in play."""
+    card = ruleset.tables.ports_in_play(ruleset.players)[port]
+    return f"{card.name} ({card.spice}, limit {card.limit}, monopoly {card.monopoly})"
+
+
+def _count(n: int, thing: str) -> str:
+    return f"{n} {thing}" if n == 1 else f"{n} {thing}s"
+
+
+def _opening(header: Line) -> Iterator[str]:
+    rules, deal = header.get("ruleset", {}), header.get("deal", {})
+    if not isinstance(rules, dict) or not isinstance(deal, dict):
+        return  # the replay that follows says what is wrong
+    four_traders = ", four traders" if rules.get("traders") == 4 else ""
+    blackbeard = ", Blackbeard's secret" if rules.get("blackbeard") else ""
+    yield f"Borneo, {rules.get('edition')} edition, {rules.get('players')} players{four_traders}{blackbeard}"
+    yield f"Agents: {', '.join(map(str, header.get('agents', [])))}; seed {header.get('seed')}"
+    yield f"Player {deal.get('start')} begins."
+
+
+def _result(line: Line) -> Iterator[str]:
+    yield "Result:"
+    columns = zip(line["places"], line["scores"], line["contracts"], strict=True)
+    for player, (place, score, contracts) in enumerate(columns):
+        yield f"    player {player}: place {place}, {_count(score, 'point')}, {_count(contracts, 'contract')}"
+
+
+def _goes_without_saying(moment: Moment) -> bool:
+    return bool(moment.line.get("forced")) and moment.line["move"].endswith((" none", " done"))
+
+
+def _move(moment: Moment) -> str:
+    verb, *words = moment.line["move"].split()
+    return f"player {moment.line['player']} {_TOLD[verb](moment, *words)}"
+
+
+def _place(moment: Moment, company: str) -> str:
+    return f"places a trader in {company}, rank {moment.after['height'][COMPANIES.index(company)]}"
+
+
+def _contract(moment: Moment, kind: str, spice: str = "") -> str:
+    return "fulfils no contract" if kind == "none" else f"chooses the contract {kind} {spice}".rstrip()
+
+
+def _pay(moment: Moment, spice: str, size: str = "") -> str:
+    owed = SPICES[int(np.argmax(moment.before["owed"] > 0))]
+    if spice == "joker":
+        return f"pays {owed} with a joker"
+    return f"pays {owed} with a {size} of {spice}" + (" through the pirates" if spice != owed else "")
+
+
+def _traders(moment: Moment, none: str) -> str:
+    return "leaves the traders where they are"
+
+
+def _transfer(moment: Moment, company: str, rank: str, other: str) -> str:
+    return f"transfers the trader on {company} {rank} to {other}, rank {moment.after['height'][COMPANIES.index(other)]}"
+
+
+def _attack(moment: Moment, company: str, rank: str, above: str) -> str:
+    defender = moment.before["ladder"][COMPANIES.index(company), int(above) - 1]
+    return f"attacks player {defender} in {company}: rank {rank} against rank {above}"
+
+
+def _fight(moment: Moment, card: str) -> str:
+    side = PHASES[moment.before["phase"]]
+    if card == "done":
+        cards = moment.before["attack_cards" if side == "commit" else "defence_cards"]
+        return f"has played {_count(cards, 'card')}"
+    return f"{'commits' if side == 'commit' else 'defends with'} {card_name(moment.batch.ruleset, int(card))}"
+
+
+def _keep(moment: Moment, card: str) -> str:
+    return "keeps no card" if card == "none" else f"keeps {card_name(moment.batch.ruleset, int(card))}"
+
+
+def _yield(moment: Moment, where: str) -> str:
+    return "takes the slot the attacker left" if where == "slot" else f"leaves for {where}"
+
+
+def _ship(moment: Moment, card: str, place: str) -> str:
+    port = port_name(moment.batch.ruleset, int(moment.before["open"][int(place)]) - CARDS)
+    return f"ships {card_name(moment.batch.ruleset, int(card))} to {port}"
+
+
+def _take(moment: Moment, card: str) -> str:
+    game = moment.before
+    company = COMPANIES[game["sharers"][game["sharer"]]]
+    return f"({company} {game['sharing_rank'] + 1}) takes {card_name(moment.batch.ruleset, int(card))}"
+
+
+def _drop(moment: Moment, card: str) -> str:
+    return f"drops {card_name(moment.batch.ruleset, int(card))}"
+
+
+_TOLD: dict[str, Any] = {
+    "place": _place, "contract": _contract, "pay": _pay, "traders": _traders, "transfer": _transfer,
+    "attack": _attack, "commit": _fight, "defend": _fight, "keep": _keep, "yield": _yield,
+    "ship": _ship, "take": _take, "drop": _drop,
+}  # fmt: skip
+
+
+def _consequences(moment: Moment) -> Iterator[str]:
+    before, after = moment.before, moment.after
+    verb = moment.line["move"].split()[0]
+    if moment.line["move"] == "defend done":
+        yield _contest_result(before, after)
+    if before["phase"] == PAY and after["phase"] != PAY:
+        player = moment.line["player"]
+        yield f"The contract is fulfilled: player {player} has {_count(moment.batch.scores()[0, player], 'point')}."
+    if verb == "ship":
+        yield from _port_result(moment, int(moment.line["move"].split()[2]))
+    if verb in ("ship", "take"):
+        for place in np.flatnonzero((after["open"] != before["open"]) & (after["open"] != NO_CARD)):
+            yield f"{port_name(moment.batch.ruleset, int(after['open'][place]) - CARDS)} is turned up."
+
+
+def _contest_result(before: np.void, after: np.void) -> str:
+    bonus = before["attacker_rank"] - before["defender_rank"] - 1
+    attack, defence = before["strength"]
+    odds = f"{_count(attack, 'flag')} against {defence}" + (f" and {bonus} between" if bonus else "")
+    return f"{odds}: the attack {'succeeds' if after['phase'] == YIELD else 'fails'}."
+
+
+def _port_result(moment: Moment, place: int) -> Iterator[str]:
+    before, after = moment.before, moment.after
+    if after["open"][place] == before["open"][place] and after["laid"][place] > 0:
+        shown = [f"{company} {n}" for company, n in zip(COMPANIES, after["shown"][place], strict=True) if n]
+        yield f"The port shows {', '.join(shown)} on {_count(after['laid'][place], 'card')}."
+        return
+    if after["monopoly"] >= 0:
+        yield f"Monopoly of {COMPANIES[after['monopoly']]}."
+    else:
+        sharers = [COMPANIES[company] for company in after["sharers"][: after["n_sharers"]]]
+        yield f"Shared distribution: {', '.join(sharers)}."
+    port = int(before["open"][place])
+    name = moment.batch.ruleset.tables.ports_in_play(moment.batch.ruleset.players)[port - CARDS].name
+    owner = after["place"][port] - WAREHOUSE
+    yield f"player {owner} gets {name}." if owner >= 0 else f"{name} leaves the game."

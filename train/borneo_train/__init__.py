@@ -1,0 +1,1 @@
+"""Learning to play Borneo. Empty so far."""
