@@ -17,7 +17,7 @@ from rich.table import Table
 
 from borneo_env.ruleset import Ruleset
 
-app = typer.Typer(help="Borneo, the game of spice traders, for learning agents.", no_args_is_help=True)
+app = typer.Typer(help="Borneo, the game of spice traders, for learning agents.", no_args_is_help=True, add_completion=False)
 out = Console()
 err = Console(stderr=True)
 

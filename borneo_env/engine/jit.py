@@ -86,7 +86,7 @@ def attributes(argument: Any) -> Any:
     return argument
 
 
-class _Announcer(event.Listener):
+class _Announcer(event.Listener):  # type: ignore[misc]  # Numba has no types
     """Says once, on stderr, that a first use compiles."""
 
     announced = False

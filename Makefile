@@ -1,0 +1,36 @@
+# `make run` and `make test` do everything on a fresh machine: they make .venv, install, and do the job.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+
+.PHONY: run test soak lint bench clean
+
+run: $(VENV)/installed
+	$(BIN)/borneo random --games 3000 --seed 1
+
+test: $(VENV)/installed
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/pytest
+
+# 20,000 games and more against the independent referee: some ten minutes on two cores.
+soak: $(VENV)/installed
+	$(BIN)/pytest -m soak -s
+
+# The engine beside other environments, in a virtual environment of its own.
+bench: .venv-bench/installed
+	.venv-bench/bin/borneo bench
+
+$(VENV)/installed: pyproject.toml constraints.txt
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install --quiet --constraint constraints.txt --editable '.[dev]'
+	touch $@
+
+.venv-bench/installed: pyproject.toml constraints.txt
+	$(PYTHON) -m venv .venv-bench
+	.venv-bench/bin/pip install --quiet --constraint constraints.txt --editable '.[bench]'
+	touch $@
+
+clean:
+	rm -rf $(VENV) .venv-bench
