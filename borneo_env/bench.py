@@ -17,6 +17,8 @@ from borneo_env.ruleset import Ruleset
 
 SIZES = (1, 16, 256, 1024, 4096, 16384, 65536)
 REPEATS = 3  # the median of so many measurements counts
+PEER_STRETCH = 200  # decisions of a peer between two looks at the clock
+COMPILED, STEPPED = "compiled loop", "sample and step"
 
 Play = Callable[[float], int]  # plays for about so many seconds, returns the decisions made
 
@@ -46,10 +48,8 @@ def entrants(ruleset: Ruleset, seed: int) -> list[Entrant]:
     found = []
     for threads in sorted({1, available_cores()}):
         for size in SIZES:
-            found.append(
-                Entrant("borneo", "compiled loop", size, threads, _compiled_loop(ruleset, size, threads, seed))
-            )
-            found.append(Entrant("borneo", "sample and step", size, threads, _stepping(ruleset, size, threads, seed)))
+            found.append(Entrant("borneo", COMPILED, size, threads, _compiled_loop(ruleset, size, threads, seed)))
+            found.append(Entrant("borneo", STEPPED, size, threads, _stepping(ruleset, size, threads, seed)))
     return found + list(_peers(seed))
 
 
@@ -99,11 +99,11 @@ def _peers(seed: int) -> Iterator[Entrant]:
     if importlib.util.find_spec("pyspiel"):
         for game in ("hearts", "gin_rummy"):
             yield Entrant(f"OpenSpiel {game}", "C++ driven from Python", 1, 1, _open_spiel(game, seed))
-    for module, game in (("tictactoe_v3", "tictactoe"), ("texas_holdem_no_limit_v6", "texas_holdem_no_limit")):
-        if importlib.util.find_spec(f"pettingzoo.classic.{game}") and importlib.util.find_spec("pygame"):
-            needs_rlcard = game.startswith("texas")
-            if not needs_rlcard or importlib.util.find_spec("rlcard"):
-                yield Entrant(f"PettingZoo {module}", "env()", 1, 1, _pettingzoo(module, seed))
+    if importlib.util.find_spec("pygame"):
+        yield Entrant("PettingZoo tictactoe_v3", "env()", 1, 1, _pettingzoo("tictactoe_v3", seed))
+        if importlib.util.find_spec("rlcard"):
+            game = "texas_holdem_no_limit_v6"
+            yield Entrant(f"PettingZoo {game}", "env()", 1, 1, _pettingzoo(game, seed))
 
 
 def _open_spiel(name: str, seed: int) -> Callable[[], Play]:
@@ -114,20 +114,18 @@ def _open_spiel(name: str, seed: int) -> Callable[[], Play]:
         choices = random.Random(seed)
         state = game.new_initial_state()
 
-        def play(seconds: float) -> int:
+        def stretch() -> int:
             nonlocal state
             decisions = 0
-            end = time.perf_counter() + seconds
-            while time.perf_counter() < end:
+            while decisions < PEER_STRETCH:
                 if state.is_terminal():
                     state = game.new_initial_state()
-                chance = state.is_chance_node()
+                decisions += not state.is_chance_node()
                 actions = state.legal_actions()
                 state.apply_action(actions[int(choices.random() * len(actions))])
-                decisions += not chance
             return decisions
 
-        return play
+        return lambda seconds: _until(seconds, stretch)
 
     return prepare
 
@@ -138,20 +136,18 @@ def _pettingzoo(name: str, seed: int) -> Callable[[], Play]:
         env.reset(seed=seed)
         choices = random.Random(seed)
 
-        def play(seconds: float) -> int:
+        def stretch() -> int:
             decisions = 0
-            end = time.perf_counter() + seconds
-            while time.perf_counter() < end:
-                observation, _, terminated, truncated, info = env.last()
+            while decisions < PEER_STRETCH:
+                observation, _, terminated, truncated, _ = env.last()
                 if terminated or truncated:
                     env.reset()
                     continue
-                mask = observation["action_mask"] if "action_mask" in observation else info["action_mask"]
-                legal = mask.nonzero()[0]
+                legal = observation["action_mask"].nonzero()[0]
                 env.step(int(legal[int(choices.random() * len(legal))]))
                 decisions += 1
             return decisions
 
-        return play
+        return lambda seconds: _until(seconds, stretch)
 
     return prepare

@@ -17,7 +17,9 @@ from rich.table import Table
 
 from borneo_env.ruleset import Ruleset
 
-app = typer.Typer(help="Borneo, the game of spice traders, for learning agents.", no_args_is_help=True, add_completion=False)
+app = typer.Typer(
+    help="Borneo, the game of spice traders, for learning agents.", no_args_is_help=True, add_completion=False
+)
 out = Console()
 err = Console(stderr=True)
 
@@ -277,15 +279,30 @@ def bench(
         measured = [asdict(result) for result in results]
         print(json.dumps({"ruleset": ruleset.name, "game_bytes": GAME.itemsize, "measured": measured}))
         return
-    reference = next(r for r in results if (r.how, r.games, r.threads) == ("compiled loop", 4096, 1))
-    table = Table(title=f"decisions per second, {ruleset.name}, {GAME.itemsize} bytes a game")
-    for heading in ("who", "how", "games", "threads", "decisions/s", "borneo is ... times as fast"):
-        table.add_column(heading, justify="left" if heading in ("who", "how") else "right")
-    for r in results:
-        ratio = "" if r.who == "borneo" else f"{reference.per_second / r.per_second:,.0f}"
-        table.add_row(r.who, r.how, f"{r.games:,}", str(r.threads), f"{r.per_second:,.0f}", ratio)
+    _print_bench(results, f"{ruleset.name}, {GAME.itemsize} bytes a game")
+
+
+def _print_bench(results: Sequence[Any], title: str) -> None:
+    from borneo_env.bench import COMPILED, STEPPED
+
+    ours = {(r.games, r.how, r.threads): r.per_second for r in results if r.who == "borneo"}
+    threads = sorted({r.threads for r in results})
+    table = Table(title=f"decisions per second, {title}")
+    table.add_column("games", justify="right")
+    columns = [(how, n) for how in (COMPILED, STEPPED) for n in threads]
+    for how, n in columns:
+        table.add_column(f"{how}, {n} thread{'s' if n > 1 else ''}", justify="right")
+    for size in sorted({games for games, _, _ in ours}):
+        table.add_row(f"{size:,}", *(f"{ours[size, how, n]:,.0f}" for how, n in columns))
     out.print(table)
-    print("The ratio is to borneo's compiled loop, 4,096 games, one thread.")
+    reference = ours[4096, COMPILED, 1]
+    peers = Table("peer, 1 thread", title="beside others, in the same run")
+    peers.add_column("decisions/s", justify="right")
+    peers.add_column("borneo (4,096 games, compiled loop, 1 thread) is", justify="right")
+    for r in results:
+        if r.who != "borneo":
+            peers.add_row(f"{r.who}, {r.how}", f"{r.per_second:,.0f}", f"{reference / r.per_second:,.1f} times as fast")
+    out.print(peers if peers.row_count else "No peers are installed; `make bench` installs them.")
 
 
 if __name__ == "__main__":

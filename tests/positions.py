@@ -24,7 +24,6 @@ from borneo_env.engine.state import (
     CARDS,
     DISCARD,
     HAND,
-    HAND_ROOM,
     OPEN_PORTS,
     OUT,
     PHASES,

@@ -43,7 +43,7 @@ def legal(box, g, options):
     phase = g.phase
     if phase == PLACE:
         return legal_place(box, g, options)
-    if phase == CONTRACT or phase == LAST_CONTRACT:
+    if phase in (CONTRACT, LAST_CONTRACT):
         return legal_contract(box, g, options)
     if phase == PAY:
         return legal_pay(box, g, options)
@@ -72,7 +72,7 @@ def apply(box, g, action):
     phase = g.phase
     if phase == PLACE:
         apply_place(box, g, action)
-    elif phase == CONTRACT or phase == LAST_CONTRACT:
+    elif phase in (CONTRACT, LAST_CONTRACT):
         apply_contract(box, g, action)
     elif phase == PAY:
         apply_pay(box, g, action)

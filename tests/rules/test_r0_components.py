@@ -60,7 +60,7 @@ def test_r0_6_every_player_has_this_many_traders(edition, players, traders):
     while game.phase == "place":
         game.play(sorted(game.legal())[game.player % len(game.legal())])
     placed = Counter(player for company in COMPANIES for player in game.ladder(company))
-    assert placed == {player: traders for player in range(players)}
+    assert placed == dict.fromkeys(range(players), traders)
 
 
 def test_r0_7_a_board_ladder_has_five_slots():

@@ -4,8 +4,8 @@ import pytest
 from positions import Position, position
 
 from borneo_env.engine.batch import Batch
-from borneo_env.engine.state import UNSEEN
 from borneo_env.engine.hidden import redact
+from borneo_env.engine.state import UNSEEN
 from borneo_env.ruleset import every_ruleset
 
 PLAIN = {"Makassar", "Tidore", "Manila", "Malacca", "Banda", "Ternate", "Brunei", "Batavia"}

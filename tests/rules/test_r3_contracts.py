@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 import pytest
-from positions import card, cards, position
+from positions import cards, position
 
 from borneo_env.cards import SPICES, load_tables
 from borneo_env.engine.state import OUT

@@ -163,10 +163,11 @@ def test_r8_3_cards_discarded_in_the_same_turn_can_still_be_drawn():
 
 
 def test_r8_4_cards_at_ports_and_in_hands_are_discarded():
-    hands, ports = {0: [TWO_RED[1], FIRST], 1: [SECOND], 3: cards("green")[:2]}, {1: ["Makassar", THIRD, CARGO + 1]}
+    green = cards("green")[:3]
+    hands, ports = {0: [TWO_RED[1], FIRST], 1: [SECOND], 3: green[:2]}, {1: ["Makassar", THIRD, green[2]]}
     game = ship_last_port(hands=hands, ports=ports)
     assert game.phase == "last contract"
-    assert game.discards() == {*TWO_RED, FIRST, SECOND, THIRD, CARGO + 1, *cards("green")[:2]}
+    assert game.discards() == {*TWO_RED, FIRST, SECOND, THIRD, *green}
     assert [game.hand(player) for player in range(4)] == [set(), set(), set(), set()]
 
 
@@ -179,25 +180,24 @@ def test_r8_4_warehouses_stay():
 # Last contracts
 
 
+def order_of_last_contracts(game):
+    order = []
+    while game.phase == "last contract":
+        order.append(game.player)
+        game.play("contract none")
+    return order
+
+
 @BOTH_EDITIONS
 @pytest.mark.parametrize("turn", [0, 1, 3])
 def test_r8_5_from_the_left_neighbour_to_the_player_in_whose_turn_the_game_ended(edition, turn):
     game = ship_last_port(turn, edition=edition, ladders={"red": [2, 1]})
     game.take_all()
-    order = []
-    while game.phase == "last contract":
-        order.append(game.player)
-        game.play("contract none")
-    assert order == [(turn + 1) % 4, (turn + 2) % 4, (turn + 3) % 4, turn]
+    assert order_of_last_contracts(game) == [(turn + 1) % 4, (turn + 2) % 4, (turn + 3) % 4, turn]
 
 
 def test_r8_5_also_when_the_cards_have_run_out():
-    game = ship(rest="warehouse 3", players=3 + 1)
-    order = []
-    while game.phase == "last contract":
-        order.append(game.player)
-        game.play("contract none")
-    assert order == [1, 2, 3, 0]
+    assert order_of_last_contracts(ship(rest="warehouse 3")) == [1, 2, 3, 0]
 
 
 def test_r8_5_each_may_fulfil_one_more_contract_as_in_phase_1():
