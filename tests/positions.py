@@ -234,8 +234,9 @@ def recount(g: np.void, ruleset: Ruleset) -> dict[str, np.ndarray]:
         counted["laid"][place] = len(laid)
         if laid and place != g["sharing_port"]:  # cards that are being shared out show nothing any more
             counted["lowest"][place] = laid[-1]
-            flags = [flag for number in laid for flag in tables.cargo[number].flags[:3]] + [tables.cargo[laid[-1]].flags[3]]
-            counted["shown"][place] = [flags.count(company) for company in COMPANIES]
+            top_rows = [flag for number in laid for flag in tables.cargo[number].flags[:3]]
+            visible = [*top_rows, tables.cargo[laid[-1]].flags[3]]
+            counted["shown"][place] = [visible.count(company) for company in COMPANIES]
     return counted
 
 
@@ -339,7 +340,8 @@ class Position:
         return {kind: int(n) for kind, n in zip(CONTRACT_KINDS, self.record["supply"], strict=True)}
 
     def fulfilled(self, player: int) -> list[str]:
-        return [kind for kind, n in zip(CONTRACT_KINDS, self.record["fulfilled"][player], strict=True) for _ in range(n)]
+        numbers = self.record["fulfilled"][player]
+        return [kind for kind, number in zip(CONTRACT_KINDS, numbers, strict=True) for _ in range(number)]
 
     @property
     def pirates(self) -> int:

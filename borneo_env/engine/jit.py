@@ -23,7 +23,7 @@ from platformdirs import user_cache_path
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 INTERPRETED = bool(config.DISABLE_JIT)  # NUMBA_DISABLE_JIT=1: every rule runs as plain Python
-KEEP_CACHES = 4  # folders of other versions and settings that are left in place
+KEEP_CACHES = 8  # folders of other versions and settings that are left in place
 COMPILE_SECONDS = 40  # about what a first use takes on a slow machine; for the announcement only
 
 

@@ -8,6 +8,7 @@ from positions import card, cards, position
 
 from borneo_env.cards import COMPANIES, CONTRACT_KINDS, SPICES, load_tables
 from borneo_env.cards.tables import SHIPPED
+from borneo_env.ruleset import every_ruleset
 
 EDITIONS = ("board", "card")
 BOARD, CARD = load_tables("board"), load_tables("card")
@@ -51,12 +52,10 @@ def test_r0_5_card_edition_has_12_contracts():
     assert sum(contract.marked_5 for contract in CARD.contracts) == 0
 
 
-@pytest.mark.parametrize(
-    ("edition", "players", "traders"),
-    [("board", 3, 3), ("board", 4, 3), ("board", 5, 3), ("card", 3, 3), ("card", 4, 3), ("card", 5, 3), ("board", 3, 4)],
-)
-def test_r0_6_every_player_has_this_many_traders(edition, players, traders):
-    game = position(phase="place", edition=edition, players=players, traders=traders)
+@pytest.mark.parametrize("ruleset", every_ruleset(), ids=lambda ruleset: ruleset.name)
+def test_r0_6_every_player_has_three_traders_or_four_in_the_variant(ruleset):
+    players, traders = ruleset.players, 4 if "four-traders" in ruleset.name else 3
+    game = position(phase="place", edition=ruleset.edition, players=players, traders=traders)
     while game.phase == "place":
         game.play(sorted(game.legal())[game.player % len(game.legal())])
     placed = Counter(player for company in COMPANIES for player in game.ladder(company))

@@ -15,23 +15,20 @@ def test_r10_1_three_rounds_of_placing_with_four_players():
     assert order == "ABCD" + "DCBA" + "ABCD"
 
 
-@pytest.mark.parametrize(("red", "attack", "bonus"), [([1, 2, 0], "attack red 3 1", 1), ([1, 2, 0], "attack red 3 2", 0)])
-def test_r10_2_from_rank_3_to_rank_1_the_bonus_is_1_on_neighbouring_ranks_0(red, attack, bonus):
-    """With equal cards the attacker wins exactly if there is no bonus."""
-    mine, first, second = cards("red")[:3]
-    hands = {0: [mine, "ggg/b"], 1: [first, "ggg/y"], 2: [second, "bbb/g"]}
-    game = position(phase="traders", ladders={"red": red}, hands=hands)
-    game.play(attack, f"commit {mine}", "commit done")
-    game.play(f"defend {first if game.player == 1 else second}", "defend done")
-    assert game.phase == ("yield" if bonus == 0 else "keep")
+@pytest.mark.parametrize(("attack", "defender", "bonus"), [("attack red 3 1", 1, 1), ("attack red 3 2", 2, 0)])
+def test_r10_2_from_rank_3_to_rank_1_the_bonus_is_1_on_neighbouring_ranks_0(attack, defender, bonus):
+    mine, theirs = cards("red")[:2]
+    hands = {0: [mine, "ggg/b"], defender: [theirs, "bbb/g"]}
+    game = position(phase="traders", ladders={"red": [1, 2, 0]}, hands=hands)
+    game.play(attack, f"commit {mine}", "commit done", f"defend {theirs}", "defend done")
+    assert game.phase == ("keep" if bonus else "yield"), "with equal cards the bonus decides"
 
 
 def red_monopoly(name, edition):
     """Player 3 brings red to six visible flags at a port; red's traders are those of players 1, 2 and 0."""
     before, last = card(flags="rrr/y"), card(flags="rrr/g")
-    game = position(
-        edition=edition, phase="ship", turn=3, ladders={"red": [1, 2, 0]}, hands={3: [last]}, ports={0: [name, before]}
-    )  # fmt: skip
+    ladders, hands, ports = {"red": [1, 2, 0]}, {3: [last]}, {0: [name, before]}
+    game = position(edition=edition, phase="ship", turn=3, ladders=ladders, hands=hands, ports=ports)
     assert game.shown(0)["red"] == 3
     game.play(f"ship {last} 0")
     return game, before, last

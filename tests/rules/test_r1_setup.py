@@ -99,23 +99,26 @@ def test_r1_5_the_start_player_places_first_and_takes_the_first_turn(start):
     assert (game.phase, game.player, game.turn) == ("contract", start, start)
 
 
-def placing_order(game):
-    order = []
+def rounds_of_placing(game):
+    """Who places, round by round."""
+    rounds = []
     while game.phase == "place":
-        order.append(game.player)
+        if not rounds or len(rounds[-1]) == game.ruleset.players:
+            rounds.append([])
+        rounds[-1].append(game.player)
         game.play(min(game.legal()))
-    return order
+    return rounds
 
 
 @pytest.mark.parametrize("edition", ["board", "card"])
 def test_r1_6_rounds_of_placing_go_forth_back_and_forth(edition):
     game = position(phase="place", edition=edition, players=3, start=1, turn=1)
-    assert placing_order(game) == [1, 2, 0] + [0, 2, 1] + [1, 2, 0]
+    assert rounds_of_placing(game) == [[1, 2, 0], [0, 2, 1], [1, 2, 0]]
 
 
 def test_r1_6_a_fourth_round_goes_back():
     game = position(phase="place", players=3, traders=4, start=2, turn=2)
-    assert placing_order(game) == [2, 0, 1] + [1, 0, 2] + [2, 0, 1] + [1, 0, 2]
+    assert rounds_of_placing(game) == [[2, 0, 1], [1, 0, 2], [2, 0, 1], [1, 0, 2]]
 
 
 def test_r1_6_a_trader_goes_on_the_topmost_free_slot():

@@ -155,10 +155,9 @@ def test_r3_3_of_equal_ports_the_one_that_has_lain_longest_is_given():
 
 def test_r3_3_cards_age_from_when_they_were_taken():
     late, early = cards("red", spice="pepper", double=False)[:2]
-    game = position(
-        phase="ship", turn=3, ladders={"red": [0]}, hands={3: [early]}, ports={0: ["Ternate", late]},
-        warehouses={0: ["pepper double"]}, port_pile=[],
-    )  # fmt: skip
+    hands, warehouses, ports = {3: [early]}, {0: ["pepper double"]}, {0: ["Ternate", late]}
+    ending = {"turn": 3, "ladders": {"red": [0]}, "port_pile": []}  # player 0 takes both cards, then a last contract
+    game = position(phase="ship", hands=hands, warehouses=warehouses, ports=ports, **ending)
     game.play(f"ship {early} 0", f"take {early}", f"take {late}")
     game.play("contract same-4 pepper", "pay pepper single")
     assert game.warehouse(0)[1:] == [late]
@@ -171,9 +170,10 @@ def test_r3_4_paid_cargo_cards_go_to_the_discard_pile():
     assert game.discards() == set(paid)
 
 
-@pytest.mark.parametrize(("edition", "port", "payment"), [
-    ("board", "Tidore", "pay cloves port"), ("board", "Manila", "pay joker"), ("card", "Tidore", "pay cloves port"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("edition", "port", "payment"),
+    [("board", "Tidore", "pay cloves port"), ("board", "Manila", "pay joker"), ("card", "Tidore", "pay cloves port")],
+)
 def test_r3_4_paid_ports_leave_the_game(edition, port, payment):
     game = position(edition=edition, warehouses={0: ["cloves double", "cloves single", port]})
     pile = game.port_pile()

@@ -178,7 +178,7 @@ def test_r4_6_a_major_counts_three_and_a_minor_one(edition, attack, defence, won
 
 @pytest.mark.parametrize(("red", "attack"), [([1, 2, 0], "yyy/r"), ([1, 2, 3, 2, 0], "yrr/r")])
 def test_r4_6_the_bottom_flag_counts_too(red, attack):
-    assert attacker_won(contest(red, [card(flags=attack)], [])), "as strong as the traders between, bottom flag included"
+    assert attacker_won(contest(red, [card(flags=attack)], [])), "with it, as strong as the traders between"
 
 
 @BOTH_EDITIONS

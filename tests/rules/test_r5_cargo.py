@@ -22,8 +22,8 @@ def test_r5_1_any_hand_card_goes_to_any_open_port():
 
 @pytest.mark.parametrize("place", [0, 1, 2])
 def test_r5_1_one_card_is_played_below_those_already_there(place):
-    first, played, kept = card(flags="ggg/b"), card("red"), card("blue")
-    game = position(phase="ship", hands={0: [played, kept]}, ports={place: ["Makassar", first]}, draw=["bbb/g", "bbb/r"])
+    first, played, kept = card("green"), card("red"), card("blue")
+    game = position(phase="ship", hands={0: [played, kept]}, ports={place: ["Makassar", first]})
     game.play(f"ship {played} {place}")
     assert game.cargo(place) == [first, played]
     assert kept in game.hand(0) and played not in game.hand(0)

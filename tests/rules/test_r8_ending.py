@@ -65,9 +65,8 @@ def test_r8_1_the_new_draw_pile_is_shuffled():
 
 def test_r8_1_what_is_discarded_after_the_pile_ran_out_is_shuffled_too():
     paid, other = cards(spice="pepper", double=True)[:2], card("green")
-    game = ship(
-        draw=[FIRST, SECOND], hands={1: [other]}, warehouses={1: paid}, discards=[THIRD], rest="warehouse 3"
-    )  # fmt: skip
+    piles = {"draw": [FIRST, SECOND], "discards": [THIRD], "rest": "warehouse 3"}
+    game = ship(**piles, hands={1: [other]}, warehouses={1: paid})
     game.play("contract same-4 pepper", "pay pepper double", "pay pepper double", "traders none", f"ship {other} 1")
     assert game.hand(1) | set(game.draw_pile()) == {THIRD, *paid}
 
@@ -146,17 +145,16 @@ def test_r8_3_the_last_card_is_drawn_and_the_game_ends_at_the_second(last):
     assert game.discards() == {CARGO, FIRST}, "drawn, and discarded with the hands"
 
 
-@pytest.mark.parametrize("piles", [{"draw": [FIRST, SECOND]}, {"discards": [FIRST, SECOND]}, {"draw": [FIRST], "discards": [SECOND]}])
-def test_r8_3_with_two_cards_left_the_game_goes_on(piles):
-    game = ship(**piles, rest="warehouse 3")
+@pytest.mark.parametrize(("draw", "discards"), [([FIRST, SECOND], []), ([], [FIRST, SECOND]), ([FIRST], [SECOND])])
+def test_r8_3_with_two_cards_left_the_game_goes_on(draw, discards):
+    game = ship(draw=draw, discards=discards, rest="warehouse 3")
     assert game.hand(0) == {FIRST, SECOND}
     assert (game.phase, game.player) == ("contract", 1)
 
 
 def test_r8_3_cards_discarded_in_the_same_turn_can_still_be_drawn():
-    game = position(
-        phase="ship", hands={0: TWO_RED[1:]}, ports={0: ["Ternate", TWO_RED[0]]}, rest="warehouse 3", port_pile=["Banda"]
-    )  # fmt: skip
+    ports = {0: ["Ternate", TWO_RED[0]]}
+    game = position(phase="ship", hands={0: TWO_RED[1:]}, ports=ports, port_pile=["Banda"], rest="warehouse 3")
     game.play(f"ship {TWO_RED[1]} 0")
     assert game.hand(0) == set(TWO_RED)
     assert game.phase == "contract"

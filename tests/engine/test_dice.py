@@ -1,0 +1,211 @@
+"""The generator: uniform draws, independent streams, and games that never change by accident."""
+
+from itertools import permutations
+
+import numba
+import numpy as np
+import pytest
+
+from borneo_env import Batch
+from borneo_env.engine.dice import below, scramble, seed_streams, shuffle
+from borneo_env.engine.jit import attributes
+from borneo_env.engine.state import CHOICES, GAME, HAND, SHUFFLES
+
+FAR = 5.0  # standard deviations; chance alone goes that far once in millions of tests
+
+
+def deviation(counts):
+    """How many standard deviations chi-square lies above its mean if all counts are equally likely."""
+    counts = np.asarray(counts, float).ravel()
+    expected = counts.mean()
+    degrees = len(counts) - 1
+    return (((counts - expected) ** 2 / expected).sum() - degrees) / np.sqrt(2 * degrees)
+
+
+def table_of(first, second, n):
+    """How often each pair of numbers below n occurs."""
+    return np.bincount(np.asarray(first) * n + second, minlength=n * n)
+
+
+@numba.njit
+def start_streams(games, seeds, numbers):
+    for i in range(len(games)):
+        seed_streams(games[i], seeds[i], numbers[i])
+
+
+@numba.njit
+def draw_from_each(games, stream, n, drawn):
+    for i in range(len(games)):
+        for k in range(drawn.shape[1]):
+            drawn[i, k] = below(games[i], stream, n)
+
+
+@numba.njit
+def shuffle_often(games, hands, n):
+    for i in range(len(hands)):
+        shuffle(games[0], hands[i], n)
+
+
+def games_of(seeds, numbers):
+    """Records of which only the random streams are set."""
+    seeds, numbers = np.broadcast_arrays(np.asarray(seeds, np.uint64), np.asarray(numbers, np.uint64))
+    games = np.zeros(seeds.size, GAME)
+    start_streams(attributes(games), seeds.ravel(), numbers.ravel())
+    return games
+
+
+def draws(games, n, stream=SHUFFLES, each=1):
+    """(games, each): the next numbers below n of every game's stream."""
+    drawn = np.zeros((len(games), each), np.int64)
+    draw_from_each(attributes(games), stream, n, drawn)
+    return drawn
+
+
+# One stream
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 7, 18, 60])
+def test_below_is_uniform_from_0_to_n_minus_1(n):
+    drawn = draws(games_of(5, [0]), n, each=1000 * n)
+    counts = np.bincount(drawn[0], minlength=n)
+    assert len(counts) == n
+    if n > 1:
+        assert abs(deviation(counts)) < FAR
+
+
+@pytest.mark.parametrize("lag", [1, 2, 3])
+def test_later_draws_do_not_depend_on_earlier_ones(lag):
+    drawn = draws(games_of(5, [1]), 8, each=64_000)[0]
+    assert abs(deviation(table_of(drawn[:-lag], drawn[lag:], 8))) < FAR
+
+
+def test_shuffle_is_uniform_over_all_orders_of_four_cards():
+    hands = np.tile(np.arange(4, dtype=np.int8), (48_000, 1))
+    shuffle_often(attributes(games_of(5, [2])), hands, 4)
+    assert (np.sort(hands) == np.arange(4)).all()
+    counts = [(hands == order).all(1).sum() for order in permutations(range(4))]
+    assert abs(deviation(counts)) < FAR
+
+
+def test_shuffle_leaves_the_cards_behind_the_first_n_alone():
+    hands = np.tile(np.arange(9, dtype=np.int8), (100, 1))
+    shuffle_often(attributes(games_of(5, [3])), hands, 5)
+    assert (hands[:, 5:] == np.arange(5, 9)).all()
+    assert (hands[:, :5] != np.arange(5)).any()
+
+
+def test_the_naive_shuffle_would_be_noticed():
+    """The statistic has teeth: exchanging each card with any card gives 4**4 equal chances to 24 orders."""
+    rng = np.random.default_rng(0)
+    hands = np.tile(np.arange(4), (48_000, 1))
+    everywhere = np.arange(len(hands))
+    for i in range(4):
+        j = rng.integers(4, size=len(hands))
+        hands[everywhere, i], hands[everywhere, j] = hands[everywhere, j], hands[everywhere, i].copy()
+    counts = [(hands == order).all(1).sum() for order in permutations(range(4))]
+    assert deviation(counts) > 10 * FAR
+
+
+# Many streams
+
+
+NEIGHBOURS = {
+    "games of one seed": (7, np.arange(32_000)),
+    "seeds": (np.arange(32_000), 0),
+    "high halves of seeds": (np.arange(32_000, dtype=np.uint64) << np.uint64(32), 0),
+    "high halves of game numbers": (7, np.arange(32_000, dtype=np.uint64) << np.uint64(32)),
+    "seeds and games together": (np.arange(32_000), np.arange(32_000)),
+}
+
+
+@pytest.mark.parametrize("stream", [SHUFFLES, CHOICES])
+@pytest.mark.parametrize("neighbours", NEIGHBOURS)
+def test_neighbouring_streams_are_uniform_and_not_correlated(neighbours, stream):
+    drawn = draws(games_of(*NEIGHBOURS[neighbours]), 8, stream, each=4)
+    for k in range(drawn.shape[1]):
+        assert abs(deviation(table_of(drawn[:-1, k], drawn[1:, k], 8))) < FAR, f"draw {k}"
+
+
+@pytest.mark.parametrize("neighbours", NEIGHBOURS)
+def test_the_two_streams_of_a_game_are_not_correlated(neighbours):
+    games = games_of(*NEIGHBOURS[neighbours])
+    shuffles, choices = draws(games, 8, SHUFFLES), draws(games, 8, CHOICES)
+    assert abs(deviation(table_of(shuffles[:, 0], choices[:, 0], 8))) < FAR
+
+
+@pytest.mark.parametrize("neighbours", NEIGHBOURS)
+def test_every_stream_starts_from_a_state_of_its_own(neighbours):
+    states = games_of(*NEIGHBOURS[neighbours])["rng"]
+    assert len(np.unique(states)) == states.size
+    assert states.all(), "a multiply-with-carry generator stays at 0 for ever"
+
+
+def test_one_game_has_another_deal_under_every_seed_and_number():
+    deals = {Batch(1, seed=seed, first=first).games["draw"].tobytes() for seed in range(20) for first in range(20)}
+    assert len(deals) == 400
+
+
+# Frozen values: a change here changes every game ever recorded by its seed
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "key", "scrambled"),
+    [
+        (0x00000000, 0x00000000, 0x00000000, (0xFF1DAE59, 0x6CD10DF2)),
+        (0xFFFFFFFF, 0xFFFFFFFF, 0xFFFFFFFF, (0x2C3F628B, 0xAB4FD7AD)),
+        (0x243F6A88, 0x85A308D3, 0x13198A2E, (0xDD7CE038, 0xF62A4C12)),
+    ],
+)
+def test_scramble_is_philox_2x32_with_ten_rounds(left, right, key, scrambled):
+    """The known answers of the cipher's authors (Random123, kat_vectors)."""
+    value = int(scramble(np.uint64(left | right << 32), np.uint64(key)))
+    assert (value & 0xFFFFFFFF, value >> 32) == scrambled
+
+
+def test_frozen_streams():
+    largest = 2**64 - 1
+    states = games_of([0, 1, 0, 7, largest], [0, 0, 1, 2**40, 12])["rng"]
+    assert states.tolist() == [
+        [14870538128544853811, 8855330746155500095],
+        [10578749055666494877, 15842222838292542311],
+        [2704967094136091641, 9510681980665129647],
+        [1709712544351593111, 7008122987592385419],
+        [17870102165214471133, 13274316202165549405],
+    ]
+
+
+def test_frozen_draws():
+    games = games_of([0, 7], [0, 3])
+    assert draws(games, 60, each=12).tolist() == [
+        [52, 55, 39, 18, 4, 19, 17, 0, 36, 11, 33, 32],
+        [57, 23, 22, 40, 22, 49, 52, 50, 33, 24, 35, 56],
+    ]
+
+
+def test_frozen_shuffle():
+    hands = np.arange(12, dtype=np.int8)[None].copy()
+    shuffle_often(attributes(games_of(7, [0])), hands, 12)
+    assert hands[0].tolist() == [5, 8, 6, 3, 0, 4, 2, 7, 1, 9, 11, 10]
+
+
+def test_frozen_deal():
+    game = Batch(1, players=4, seed=7, first=2).games[0]
+    hands = [np.flatnonzero(game["place"] == HAND + player).tolist() for player in range(4)]
+    assert game["start"] == 1
+    assert hands == [[23, 36, 50], [3, 25, 48], [0, 15, 35], [12, 44, 59]]
+    assert game["open"].tolist() == [60, 70, 71]
+    assert game["draw"][:6].tolist() == [24, 13, 51, 54, 1, 30]
+
+
+@pytest.mark.parametrize(
+    ("edition", "players", "scores"),
+    [
+        ("board", 4, [[23, 13, 23, 20], [25, 21, 24, 9], [41, 11, 17, 12]]),
+        ("card", 3, [[50, 22, 11], [20, 40, 22], [25, 20, 21]]),
+    ],
+)
+def test_frozen_random_games(edition, players, scores):
+    """Random play to the end: the order of the options is frozen, too."""
+    batch = Batch(3, edition=edition, players=players, seed=7, finished="hold")
+    batch.play_random()
+    assert batch.scores().tolist() == scores

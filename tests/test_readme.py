@@ -1,0 +1,44 @@
+"""What the README shows, runs."""
+
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from borneo_env.cards import load_tables
+from borneo_env.cli import app
+
+README = (Path(__file__).parent.parent / "README.md").read_text()
+
+
+def blocks(language: str) -> list[str]:
+    return re.findall(rf"^```{language}\n(.*?)^```", README, re.MULTILINE | re.DOTALL)
+
+
+def test_python_examples_run():
+    namespace: dict[str, object] = {}
+    for block in blocks("python"):
+        exec(block, namespace)
+
+
+def test_borneo_commands_run(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    commands = [line for block in blocks("sh") for line in block.splitlines() if line.startswith("borneo ")]
+    assert len(commands) >= 5
+    for command in commands:
+        result = CliRunner().invoke(app, shlex.split(command)[1:])
+        assert result.exit_code == 0, f"{command}: {result.output}"
+
+
+def test_card_table_example_loads(tmp_path):
+    (table,) = blocks("toml")
+    path = tmp_path / "my.toml"
+    path.write_text(table)
+    assert [port.name for port in load_tables(path).ports] == ["Makassar", "Manila", "Ternate"]
+
+
+@pytest.mark.parametrize("target", re.findall(r"\]\(([^)#]+)", README))
+def test_links_lead_somewhere(target):
+    assert (Path(__file__).parent.parent / target).exists()
