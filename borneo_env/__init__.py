@@ -4,11 +4,16 @@
 played. The rules are in RULES.md beside this file.
 """
 
+import gymnasium
+
+from borneo_env.aec import env, raw_env
 from borneo_env.cards import TableError, Tables, load_tables
 from borneo_env.engine.batch import NO_ACTION, Batch, BatchFileError, IllegalMove
 from borneo_env.engine.hidden import SPECTATOR, redact, resample
 from borneo_env.engine.state import GAME, PHASES
 from borneo_env.ruleset import Ruleset, RulesetError, every_ruleset
+from borneo_env.seat import BorneoEnv
+from borneo_env.vector import BorneoVectorEnv, Seats
 
 __version__ = "0.1.0"
 
@@ -19,13 +24,24 @@ __all__ = [
     "SPECTATOR",
     "Batch",
     "BatchFileError",
+    "BorneoEnv",
+    "BorneoVectorEnv",
     "IllegalMove",
     "Ruleset",
     "RulesetError",
+    "Seats",
     "TableError",
     "Tables",
+    "env",
     "every_ruleset",
     "load_tables",
+    "raw_env",
     "redact",
     "resample",
 ]
+
+gymnasium.register(
+    id="Borneo-v0",
+    entry_point="borneo_env.seat:BorneoEnv",
+    vector_entry_point="borneo_env.vector:BorneoVectorEnv",
+)

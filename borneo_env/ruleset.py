@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 
 from borneo_env.cards import Tables, load_tables
@@ -49,6 +50,14 @@ class Ruleset:
         if not isinstance(self.tables, Tables):
             source: str | Path = self.edition if self.tables is None else self.tables
             object.__setattr__(self, "tables", load_tables(source))
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    @cached_property
+    def _hash(self) -> int:
+        """Computed once: the card tables are long, and rulesets are looked up often."""
+        return hash((self.edition, self.players, self.traders, self.blackbeard, self.tables))
 
     @property
     def name(self) -> str:

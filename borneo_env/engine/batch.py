@@ -1,9 +1,10 @@
-"""Batch: many games stepped together by compiled loops, on all cores. The only file that loops over games."""
+"""Batch: many games stepped together by the compiled loops, on all cores."""
 
 from __future__ import annotations
 
 import json
 import os
+import secrets
 import zipfile
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -11,7 +12,7 @@ from dataclasses import asdict
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -19,34 +20,30 @@ from numpy.typing import ArrayLike, NDArray
 from borneo_env.cards import read_tables
 from borneo_env.engine.actions import ActionTable, action_table
 from borneo_env.engine.check import BrokenGame, check_games
-from borneo_env.engine.dice import below
-from borneo_env.engine.game import MAX_OPTIONS, apply, legal
-from borneo_env.engine.jit import attributes, entry, rule
-from borneo_env.engine.rules.ending import contracts_of, place_of, score
-from borneo_env.engine.rules.setup import deal, new_game
-from borneo_env.engine.state import CARDS, CHOICES, GAME, OVER, PHASES, SEATS, make_blank, make_box, slots_of
+from borneo_env.engine.jit import attributes
+from borneo_env.engine.loops import (
+    DESK,
+    NO_ACTION,
+    RUN,
+    deal_games,
+    deal_stacked_games,
+    draw_seats,
+    first_illegal,
+    observe_games,
+    play_games,
+    play_others,
+    refresh_games,
+    sample_games,
+    score_games,
+    step_game,
+    step_games,
+)
+from borneo_env.engine.observe import length
+from borneo_env.engine.state import CARDS, GAME, OVER, PHASES, make_blank, make_box, slots_of
 from borneo_env.ruleset import Ruleset
 
-NO_ACTION = -1  # what a finished game that is held takes instead of an action
 TO_THE_END = -1
 GAMES_PER_THREAD = 256  # fewer games than this are not worth waking another thread for
-
-# What the batch knows about each game beside its record: the decision being asked for, and the last result.
-DESK = np.dtype(
-    [
-        ("options", "i2", (MAX_OPTIONS,)),  # the legal actions, ascending
-        ("count", "i2"),  # how many there are; 0 for a finished game that is held
-        ("done", "?"),  # the last step finished a game
-        ("scores", "i4", (SEATS,)),  # of the game finished last
-        ("places", "i1", (SEATS,)),
-        ("contracts", "i1", (SEATS,)),
-    ],
-    align=True,
-)
-
-# How a batch is run.
-RUN = np.dtype([("seed", "u8"), ("stride", "u8"), ("skip_forced", "?"), ("hold", "?")], align=True)
-
 
 FORMAT = "borneo-batch/1"
 RESULT = ("done", "scores", "places", "contracts")
@@ -60,143 +57,50 @@ class IllegalMove(ValueError):
     """An action that is not legal where it was played; nothing has changed in any game."""
 
 
-@rule
-def settle(box, blank, run, games, i, desk):
-    """Bring game i to its next decision: play forced moves, note a result, deal the next game."""
-    desk.count = legal(box, games[i], desk.options)
-    while games[i].phase == OVER or (run.skip_forced and desk.count == 1):
-        if games[i].phase != OVER:
-            apply(box, games[i], desk.options[0])
-        else:
-            note_result(box, games[i], desk)
-            if run.hold:
-                return
-            deal_game(box, blank, games, i, run.seed, np.uint64(games[i].number) + run.stride)
-        desk.count = legal(box, games[i], desk.options)
-
-
-@rule
-def note_result(box, g, desk):
-    desk.done = True
-    for player in range(box.players):
-        desk.scores[player] = score(box, g, player)
-        desk.places[player] = place_of(box, g, player)
-        desk.contracts[player] = contracts_of(g, player)
-
-
-@rule
-def deal_game(box, blank, games, i, seed, number):
-    games[i] = blank[0]
-    new_game(box, games[i], seed, number)
-
-
-@rule
-def mark(mask, desk, value):
-    for k in range(desk.count):
-        mask[desk.options[k]] = value
-
-
-@rule
-def play(box, blank, run, games, i, desk, mask, action):
-    """Play a legal action in game i and bring it, its options and its mask to the next decision."""
-    mark(mask, desk, False)
-    apply(box, games[i], action)
-    settle(box, blank, run, games, i, desk)
-    mark(mask, desk, True)
-
-
-@entry
-def deal_games(boxes, blank, runs, games, chosen, numbers):
-    """Deal a new game into every chosen place."""
-    for i in range(len(games)):
-        if chosen[i]:
-            deal_game(boxes[0], blank, games, i, runs[0].seed, numbers[i])
-
-
-@entry
-def deal_stacked_games(boxes, games):
-    """Deal from the piles as they lie."""
-    for i in range(len(games)):
-        deal(boxes[0], games[i])
-
-
-@entry
-def refresh_games(boxes, blank, runs, games, desks, masks):
-    """Work out the options of every game anew from its record."""
-    for i in range(len(games)):
-        desks[i].done = False
-        settle(boxes[0], blank, runs[0], games, i, desks[i])
-        masks[i, :] = False
-        mark(masks[i], desks[i], True)
-
-
-@entry
-def first_illegal(desks, masks, actions):
-    """The first game whose action is not legal, or -1."""
-    for i in range(len(actions)):
-        action = actions[i]
-        if desks[i].count == 0:
-            if action != NO_ACTION:
-                return i
-        elif action < 0 or action >= masks.shape[1] or not masks[i, action]:
-            return i
-    return -1
-
-
-@entry
-def step_games(boxes, blank, runs, games, desks, masks, actions):
-    """Play one legal action in every game that is not over."""
-    for i in range(len(games)):
-        desks[i].done = False
-        if desks[i].count > 0:
-            play(boxes[0], blank, runs[0], games, i, desks[i], masks[i], actions[i])
-
-
-@entry
-def sample_games(games, desks, actions):
-    """Draw a random legal action for every game from the game's own stream of choices."""
-    for i in range(len(games)):
-        actions[i] = NO_ACTION
-        if desks[i].count > 0:
-            actions[i] = desks[i].options[below(games[i], CHOICES, desks[i].count)]
-
-
-@entry
-def play_games(boxes, blank, runs, games, desks, masks, steps):
-    """Play random decisions in every game, `steps` of them or to its end; returns how many were played."""
-    decisions = 0
-    for i in range(len(games)):
-        desks[i].done = False
-        left = steps
-        while left != 0 and desks[i].count > 0:
-            action = desks[i].options[below(games[i], CHOICES, desks[i].count)]
-            play(boxes[0], blank, runs[0], games, i, desks[i], masks[i], action)
-            decisions += 1
-            left -= 1
-    return decisions
-
-
-@entry
-def score_games(boxes, games, scores, places, contracts):
-    """Points, places and numbers of contracts as they are now."""
-    for i in range(len(games)):
-        for player in range(boxes[0].players):
-            scores[i, player] = score(boxes[0], games[i], player)
-            places[i, player] = place_of(boxes[0], games[i], player)
-            contracts[i, player] = contracts_of(games[i], player)
-
-
 @cache
 def _workers() -> ThreadPoolExecutor:
     return ThreadPoolExecutor(os.cpu_count(), thread_name_prefix="borneo")
 
 
-os.register_at_fork(after_in_child=_workers.cache_clear)  # threads do not survive a fork
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_workers.cache_clear)  # threads do not survive a fork
 
 
 def available_cores() -> int:
     """How many cores this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+class Standing(NamedTuple):
+    """How games stand, (games, players) each."""
+
+    scores: NDArray[np.int32]
+    places: NDArray[np.int8]
+    contracts: NDArray[np.int8]
+
+
+def standing(ruleset: Ruleset, games: NDArray[np.void]) -> Standing:
+    """Points, places and numbers of contracts in games as they are now."""
+    shape = (len(games), ruleset.players)
+    values = Standing(np.zeros(shape, np.int32), np.zeros(shape, np.int8), np.zeros(shape, np.int8))
+    score_games(attributes(make_box(ruleset)), attributes(games), *values)
+    return values
+
+
+def observe(
+    ruleset: Ruleset, games: NDArray[np.void], seats: ArrayLike, out: NDArray[Any] | None = None
+) -> NDArray[Any]:
+    """(games, length): what a seat of each game knows; int8, or as `out` is."""
+    chosen = np.broadcast_to(np.asarray(seats, np.int64), len(games)).copy()
+    if out is None:
+        out = np.empty((len(games), length(slots_of(ruleset))), np.int8)
+    observe_games(attributes(make_box(ruleset)), attributes(games), chosen, out)
+    return out
+
+
+def fresh_seed() -> int:
+    """A seed nobody has chosen, from the operating system."""
+    return secrets.randbits(64)
 
 
 class Batch:
@@ -251,6 +155,11 @@ class Batch:
         return len(self.games)
 
     @property
+    def _arrays(self) -> tuple[Any, ...]:
+        """What the compiled loops work on: cards, blank game and settings, then what there is of each game."""
+        return tuple(map(attributes, (self._box, self._blank, self._run, self.games, self._desk, self._mask)))
+
+    @property
     def actions(self) -> ActionTable:
         """The action table of the ruleset: ids, blocks and texts."""
         return action_table(slots_of(self.ruleset))
@@ -297,21 +206,15 @@ class Batch:
 
     def scores(self) -> NDArray[np.int32]:
         """(games, players): the points as they are now."""
-        return self._standing()[0]
+        return standing(self.ruleset, self.games).scores
 
     def places(self) -> NDArray[np.int8]:
         """(games, players): the places as they are now."""
-        return self._standing()[1]
+        return standing(self.ruleset, self.games).places
 
     def contracts(self) -> NDArray[np.int8]:
         """(games, players): how many contracts each player has fulfilled."""
-        return self._standing()[2]
-
-    def _standing(self) -> tuple[NDArray[np.int32], NDArray[np.int8], NDArray[np.int8]]:
-        shape = (len(self), self.ruleset.players)
-        scores, places, contracts = np.zeros(shape, np.int32), np.zeros(shape, np.int8), np.zeros(shape, np.int8)
-        self._parallel(score_games, (self._box,), (self.games, scores, places, contracts))
-        return scores, places, contracts
+        return standing(self.ruleset, self.games).contracts
 
     def reset(self, seed: int | None = None, where: ArrayLike | None = None) -> None:
         """Deal new games: all from `first` on (with a new seed, if given), or the next ones where `where` is true."""
@@ -322,8 +225,7 @@ class Batch:
         if where is not None:
             chosen = np.broadcast_to(np.asarray(where, np.bool_), len(self)).copy()
             numbers = self.games["number"].astype(np.uint64) + self._run["stride"]
-        self._parallel(deal_games, (self._box, self._blank, self._run), (self.games, chosen, numbers))
-        self.refresh()
+        self._on_games(deal_games, chosen, numbers)
 
     def deal_stacked(self, game: int, start: int, draw: ArrayLike, ports: ArrayLike) -> None:
         """Deal one game from piles stacked by hand, top first: three cards to player 0, three to player 1, ..."""
@@ -339,15 +241,36 @@ class Batch:
         self._on_games(refresh_games)
 
     def step(self, actions: ArrayLike) -> None:
-        """Play one action in every game (NO_ACTION in finished games that are held).
+        """Play one action in every game; NO_ACTION (-1) leaves a game as it is.
 
         If any action is illegal nothing changes in any game, and IllegalMove names the game and the legal moves.
         """
         chosen = self._checked_actions(actions)
-        illegal = first_illegal(attributes(self._desk), self._mask, chosen)
+        illegal = first_illegal(self._mask, chosen)
         if illegal >= 0:
             raise IllegalMove(self._complaint(illegal, int(chosen[illegal])))
         self._on_games(step_games, chosen)
+
+    def step_game(self, game: int, action: int) -> None:
+        """Play one action in one game: what `step` does, without the arrays."""
+        if not 0 <= action < self._mask.shape[1] or not self._mask[game, action]:
+            raise IllegalMove(self._complaint(game, action))
+        step_game(*self._arrays, game, action)
+
+    def observe(self, seats: ArrayLike | None = None, out: NDArray[Any] | None = None) -> NDArray[Any]:
+        """(games, length): what each game's deciding player knows, or the seats given; int8, or as `out` is."""
+        chosen = self.games["player"] if seats is None else np.asarray(seats)
+        chosen = np.broadcast_to(chosen, len(self)).astype(np.int64)
+        if out is None:
+            out = np.empty((len(self), length(slots_of(self.ruleset))), np.int8)
+        self._parallel(observe_games, (self._box,), (self.games, chosen, out))
+        return out
+
+    def draw_seats(self) -> NDArray[np.int64]:
+        """(games,): a seat at random for each game, the same for the same game everywhere."""
+        seats = np.empty(len(self), np.int64)
+        draw_seats(attributes(self._run), self.games["number"].astype(np.uint64), self.ruleset.players, seats)
+        return seats
 
     def sample(self) -> NDArray[np.int16]:
         """(games,): a random legal action for every game, NO_ACTION where it is over."""
@@ -360,6 +283,10 @@ class Batch:
         if steps is None and not self._run["hold"][0]:
             raise ValueError("games that are reset never end; give a number of steps, or finished='hold'")
         return sum(self._on_games(play_games, TO_THE_END if steps is None else steps))
+
+    def play_others(self, seats: ArrayLike) -> None:
+        """In every held game, play random decisions until the given seat decides or the game is over."""
+        self._on_games(play_others, np.broadcast_to(np.asarray(seats, np.int64), len(self)).copy())
 
     def legal_moves(self, game: int = 0) -> list[str]:
         """The legal moves of one game in words."""
@@ -434,9 +361,7 @@ class Batch:
         return f"game {game}, player {player}, phase {phase}: {move!r} is not legal; legal are: {legal_moves}"
 
     def _on_games(self, function: Callable[..., Any], *arguments: Any) -> list[Any]:
-        shared = (self._box, self._blank, self._run)
-        own = (self.games, self._desk, self._mask)
-        return self._parallel(function, shared, (*own, *arguments))
+        return self._parallel(function, self._arrays[:3], (*self._arrays[3:], *arguments))
 
     def _parallel(self, function: Callable[..., Any], shared: tuple[Any, ...], own: tuple[Any, ...]) -> list[Any]:
         """Call a compiled loop on slices of the games, one per thread; arrays in `own` are sliced, numbers are not."""

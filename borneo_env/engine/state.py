@@ -7,6 +7,7 @@ A batch of games is an array of such records: `games["ladder"][:, 0]` are the re
 
 from __future__ import annotations
 
+from functools import cache
 from typing import NamedTuple
 
 import numpy as np
@@ -63,6 +64,10 @@ class Field(NamedTuple):
 
 CLOCK_MAX = 32_000
 
+# What is counted of each player's doings. A contest counts for the attacker, or for the defender who won it.
+TALLIES = ("transfers", "contests started", "contests won", "contests defended", "monopolies", "shared distributions")
+TRANSFERS, CONTESTS_STARTED, CONTESTS_WON, CONTESTS_DEFENDED, MONOPOLIES, SHARED = range(len(TALLIES))
+
 FIELDS = (
     Field("rng", "u8", (2,), 0, 2**64 - 1, "random streams: shuffles, random choices; secret"),
     Field("number", "i8", (), 0, 2**62, "which game of its seed this is; secret, as it tells the deal"),
@@ -73,6 +78,7 @@ FIELDS = (
     Field("pile_since", "i2", (), 0, CLOCK_MAX, "clock of the shuffle that made the draw pile: the newest pile"),
     Field("hand_since", "i2", (SEATS, HAND_ROOM), -1, CLOCK_MAX, "`since` of each player's hand cards, ascending, -1 "
           "behind them: public, where the cards themselves are not"),
+    Field("tally", "i2", (SEATS, len(TALLIES)), 0, CLOCK_MAX, "what each player has done so far: see TALLIES"),
     Field("shown", "i2", (OPEN_PORTS, N_COMPANIES), 0, 4 * CARDS, "visible flags of each company at each open port"),
     Field("place", "i1", (THINGS,), 0, WAREHOUSE + SEATS - 1, "where each thing lies"),
     Field("draw", "i1", (CARDS,), -1, CARDS - 1, "draw pile, its top card at draw_left - 1; secret"),
@@ -83,6 +89,7 @@ FIELDS = (
     Field("open", "i1", (OPEN_PORTS,), -1, THINGS - 1, "the open ports; -1 while a port's cards are distributed"),
     Field("laid", "i1", (OPEN_PORTS,), 0, CARDS, "cargo cards at each open port"),
     Field("lowest", "i1", (OPEN_PORTS,), -1, CARDS - 1, "the card played last at each open port, or -1"),
+    Field("order", "i1", (CARDS,), 0, CARDS, "for a card at a port, its place in the order of play, counted from 1"),
     Field("ladder", "i1", (N_COMPANIES, CARD_SLOTS), -1, SEATS - 1, "player of the trader on each rank, or -1"),
     Field("height", "i1", (N_COMPANIES,), 0, CARD_SLOTS, "traders on each ladder"),
     Field("hand_size", "i1", (SEATS,), 0, HAND_ROOM - 1, "cards in each hand"),
@@ -143,6 +150,7 @@ BOX = np.dtype(
 )
 
 
+@cache
 def make_box(ruleset: Ruleset) -> np.ndarray:
     """The cards and settings of a ruleset as an array of one BOX record."""
     box = np.zeros(1, BOX)

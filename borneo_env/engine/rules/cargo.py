@@ -10,13 +10,14 @@ from borneo_env.engine.rules.table import discard_from, list_cards, out_of_hand,
 from borneo_env.engine.state import (
     AT_PORT,
     CARDS,
-    CLOCK_MAX,
     HAND,
+    MONOPOLIES,
     N_COMPANIES,
     NO_CARD,
     NOBODY,
     OPEN_PORTS,
     OUT,
+    SHARED,
     TAKE,
 )
 
@@ -61,6 +62,7 @@ def lay(box, g, card, place):
         g.shown[place, box.flags_of[card, flag]] += 1
     g.lowest[place] = card
     g.laid[place] += 1
+    g.order[card] = g.laid[place]
 
 
 @rule
@@ -90,6 +92,7 @@ def monopoly(box, g, place, company):
         g.place[g.open[place]] = OUT
         g.open[place] = NO_CARD
     g.monopoly = company
+    g.tally[g.player, MONOPOLIES] += 1
     g.sharers[0] = company
     g.n_sharers = 1
     begin_sharing(box, g, place)
@@ -100,6 +103,7 @@ def share(box, g, place):
     """R7.1 gives the port card away; R7.2 to R7.4 have the companies at the port share the cargo cards."""
     take_port(box, g, place, g.player)
     g.monopoly = NOBODY
+    g.tally[g.player, SHARED] += 1
     order_sharers(box, g, place)
     begin_sharing(box, g, place)
 
@@ -134,13 +138,13 @@ def goes_before(box, g, place, company, other):
 @rule
 def first_flag(box, g, place, company):
     """When a company's first visible flag comes: cards in the order they were played, each in reading order."""
-    first = 4 * CLOCK_MAX
+    first = 4 * (CARDS + 1)
     for card in range(CARDS):
         if g.place[card] == AT_PORT + place:
             visible = 4 if card == g.lowest[place] else TOP_ROW
             for flag in range(visible):
                 if box.flags_of[card, flag] == company:
-                    first = min(first, 4 * int(g.since[card]) + flag)
+                    first = min(first, 4 * int(g.order[card]) + flag)
     return first
 
 
@@ -171,16 +175,22 @@ def longest_ladder(g):
 
 @rule
 def next_sharer(g):
+    g.sharer, g.sharing_rank = sharer_after(g, g.sharer, g.sharing_rank)
+    g.player = g.ladder[g.sharers[g.sharer], g.sharing_rank]
+
+
+@rule
+def sharer_after(g, sharer, rank):
     """Rank by rank, the companies in their order; after the last trader again from rank 1 (R6.3, R7.3, R7.4)."""
     longest = longest_ladder(g)
     found = False
     while not found:
-        g.sharer += 1
-        if g.sharer == g.n_sharers:
-            g.sharer = 0
-            g.sharing_rank = (g.sharing_rank + 1) % longest
-        found = g.sharing_rank < g.height[g.sharers[g.sharer]]
-    g.player = g.ladder[g.sharers[g.sharer], g.sharing_rank]
+        sharer += 1
+        if sharer == g.n_sharers:
+            sharer = 0
+            rank = (rank + 1) % longest
+        found = rank < g.height[g.sharers[sharer]]
+    return sharer, rank
 
 
 @rule

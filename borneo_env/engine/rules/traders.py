@@ -12,6 +12,9 @@ from borneo_env.engine.state import (
     ATTACK,
     CARDS,
     COMMIT,
+    CONTESTS_DEFENDED,
+    CONTESTS_STARTED,
+    CONTESTS_WON,
     DEFENCE,
     DEFEND,
     HAND,
@@ -19,6 +22,7 @@ from borneo_env.engine.state import (
     N_COMPANIES,
     NO_CARD,
     SHIP,
+    TRANSFERS,
     YIELD,
 )
 
@@ -86,6 +90,7 @@ def apply_traders(box, g, action):
         other = (action - TRANSFER) % OTHERS
         company = move // box.slots
         transfer(g, company, move % box.slots, other if other < company else other + 1)
+        g.tally[g.player, TRANSFERS] += 1
         g.phase = SHIP
     else:
         begin_contest(box, g, action - box.first_contest)
@@ -106,6 +111,7 @@ def transfer(g, company, rank, other):
 @rule
 def begin_contest(box, g, choice):
     pairs = box.slots * (box.slots - 1) // 2
+    g.tally[g.player, CONTESTS_STARTED] += 1
     g.company = choice // pairs
     above = choice % pairs
     rank = 1
@@ -197,14 +203,17 @@ def decide_contest(g):
     between = g.attacker_rank - g.defender_rank - 1
     if g.strength[0] >= g.strength[1] + between:
         discard_from(g, DEFENCE)
+        g.tally[g.turn, CONTESTS_WON] += 1
         attacker = g.ladder[g.company, g.attacker_rank]
         g.ladder[g.company, g.attacker_rank] = g.ladder[g.company, g.defender_rank]
         g.ladder[g.company, g.defender_rank] = attacker
         g.phase = YIELD
-    elif g.defence_cards > 0:
-        g.phase = KEEP
     else:
-        end_contest(g)
+        g.tally[g.player, CONTESTS_DEFENDED] += 1
+        if g.defence_cards > 0:
+            g.phase = KEEP
+        else:
+            end_contest(g)
 
 
 @rule

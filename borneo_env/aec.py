@@ -1,0 +1,167 @@
+"""The PettingZoo environment: one game, every seat an agent, one decision at a time."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import numpy as np
+from gymnasium import spaces
+from numpy.typing import NDArray
+from pettingzoo import AECEnv
+from pettingzoo.utils import wrappers
+
+from borneo_env.engine.batch import Batch, fresh_seed
+from borneo_env.engine.observe import LARGEST, SMALLEST, explain
+from borneo_env.engine.state import OVER
+from borneo_env.rewards import AT_THE_END, Reward, find_reward
+from borneo_env.ruleset import Ruleset
+from borneo_env.screen import RENDER_MODES, Screen
+from borneo_env.vector import seat_spaces
+
+# What changes in the course of a game.
+_CHANGING = (
+    "_batch", "_last_move", "agents", "agent_selection", "rewards", "_cumulative_rewards", "terminations",
+    "truncations", "infos",
+)  # fmt: skip
+
+
+def env(**arguments: Any) -> AECEnv:
+    """The environment with PettingZoo's usual wrappers: an illegal move ends the game with -1 for the offender."""
+    wrapped = raw_env(**arguments)
+    wrapped = wrappers.TerminateIllegalWrapper(wrapped, illegal_reward=-1)
+    wrapped = wrappers.AssertOutOfBoundsWrapper(wrapped)
+    return wrappers.OrderEnforcingWrapper(wrapped)
+
+
+class raw_env(AECEnv):  # PettingZoo's name for it
+    metadata = {  # noqa: RUF012  # PettingZoo wants a plain dict
+        "name": "borneo_v0",
+        "render_modes": RENDER_MODES,
+        "is_parallelizable": False,
+        "render_fps": 2,
+    }
+
+    def __init__(
+        self,
+        players: int = 4,
+        edition: str = "board",
+        traders: int = 3,
+        blackbeard: bool = False,
+        tables: Any = None,
+        *,
+        reward: str | Reward = "win",
+        dtype: str = "int8",
+        legal_moves: bool = False,
+        skip_forced: bool = True,
+        render_mode: str | None = None,
+        viewer: int | None = None,
+    ) -> None:
+        super().__init__()
+        self.ruleset = Ruleset(edition, players, traders, blackbeard, tables)
+        self.possible_agents = [f"player_{seat}" for seat in range(players)]
+        self.agents: list[str] = []
+        self.render_mode = render_mode
+        self.viewer = viewer
+        self._screen = Screen(render_mode)
+        self._reward = find_reward(reward)
+        self._dtype = np.dtype(dtype)
+        self._tell_legal_moves = legal_moves
+        self._seats = {agent: seat for seat, agent in enumerate(self.possible_agents)}
+        self._batch = Batch(1, self.ruleset, seed=fresh_seed(), finished="hold", skip_forced=skip_forced, threads=1)
+        observation, action = seat_spaces(self.ruleset, dtype)
+        mask = spaces.Box(0, 1, (int(action.n),), np.int8)
+        both = spaces.Dict({"observation": observation, "action_mask": mask})
+        self.observation_spaces = dict.fromkeys(self.possible_agents, both)
+        self.action_spaces = dict.fromkeys(self.possible_agents, action)
+        self._length = observation.shape[0]
+        self._no_mask = np.zeros(mask.shape, np.int8)
+        self.state_space = spaces.Box(SMALLEST, LARGEST, (players * self._length,), np.int8)
+
+    def observation_space(self, agent: str) -> spaces.Space[Any]:
+        return self.observation_spaces[agent]
+
+    def action_space(self, agent: str) -> spaces.Space[Any]:
+        return self.action_spaces[agent]
+
+    def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
+        """Deal a new game: the first one of a seed, or the next one of the present seed."""
+        if seed is None:
+            self._batch.reset(where=True)
+        else:
+            self._batch.reset(seed)
+        self.agents = self.possible_agents[:]
+        self.rewards = dict.fromkeys(self.agents, 0.0)
+        self._cumulative_rewards = dict.fromkeys(self.agents, 0.0)
+        self.terminations = dict.fromkeys(self.agents, False)
+        self.truncations = dict.fromkeys(self.agents, False)
+        self.infos: dict[str, dict[str, Any]] = {agent: {} for agent in self.agents}
+        self._last_move = ""
+        self._ask()
+
+    def step(self, action: int | None) -> None:
+        """Play an action of the deciding agent; IllegalMove changes nothing and says what is legal."""
+        agent = self.agent_selection
+        if self.terminations[agent] or self.truncations[agent]:
+            self._was_dead_step(action)
+            return
+        if not isinstance(action, int | np.integer):
+            raise TypeError(f"an action is a whole number, not {action!r}")
+        before = self._batch.games.copy()
+        self._last_move = f"{agent}: {self._batch.actions.text(int(action), self._batch.phase_name())}"
+        self._batch.step_game(0, int(action))
+        self._cumulative_rewards[agent] = 0.0
+        self._give_rewards(before)
+        self._accumulate_rewards()
+        self._ask()
+        if self.render_mode == "human":
+            self.render()
+
+    def _give_rewards(self, before: NDArray[np.void]) -> None:
+        over = self._batch.games["phase"][0] == OVER
+        if over:
+            self.terminations = dict.fromkeys(self.agents, True)
+        if over or self._reward not in AT_THE_END:
+            values = self._reward(self.ruleset, before, self._batch.games)[0].tolist()
+            self.rewards = dict(zip(self.agents, values, strict=True))
+
+    def _ask(self) -> None:
+        """Turn to the agent who decides, and tell it what is being decided."""
+        player = int(self._batch.games["player"][0])
+        if player >= 0:
+            self.agent_selection = self.possible_agents[player]
+        info: dict[str, Any] = {"phase": self._batch.phase_name()}
+        if self._tell_legal_moves:
+            info["legal_moves"] = self._batch.legal_moves()
+        self.infos[self.agent_selection] = info
+
+    def observe(self, agent: str) -> dict[str, NDArray[Any]]:
+        """What an agent knows now, whoever decides; the mask is all zero if it is not this agent's decision."""
+        seat = self._seats[agent]
+        mask = self._batch.mask[0].astype(np.int8) if self._batch.games["player"][0] == seat else self._no_mask.copy()
+        observation = np.empty((1, self._length), self._dtype)
+        self._batch.observe(seat, out=observation)
+        return {"observation": observation[0], "action_mask": mask}
+
+    def state(self) -> NDArray[np.int8]:
+        """The whole table for centralised critics: what every seat knows, one after the other."""
+        return np.concatenate([self._batch.observe(seat)[0] for seat in range(self.ruleset.players)])
+
+    def explain(self, observation: NDArray[Any]) -> str:
+        """An observation in words."""
+        return explain(observation)
+
+    def get_state(self) -> dict[str, Any]:
+        """Everything that `set_state` needs to play on identically."""
+        return copy.deepcopy({name: getattr(self, name) for name in _CHANGING})
+
+    def set_state(self, state: dict[str, Any]) -> None:
+        """Go back to a state that `get_state` gave."""
+        self.__dict__.update(copy.deepcopy(state))
+
+    def render(self) -> Any:
+        """The position as the render mode says: text, an array of pixels, or a window."""
+        return self._screen.show(self.ruleset, self._batch.games[0], self.viewer, self._last_move)
+
+    def close(self) -> None:
+        self._screen.close()

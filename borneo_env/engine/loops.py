@@ -1,0 +1,190 @@
+"""The compiled loops over games: the only file that has them. `batch.py` calls them on slices of its games."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from borneo_env.engine.dice import HALF, LOW, below, scramble
+from borneo_env.engine.game import MAX_OPTIONS, apply, legal
+from borneo_env.engine.jit import entry, rule
+from borneo_env.engine.observe import observe
+from borneo_env.engine.rules.ending import contracts_of, place_of, score
+from borneo_env.engine.rules.setup import deal, new_game
+from borneo_env.engine.state import CHOICES, OVER, SEATS
+
+NO_ACTION = -1  # leaves a game as it is
+SEAT_KEY = np.uint64(0x5EA7)  # keeps the draw of seats apart from the streams of the games
+
+# What the batch knows about each game beside its record: the decision being asked for, and the last result.
+DESK = np.dtype(
+    [
+        ("options", "i2", (MAX_OPTIONS,)),  # the legal actions, ascending
+        ("count", "i2"),  # how many there are; 0 for a finished game that is held
+        ("done", "?"),  # the last step finished a game
+        ("scores", "i4", (SEATS,)),  # of the game finished last
+        ("places", "i1", (SEATS,)),
+        ("contracts", "i1", (SEATS,)),
+    ],
+    align=True,
+)
+
+# How a batch is run.
+RUN = np.dtype([("seed", "u8"), ("stride", "u8"), ("skip_forced", "?"), ("hold", "?")], align=True)
+
+
+@rule
+def settle(box, blank, run, games, i, desk):
+    """Bring game i to its next decision: play forced moves, note a result, deal the next game."""
+    desk.count = legal(box, games[i], desk.options)
+    while games[i].phase == OVER or (run.skip_forced and desk.count == 1):
+        if games[i].phase != OVER:
+            apply(box, games[i], desk.options[0])
+        else:
+            note_result(box, games[i], desk)
+            if run.hold:
+                return
+            deal_game(box, blank, games, i, run.seed, np.uint64(games[i].number) + run.stride)
+        desk.count = legal(box, games[i], desk.options)
+
+
+@rule
+def note_result(box, g, desk):
+    desk.done = True
+    for player in range(box.players):
+        desk.scores[player] = score(box, g, player)
+        desk.places[player] = place_of(box, g, player)
+        desk.contracts[player] = contracts_of(g, player)
+
+
+@rule
+def deal_game(box, blank, games, i, seed, number):
+    games[i] = blank[0]
+    new_game(box, games[i], seed, number)
+
+
+@rule
+def mark(mask, desk, value):
+    for k in range(desk.count):
+        mask[desk.options[k]] = value
+
+
+@rule
+def play(box, blank, run, games, i, desk, mask, action):
+    """Play a legal action in game i and bring it, its options and its mask to the next decision."""
+    mark(mask, desk, False)
+    apply(box, games[i], action)
+    settle(box, blank, run, games, i, desk)
+    mark(mask, desk, True)
+
+
+@entry
+def deal_games(boxes, blank, runs, games, desks, masks, chosen, numbers):
+    """Deal a new game into every chosen place."""
+    for i in range(len(games)):
+        if chosen[i]:
+            desks[i].done = False
+            mark(masks[i], desks[i], False)
+            deal_game(boxes[0], blank, games, i, runs[0].seed, numbers[i])
+            settle(boxes[0], blank, runs[0], games, i, desks[i])
+            mark(masks[i], desks[i], True)
+
+
+@entry
+def deal_stacked_games(boxes, games):
+    """Deal from the piles as they lie."""
+    for i in range(len(games)):
+        deal(boxes[0], games[i])
+
+
+@entry
+def refresh_games(boxes, blank, runs, games, desks, masks):
+    """Work out the options of every game anew from its record."""
+    for i in range(len(games)):
+        desks[i].done = False
+        settle(boxes[0], blank, runs[0], games, i, desks[i])
+        masks[i, :] = False
+        mark(masks[i], desks[i], True)
+
+
+@entry
+def first_illegal(masks, actions):
+    """The first game whose action is not legal, or -1."""
+    for i in range(len(actions)):
+        action = actions[i]
+        if action != NO_ACTION and (action < 0 or action >= masks.shape[1] or not masks[i, action]):
+            return i
+    return -1
+
+
+@entry
+def step_games(boxes, blank, runs, games, desks, masks, actions):
+    """Play one legal action in every game that is given one."""
+    for i in range(len(games)):
+        desks[i].done = False
+        if actions[i] != NO_ACTION:
+            play(boxes[0], blank, runs[0], games, i, desks[i], masks[i], actions[i])
+
+
+@entry
+def sample_games(games, desks, actions):
+    """Draw a random legal action for every game from the game's own stream of choices."""
+    for i in range(len(games)):
+        actions[i] = NO_ACTION
+        if desks[i].count > 0:
+            actions[i] = desks[i].options[below(games[i], CHOICES, desks[i].count)]
+
+
+@entry
+def play_games(boxes, blank, runs, games, desks, masks, steps):
+    """Play random decisions in every game, `steps` of them or to its end; returns how many were played."""
+    decisions = 0
+    for i in range(len(games)):
+        desks[i].done = False
+        left = steps
+        while left != 0 and desks[i].count > 0:
+            action = desks[i].options[below(games[i], CHOICES, desks[i].count)]
+            play(boxes[0], blank, runs[0], games, i, desks[i], masks[i], action)
+            decisions += 1
+            left -= 1
+    return decisions
+
+
+@entry
+def play_others(boxes, blank, runs, games, desks, masks, seats):
+    """Play random decisions in every held game until its seat decides, or to its end."""
+    for i in range(len(games)):
+        while desks[i].count > 0 and games[i].player != seats[i]:
+            action = desks[i].options[below(games[i], CHOICES, desks[i].count)]
+            play(boxes[0], blank, runs[0], games, i, desks[i], masks[i], action)
+
+
+@entry
+def step_game(boxes, blank, runs, games, desks, masks, i, action):
+    """Play one legal action in one game."""
+    desks[i].done = False
+    play(boxes[0], blank, runs[0], games, i, desks[i], masks[i], action)
+
+
+@entry
+def observe_games(boxes, games, seats, out):
+    """Write what a seat of every game knows."""
+    for i in range(len(games)):
+        observe(boxes[0], games[i], seats[i], out[i])
+
+
+@entry
+def draw_seats(runs, numbers, players, seats):
+    """Draw a seat for each game from the seed and the game's number."""
+    for i in range(len(numbers)):
+        drawn = scramble(numbers[i], (runs[0].seed ^ SEAT_KEY) & LOW)
+        seats[i] = int(((drawn & LOW) * np.uint64(players)) >> HALF)
+
+
+@entry
+def score_games(boxes, games, scores, places, contracts):
+    """Points, places and numbers of contracts as they are now."""
+    for i in range(len(games)):
+        for player in range(boxes[0].players):
+            scores[i, player] = score(boxes[0], games[i], player)
+            places[i, player] = place_of(boxes[0], games[i], player)
+            contracts[i, player] = contracts_of(games[i], player)

@@ -1,0 +1,335 @@
+"""The observation: what a seat knows, as named blocks of one int8 vector.
+
+Seats are counted from the viewer (0 is the viewer, 1 the left neighbour, ...) and padded to five, so that one policy
+plays every seat of every player count. Everything here comes from what `redact` leaves of a game.
+"""
+
+from __future__ import annotations
+
+from collections import namedtuple
+from functools import cache
+from math import prod
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from borneo_env.cards import CHEST, COMPANIES, CONTRACT_KINDS, SPICES
+from borneo_env.engine.actions import SIZES
+from borneo_env.engine.jit import rule
+from borneo_env.engine.rules.cargo import sharer_after
+from borneo_env.engine.rules.ending import score
+from borneo_env.engine.state import (
+    AT_PORT,
+    ATTACK,
+    BOARD_SLOTS,
+    CARD_SLOTS,
+    CARDS,
+    COMMIT,
+    DEFENCE,
+    DISCARD,
+    HAND,
+    N_COMPANIES,
+    N_KINDS,
+    N_SPICES,
+    OPEN_PORTS,
+    PHASES,
+    PILE,
+    SEATS,
+    TAKE,
+    UNSEEN,
+)
+from borneo_env.ruleset import PLAYER_COUNTS
+
+AGES = ("newest pile", "pile before", "older piles")  # draw piles told apart (R11.3)
+N_AGES = len(AGES)
+TAKERS = 6  # traders of a distribution told in advance
+SMALLEST, LARGEST = -2, 127  # what the numbers can be; larger ones are cut
+
+
+class Axis(NamedTuple):
+    """What one axis of a block runs over."""
+
+    name: str
+    labels: tuple[str, ...]
+
+
+CARD = Axis("card", tuple(f"card {card}" for card in range(CARDS)))
+SEAT = Axis("seat", ("you", "1 to the left", "2 to the left", "3 to the left", "4 to the left"))
+PORT = Axis("port", ("port 0", "port 1", "port 2"))
+COMPANY = Axis("company", COMPANIES)
+SPICE = Axis("spice", SPICES)
+GOODS = Axis("spice or chest", (*SPICES, CHEST))
+SIZE = Axis("size", SIZES)
+KIND = Axis("kind", CONTRACT_KINDS)
+AGE = Axis("pile", AGES)
+PHASE = Axis("phase", PHASES)
+SIDE = Axis("side", ("attack", "defence"))
+TAKER = Axis("taker", ("now", *(f"after {i}" for i in range(1, TAKERS))))
+PLAYER_COUNT = Axis("number", tuple(str(n) for n in PLAYER_COUNTS))
+
+
+class Block(NamedTuple):
+    name: str
+    start: int
+    axes: tuple[Axis, ...]
+    meaning: str
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return tuple(len(axis.labels) for axis in self.axes)
+
+    @property
+    def slice(self) -> slice:
+        return slice(self.start, self.start + prod(self.shape))
+
+
+_BLOCKS: tuple[tuple[str, tuple[Axis, ...], str], ...] = (
+    ("hand", (CARD,), "own hand: 1 for each card held"),
+    ("discards", (CARD,), "discard pile: 1 for each card"),
+    ("unseen", (AGE, CARD), "unseen cards by draw pile; those of older piles are certainly in hands"),
+    ("hand_ages", (SEAT, AGE), "how many cards of each draw pile every hand holds"),
+    ("hand_size", (SEAT,), "cards in every hand"),
+    ("draw_left", (), "cards in the draw pile"),
+    ("ports_left", (), "ports in the port pile"),
+    ("port_cards", (PORT, CARD), "cargo cards at the open ports: 0, or 1, 2, ... in the order of play"),
+    ("port_flags", (PORT, COMPANY), "visible flags of each company"),
+    ("port_laid", (PORT,), "cargo cards at each port"),
+    ("port_limit", (PORT,), "cargo limit of each port, 0 while its cards are distributed"),
+    ("port_monopoly", (PORT,), "monopoly number of each port, 0 while its cards are distributed"),
+    ("port_spice", (PORT, GOODS), "spice of each port, one-hot"),
+    ("warehouse", (SEAT, GOODS, SIZE), "things in every warehouse"),
+    ("supply", (KIND,), "contracts left"),
+    ("fulfilled", (SEAT, KIND), "contracts fulfilled"),
+    ("scores", (SEAT,), "points so far"),
+    ("pirates", (SEAT,), "where the pirate ship lies, one-hot"),
+    ("phase", (PHASE,), "what is being decided, one-hot"),
+    ("player", (SEAT,), "who decides, one-hot"),
+    ("turn", (SEAT,), "whose turn it is, one-hot"),
+    ("start", (SEAT,), "the start player, one-hot"),
+    ("placed", (), "traders placed so far"),
+    ("contract", (KIND,), "kind of contract being paid, one-hot"),
+    ("owed", (SPICE,), "spices still owed for it"),
+    ("contest", (COMPANY,), "the contested company, one-hot"),
+    ("attacker", (SEAT,), "the attacking player, one-hot"),
+    ("defender", (SEAT,), "the defending player, one-hot"),
+    ("ranks", (SIDE,), "ranks of attacker and defender, counted from 1"),
+    ("strength", (SIDE,), "flags of the attack and of the defence, without the bonus"),
+    ("bonus", (), "traders between the two, which the defence adds"),
+    ("attack", (CARD,), "cards played by the attacker"),
+    ("defence", (CARD,), "cards played by the defender"),
+    ("sharing", (PORT,), "place of the port being distributed, one-hot"),
+    ("takers", (TAKER, SEAT), "who chooses from it now and after, one-hot"),
+    ("players", (PLAYER_COUNT,), "the number of players, one-hot"),
+    ("traders", (), "traders of each player"),
+    ("blackbeard", (), "1 with Blackbeard's secret"),
+    ("card_edition", (), "1 in the card edition"),
+)
+
+
+@cache
+def layout(slots: int) -> tuple[Block, ...]:
+    """The blocks of the observation for ladders of this many slots; only the last block depends on it."""
+    rank = Axis("rank", tuple(f"rank {rank}" for rank in range(1, slots + 1)))
+    ladders = ("ladders", (COMPANY, rank, SEAT), "player on each rank of each company's ladder, one-hot")
+    blocks: list[Block] = []
+    for name, axes, meaning in (*_BLOCKS, ladders):
+        blocks.append(Block(name, blocks[-1].slice.stop if blocks else 0, axes, meaning))
+    return tuple(blocks)
+
+
+def length(slots: int) -> int:
+    """How many numbers an observation has."""
+    return layout(slots)[-1].slice.stop
+
+
+LAYOUT = layout(BOARD_SLOTS)
+
+
+def split(observation: NDArray[Any]) -> dict[str, NDArray[Any]]:
+    """The blocks of an observation, or of an array of them, by name; views, not copies."""
+    blocks = _layout_of(observation)
+    batch = observation.shape[:-1]
+    return {block.name: observation[..., block.slice].reshape(*batch, *block.shape) for block in blocks}
+
+
+def join(blocks: dict[str, NDArray[Any]]) -> NDArray[Any]:
+    """The observation made of these blocks: the reverse of `split`."""
+    batch = blocks["hand"].shape[:-1]
+    return np.concatenate([block.reshape(*batch, -1) for block in blocks.values()], axis=-1)
+
+
+def explain(observation: NDArray[Any]) -> str:
+    """An observation in words: a line for each block, with everything in it that is not zero."""
+    blocks = _layout_of(observation)
+    return "\n".join(f"{block.name}: {_entries(block, observation[block.slice])}" for block in blocks)
+
+
+def _layout_of(observation: NDArray[Any]) -> tuple[Block, ...]:
+    for slots in (BOARD_SLOTS, CARD_SLOTS):
+        if observation.shape[-1] == length(slots):
+            return layout(slots)
+    lengths = f"{length(BOARD_SLOTS)} (board edition) or {length(CARD_SLOTS)} (card edition)"
+    raise ValueError(f"an observation has {lengths} numbers, not {observation.shape[-1]}")
+
+
+def _entries(block: Block, values: NDArray[Any]) -> str:
+    told = []
+    for index in np.argwhere(values.reshape(block.shape) != 0):
+        value = values.reshape(block.shape)[tuple(index)]
+        words = " ".join(axis.labels[i] for axis, i in zip(block.axes, index, strict=True))
+        told.append(words if value == 1 and words else f"{words} = {value:g}".removeprefix(" = "))
+    return ", ".join(told) or "-"
+
+
+# The first index of every block, as constants for the compiler.
+_At = namedtuple("_At", [block.name for block in LAYOUT])  # type: ignore[misc]  # the names are the table's
+AT = _At(*(block.start for block in LAYOUT))
+
+
+@rule
+def observe(box, g, seat, out):
+    """Write what a seat knows into `out`."""
+    out[:] = 0
+    previous = previous_pile(g)
+    observe_cards(g, seat, previous, out)
+    observe_ports(box, g, out)
+    for player in range(box.players):
+        observe_player(box, g, player, seat_from(box, seat, player), previous, out)
+    observe_ladders(box, g, seat, out)
+    for kind in range(N_KINDS):
+        out[AT.supply + kind] = g.supply[kind]
+    out[AT.draw_left] = g.draw_left
+    out[AT.ports_left] = g.ports_left
+    out[AT.placed] = g.placed
+    out[AT.phase + g.phase] = 1
+    observe_payment(g, out)
+    if g.company >= 0:
+        observe_contest(box, g, seat, out)
+    if g.phase == TAKE:
+        observe_distribution(box, g, seat, out)
+    out[AT.players + box.players - 3] = 1
+    out[AT.traders] = box.traders
+    out[AT.blackbeard] = box.blackbeard
+    out[AT.card_edition] = box.card_edition
+
+
+@rule
+def seat_from(box, seat, player):
+    """A player's seat counted from the viewer's; a spectator's table begins with player 0."""
+    away = player - max(seat, 0)
+    return away if away >= 0 else away + box.players
+
+
+@rule
+def observe_cards(g, seat, previous, out):
+    """Where each cargo card lies, as far as the seat knows."""
+    for card in range(CARDS):
+        place = g.place[card]
+        if place == HAND + seat:
+            out[AT.hand + card] = 1
+        elif place == DISCARD:
+            out[AT.discards + card] = 1
+        elif place in (PILE, UNSEEN) or HAND <= place < HAND + SEATS:
+            out[AT.unseen + age(g, g.since[card], previous) * CARDS + card] = 1
+        elif AT_PORT <= place < AT_PORT + OPEN_PORTS:
+            out[AT.port_cards + (place - AT_PORT) * CARDS + card] = g.order[card]
+        elif place == ATTACK:
+            out[AT.attack + card] = 1
+        elif place == DEFENCE:
+            out[AT.defence + card] = 1
+
+
+@rule
+def previous_pile(g):
+    """The newest pile before the present one of which a hand still holds cards, or -1."""
+    previous = -1
+    for player in range(SEATS):
+        for i in range(g.hand_size[player]):
+            since = g.hand_since[player, i]
+            if since < g.pile_since and since > previous:
+                previous = since
+    return previous
+
+
+@rule
+def age(g, since, previous):
+    """0 for the newest draw pile, 1 for the one before, 2 for older ones."""
+    if since == g.pile_since:
+        return 0
+    return 1 if since == previous else 2
+
+
+@rule
+def observe_ports(box, g, out):
+    for place in range(OPEN_PORTS):
+        out[AT.port_laid + place] = g.laid[place]
+        for company in range(N_COMPANIES):
+            out[AT.port_flags + place * N_COMPANIES + company] = min(LARGEST, int(g.shown[place, company]))
+        port = g.open[place]
+        if port >= 0:
+            out[AT.port_limit + place] = box.limit[port]
+            out[AT.port_monopoly + place] = min(LARGEST, int(box.monopoly[port]))
+            out[AT.port_spice + place * (N_SPICES + 1) + box.spice_of[port]] = 1
+
+
+@rule
+def observe_player(box, g, player, seat, previous, out):
+    """What everybody sees of a player; `seat` is counted from the viewer."""
+    out[AT.hand_size + seat] = g.hand_size[player]
+    for i in range(g.hand_size[player]):
+        out[AT.hand_ages + seat * N_AGES + age(g, g.hand_since[player, i], previous)] += 1
+    start = AT.warehouse + seat * (N_SPICES + 1) * 3
+    for spice in range(N_SPICES + 1):
+        for size in range(3):
+            out[start + spice * 3 + size] = g.stock[player, spice, size]
+    for kind in range(N_KINDS):
+        out[AT.fulfilled + seat * N_KINDS + kind] = g.fulfilled[player, kind]
+    out[AT.scores + seat] = min(LARGEST, score(box, g, player))
+    if g.pirates == player:
+        out[AT.pirates + seat] = 1
+    if g.player == player:
+        out[AT.player + seat] = 1
+    if g.turn == player:
+        out[AT.turn + seat] = 1
+    if g.start == player:
+        out[AT.start + seat] = 1
+
+
+@rule
+def observe_ladders(box, g, seat, out):
+    for company in range(N_COMPANIES):
+        for rank in range(g.height[company]):
+            player = seat_from(box, seat, g.ladder[company, rank])
+            out[AT.ladders + (company * box.slots + rank) * SEATS + player] = 1
+
+
+@rule
+def observe_payment(g, out):
+    if g.contract >= 0:
+        out[AT.contract + g.contract] = 1
+    for spice in range(N_SPICES):
+        out[AT.owed + spice] = g.owed[spice]
+
+
+@rule
+def observe_contest(box, g, seat, out):
+    out[AT.contest + g.company] = 1
+    out[AT.attacker + seat_from(box, seat, g.turn)] = 1
+    defender = g.ladder[g.company, g.defender_rank] if g.phase == COMMIT else g.player
+    out[AT.defender + seat_from(box, seat, defender)] = 1
+    out[AT.ranks] = g.attacker_rank + 1
+    out[AT.ranks + 1] = g.defender_rank + 1
+    out[AT.strength] = g.strength[0]
+    out[AT.strength + 1] = g.strength[1]
+    out[AT.bonus] = g.attacker_rank - g.defender_rank - 1
+
+
+@rule
+def observe_distribution(box, g, seat, out):
+    out[AT.sharing + g.sharing_port] = 1
+    sharer, rank = int(g.sharer), int(g.sharing_rank)
+    for i in range(min(TAKERS, int(g.laid[g.sharing_port]))):
+        player = seat_from(box, seat, g.ladder[g.sharers[sharer], rank])
+        out[AT.takers + i * SEATS + player] = 1
+        sharer, rank = sharer_after(g, sharer, rank)

@@ -1,0 +1,69 @@
+"""make_pictures: the example pictures of the documentation, from fixed games of random players."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import suppress
+from importlib import import_module
+from pathlib import Path
+from typing import NamedTuple
+
+from borneo_env.record import Line, RecordError, record_games, replay
+from borneo_env.render.picture import svg
+from borneo_env.render.pixels import rgb
+from borneo_env.ruleset import Ruleset
+from borneo_env.story import tell
+
+NAMES = ("Ayu", "Bram", "Citra", "Dirk", "Eka")
+PNG_WIDTH = 1200
+COARSE = 0xFC  # six bits of each colour: nobody sees it, and the file is a quarter smaller
+SEED = 1
+
+
+class Example(NamedTuple):
+    ruleset: Ruleset
+    game: int  # its number, of SEED
+    line: int  # of the record: the picture shows the game after it
+    seat: int | None
+
+
+EXAMPLES = {
+    "three-players-early": Example(Ruleset(players=3), 77, 39, 0),
+    "four-players": Example(Ruleset(players=4), 152, 224, None),
+    "five-players-late": Example(Ruleset(players=5, blackbeard=True), 149, 283, None),
+}
+
+
+def make_pictures(folder: str | Path) -> list[Path]:
+    """Draw the example pictures into a folder, each as SVG and as PNG; returns their paths."""
+    folder = Path(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    paths = []
+    for name, example in EXAMPLES.items():
+        drawing = draw(example)
+        paths += [folder / f"{name}.svg", folder / f"{name}.png"]
+        paths[-2].write_text(drawing, encoding="utf-8")
+        image = import_module("PIL.Image").fromarray(rgb(drawing, PNG_WIDTH) & COARSE)
+        image.save(paths[-1], optimize=True)
+    return paths
+
+
+def draw(example: Example) -> str:
+    """One of the example pictures as SVG."""
+    names = NAMES[: example.ruleset.players]
+    record = record_games(example.ruleset, 1, seed=SEED, agents=names, first=example.game)[0]
+    moment = next(moment for moment in replay(record) if moment.line_number == example.line)
+    words = _told(record[: example.line])[len(_told(record[: example.line - 1])) :]
+    last_move = ". ".join(line.strip(" .") for line in words if line.startswith(" "))
+    for player, name in enumerate(names):
+        last_move = last_move.replace(f"player {player}", name)
+    return svg(example.ruleset, moment.after, example.seat, last_move, names)
+
+
+def _told(record: Sequence[Line]) -> list[str]:
+    """The story of a record as far as it goes."""
+    story = []
+    with suppress(RecordError):  # the end is missing: it has been cut off
+        for line in tell(record, forced=True):
+            story.append(line)
+    return story

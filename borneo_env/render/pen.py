@@ -1,0 +1,122 @@
+"""Text and shapes as SVG. Every text is measured and told its length, so that it fits in any viewer, with any font."""
+
+from __future__ import annotations
+
+from xml.sax.saxutils import escape
+
+FONT = "Source Serif Pro"  # the package font-source-serif-pro brings it; other serif fonts are stretched to its widths
+INK = "#3b2a1a"
+
+# Widths of the characters from " " to "~" in thousandths of the font size, then those of OTHERS.
+# fmt: off
+TIMES, MINUS = "\u00d7", "\u2212"
+OTHERS = f"·{TIMES}…{MINUS}"
+WIDTHS = {
+    "regular": (
+        233, 289, 356, 526, 500, 861, 720, 183, 339, 339, 439, 531, 300, 312, 300, 330, 500, 500, 500, 500, 500, 500,
+        500, 500, 500, 500, 300, 300, 531, 531, 531, 416, 835, 664, 629, 631, 710, 603, 579, 682, 789, 371, 374, 667,
+        596, 902, 735, 707, 589, 707, 651, 512, 604, 727, 674, 962, 648, 633, 551, 320, 330, 320, 531, 512, 400, 509,
+        577, 488, 567, 510, 354, 518, 601, 298, 277, 547, 298, 901, 606, 549, 583, 557, 423, 434, 325, 583, 505, 764,
+        526, 512, 456, 344, 251, 344, 531, 300, 531, 900, 531),
+    "bold": (
+        224, 317, 399, 546, 520, 867, 720, 208, 358, 358, 435, 537, 300, 325, 300, 357, 520, 520, 520, 520, 520, 520,
+        520, 520, 520, 520, 300, 300, 537, 537, 537, 432, 862, 669, 640, 627, 707, 599, 579, 678, 778, 379, 384, 681,
+        589, 899, 731, 704, 600, 704, 666, 526, 618, 729, 668, 971, 651, 629, 557, 333, 357, 333, 537, 525, 400, 520,
+        593, 500, 580, 515, 358, 530, 609, 307, 292, 572, 310, 904, 611, 557, 596, 569, 443, 444, 341, 595, 516, 776,
+        538, 523, 460, 340, 261, 340, 537, 300, 537, 900, 537),
+    "italic": (
+        234, 290, 423, 555, 511, 870, 694, 258, 375, 375, 480, 530, 300, 311, 300, 329, 511, 511, 511, 511, 511, 511,
+        511, 511, 511, 511, 301, 301, 530, 530, 530, 444, 872, 676, 624, 593, 701, 587, 550, 655, 764, 358, 404, 663,
+        568, 927, 727, 660, 563, 660, 646, 494, 569, 712, 605, 872, 661, 554, 537, 325, 313, 325, 530, 511, 400, 522,
+        494, 407, 524, 407, 294, 486, 544, 305, 260, 472, 279, 818, 563, 488, 512, 488, 400, 360, 329, 572, 478, 729,
+        519, 476, 462, 379, 251, 379, 530, 300, 530, 901, 530),
+}
+# fmt: on
+KNOWN = "".join(map(chr, range(32, 127))) + OTHERS
+WIDTH = {style: dict(zip(KNOWN, widths, strict=True)) for style, widths in WIDTHS.items()}
+UNKNOWN = 1000  # a character of another script: at most about as wide as it is high
+SMALLEST = 0.72  # text is shrunk to this share of its size before it is cut
+
+STYLE = (
+    f"text{{font-family:'{FONT}',Georgia,'DejaVu Serif',serif}}"
+    ".bold{font-weight:600}.italic{font-style:italic}.middle{text-anchor:middle}.end{text-anchor:end}"
+)
+
+
+def printable(words: str) -> str:
+    """Words from outside without the characters that would break a picture or a terminal."""
+    return "".join(letter if letter.isprintable() else " " for letter in words)
+
+
+def measure(words: str, size: float, style: str = "regular") -> float:
+    """How wide words are; for characters the font's table does not have, at most how wide."""
+    widths = WIDTH[style]
+    return sum([widths.get(letter, UNKNOWN) for letter in words]) * size / 1000
+
+
+def fit(words: str, size: float, style: str, room: float) -> tuple[str, float]:
+    """The words and the size at which they fit the room: first smaller letters, then fewer."""
+    width = measure(words, size, style)
+    if width <= room:
+        return words, size
+    size *= max(SMALLEST, room / width)
+    while words and measure(words, size, style) > room + 0.01:
+        words = words.rstrip("…")[:-1] + "…" if len(words) > 1 else ""
+    return words, size
+
+
+def text(
+    x: float, y: float, words: str, size: float, room: float, style: str = "regular", anchor: str = "start",
+    ink: str = INK,
+) -> str:  # fmt: skip
+    """Words on one line that starts, has its middle or ends at x, and is nowhere wider than the room."""
+    words, size = fit(words, size, style, room)
+    width = measure(words, size, style)
+    known = WIDTH[style].keys() >= set(words)
+    length = f' textLength="{width:.1f}" lengthAdjust="spacingAndGlyphs"' if known and width else ""
+    return (
+        f'<text x="{x:.1f}" y="{y:.1f}" font-size="{size:.3g}" class="{style} {anchor}" fill="{ink}"{length}>'
+        f"{escape(words)}</text>"
+    )
+
+
+def lines(words: str, size: float, room: float, style: str = "regular") -> list[str]:
+    """Words broken into lines that fit the room."""
+    broken = [""]
+    for word in words.split():
+        longer = f"{broken[-1]} {word}".lstrip()
+        if measure(longer, size, style) <= room or not broken[-1]:
+            broken[-1] = longer
+        else:
+            broken.append(word)
+    return broken
+
+
+def box(
+    x: float, y: float, width: float, height: float, fill: str, edge: str = "none", corner: float = 0,
+    line: float = 1, more: str = "",
+) -> str:  # fmt: skip
+    return (
+        f'<rect x="{x:.1f}" y="{y:.1f}" width="{width:.1f}" height="{height:.1f}" rx="{corner:g}" fill="{fill}" '
+        f'stroke="{edge}" stroke-width="{line:g}"{more}/>'
+    )
+
+
+def disc(x: float, y: float, radius: float, fill: str, edge: str = "none", line: float = 1, more: str = "") -> str:
+    return (
+        f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{radius:.1f}" fill="{fill}" stroke="{edge}" '
+        f'stroke-width="{line:g}"{more}/>'
+    )
+
+
+def stroke(path: str, ink: str, line: float = 1, more: str = "") -> str:
+    return f'<path d="{path}" fill="none" stroke="{ink}" stroke-width="{line:g}"{more}/>'
+
+
+def use(symbol: str, x: float, y: float, scale: float = 1) -> str:
+    """One of the drawn symbols, its origin at the point."""
+    return f'<use href="#{symbol}" transform="translate({x:.1f} {y:.1f}) scale({scale:.3g})"/>'
+
+
+def group(x: float, y: float, scale: float, content: str) -> str:
+    return f'<g transform="translate({x:.1f} {y:.1f}) scale({scale:.4g})">{content}</g>'

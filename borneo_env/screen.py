@@ -1,0 +1,59 @@
+"""Where an environment shows its position: as text, as an array of pixels, or in a window."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from borneo_env.ruleset import Ruleset
+
+RENDER_MODES = ["ansi", "rgb_array", "human"]
+WINDOW_WIDTH = 1280
+
+
+class Screen:
+    """Shows positions in one render mode; what it needs is imported when the first one is shown."""
+
+    def __init__(self, mode: str | None) -> None:
+        if mode is not None and mode not in RENDER_MODES:
+            raise ValueError(f"render mode {mode!r} is not offered; use one of {', '.join(RENDER_MODES)}")
+        self.mode = mode
+        self._window: Any = None
+
+    def show(self, ruleset: Ruleset, game: np.void, viewer: int | None, last_move: str) -> Any:
+        """The position for a viewer's eyes: a text, an array of pixels, or None once it is in the window."""
+        from borneo_env.render import ansi, rgb, svg
+
+        if self.mode is None:
+            raise ValueError(f"give a render_mode when you make the environment: one of {', '.join(RENDER_MODES)}")
+        if self.mode == "ansi":
+            return ansi(ruleset, game, viewer, last_move)
+        pixels = rgb(svg(ruleset, game, viewer, last_move), WINDOW_WIDTH)
+        if self.mode == "rgb_array":
+            return pixels
+        self._draw(pixels)
+        return None
+
+    def _draw(self, pixels: NDArray[np.uint8]) -> None:
+        import pygame
+
+        if self._window is None:
+            pygame.display.init()
+            self._window = pygame.display.set_mode((pixels.shape[1], pixels.shape[0]))
+            pygame.display.set_caption("Borneo")
+        pygame.event.pump()
+        self._window.blit(pygame.surfarray.make_surface(pixels.swapaxes(0, 1)), (0, 0))
+        pygame.display.flip()
+
+    def close(self) -> None:
+        """Close the window, if there is one."""
+        if self._window is not None:
+            import pygame
+
+            pygame.display.quit()
+            self._window = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"mode": self.mode, "_window": None}  # a window cannot be copied; a copy opens its own

@@ -1,0 +1,95 @@
+"""The Gymnasium environment: one learner seat against opponents."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gymnasium
+import numpy as np
+from numpy.typing import NDArray
+
+from borneo_env.agent import RANDOM
+from borneo_env.engine.observe import explain
+from borneo_env.rewards import Reward
+from borneo_env.ruleset import Ruleset
+from borneo_env.screen import RENDER_MODES, Screen
+from borneo_env.vector import RANDOM_SEAT, Seats, seat_spaces
+
+
+class BorneoEnv(gymnasium.Env[NDArray[Any], int]):
+    """One seat of a game of Borneo; the opponents play inside `step`.
+
+    The reward is what happened since the seat's last decision. `action_masks()` and `info["action_mask"]` say what is
+    legal; an illegal action raises IllegalMove and changes nothing.
+    """
+
+    metadata = {"render_modes": RENDER_MODES, "render_fps": 2}  # noqa: RUF012  # Gymnasium wants a plain dict
+
+    def __init__(
+        self,
+        players: int = 4,
+        edition: str = "board",
+        traders: int = 3,
+        blackbeard: bool = False,
+        tables: Any = None,
+        *,
+        opponents: Any = RANDOM,
+        seat: int | str = RANDOM_SEAT,
+        reward: str | Reward = "win",
+        dtype: str = "int8",
+        render_mode: str | None = None,
+    ) -> None:
+        self.ruleset = Ruleset(edition, players, traders, blackbeard, tables)
+        self.render_mode = render_mode
+        self._screen = Screen(render_mode)
+        self._seats = Seats(
+            1, self.ruleset, opponents=opponents, seat=seat, reward=reward, dtype=dtype, threads=1, deals_anew=False
+        )
+        self.observation_space, self.action_space = seat_spaces(self.ruleset, dtype)
+
+    @property
+    def seat(self) -> int:
+        """The learner's seat in the present game."""
+        return int(self._seats.seat[0])
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[NDArray[Any], dict[str, Any]]:
+        """Deal a new game, the first of a seed or the next one, and play up to the learner's first decision."""
+        super().reset(seed=seed)
+        if seed is None:
+            self._seats.reset(where=True)
+        else:
+            self._seats.reset(seed)
+        return self._seats.observation[0].copy(), self._info()
+
+    def step(self, action: int) -> tuple[NDArray[Any], float, bool, bool, dict[str, Any]]:
+        """Play the learner's action, then the opponents', up to the learner's next decision or the end."""
+        if not isinstance(action, int | np.integer):
+            raise TypeError(f"an action is a whole number, not {action!r}")
+        self._seats.step([int(action)])
+        info = self._info()
+        if self._seats.done[0]:
+            info |= {"scores": self._seats.final_scores[0].tolist(), "places": self._seats.final_places[0].tolist()}
+        if self.render_mode == "human":
+            self.render()
+        return self._seats.observation[0].copy(), float(self._seats.reward[0]), bool(self._seats.done[0]), False, info
+
+    def action_masks(self) -> NDArray[np.bool_]:
+        """Which actions are legal: what sb3-contrib's masked algorithms ask for."""
+        return self._seats.mask[0].copy()
+
+    def _info(self) -> dict[str, Any]:
+        phase = self._seats.batch.phase_name()
+        return {"action_mask": self._seats.mask[0].astype(np.int8), "phase": phase, "seat": self.seat}
+
+    def explain(self, observation: NDArray[Any]) -> str:
+        """An observation in words."""
+        return explain(observation)
+
+    def render(self) -> Any:
+        """The position as the learner sees it: text, an array of pixels, or a window."""
+        return self._screen.show(self.ruleset, self._seats.batch.games[0], self.seat, "")
+
+    def close(self) -> None:
+        self._screen.close()

@@ -1,0 +1,210 @@
+"""One learner seat against opponents in thousands of games at once: plain arrays, and Gymnasium's VectorEnv."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from gymnasium import spaces
+from gymnasium.vector import AutoresetMode, VectorEnv
+from gymnasium.vector.utils import batch_space
+from numpy.typing import ArrayLike, NDArray
+
+from borneo_env.agent import RANDOM, Views, find_opponents
+from borneo_env.engine.actions import action_table
+from borneo_env.engine.batch import Batch, fresh_seed, observe
+from borneo_env.engine.hidden import redact
+from borneo_env.engine.loops import NO_ACTION
+from borneo_env.engine.observe import LARGEST, SMALLEST, length
+from borneo_env.engine.state import OVER, slots_of
+from borneo_env.rewards import AT_THE_END, Reward, find_reward
+from borneo_env.ruleset import Ruleset
+
+RANDOM_SEAT = "random"
+DTYPES = ("int8", "float32")
+
+
+class Seats:
+    """One learner seat in each of many games, opponents played inside: arrays in, arrays out.
+
+    `step(actions)` plays the learner's actions and everything up to its next decision. A game that ends is dealt anew
+    at once: `observation` and `mask` then are those of the new game, and what the old one came to is in `final_*`
+    where `done` is true. All arrays are overwritten by the next step.
+    """
+
+    def __init__(
+        self,
+        size: int,
+        ruleset: Ruleset,
+        *,
+        opponents: Any = RANDOM,
+        seat: int | str = RANDOM_SEAT,
+        reward: str | Reward = "win",
+        seed: int | None = None,
+        dtype: str = "int8",
+        threads: int | None = None,
+        deals_anew: bool = True,
+    ) -> None:
+        if seat != RANDOM_SEAT and (type(seat) is not int or not 0 <= seat < ruleset.players):
+            raise ValueError(f"seat {seat!r} does not exist; use 0 to {ruleset.players - 1}, or {RANDOM_SEAT!r}")
+        self.ruleset = ruleset
+        self.opponents = find_opponents(opponents, ruleset.players)
+        self.reward_function = find_reward(reward)
+        self.batch = Batch(size, ruleset, seed=fresh_seed() if seed is None else seed, finished="hold", threads=threads)
+        self.deals_anew = deals_anew
+        self._seat = seat
+        self.seat: NDArray[np.int64] = np.zeros(size, np.int64)
+        observation, _ = seat_spaces(ruleset, dtype)
+        shape = (size, *observation.shape)
+        self.observation = np.zeros(shape, dtype)
+        self.final_observation = np.zeros(shape, dtype)
+        self.reward = np.zeros(size, np.float32)
+        self.done = np.zeros(size, np.bool_)
+        self.final_scores = np.zeros((size, ruleset.players), np.int32)
+        self.final_places = np.zeros((size, ruleset.players), np.int8)
+        self.reset()
+
+    def __len__(self) -> int:
+        return len(self.batch)
+
+    @property
+    def mask(self) -> NDArray[np.bool_]:
+        """(games, actions): what the learner may do; all False where the game is over."""
+        return self.batch.mask
+
+    def reset(self, seed: int | None = None, where: ArrayLike | None = None) -> None:
+        """Deal new games (all, or the next ones where `where` is true) and play up to the learner's decision."""
+        self.batch.reset(seed, where)
+        chosen = np.ones(len(self), np.bool_) if where is None else np.broadcast_to(where, len(self))
+        self._take_seats(chosen)
+        self._play_opponents()
+        self.done[:] = False
+        self.batch.observe(self.seat, out=self.observation)
+
+    def step(self, actions: ArrayLike) -> None:
+        """Play the learner's actions and everything up to its next decision; the arrays have the outcome."""
+        before = self.batch.games.copy()
+        self.batch.step(actions)
+        self._play_opponents()
+        self.done[:] = self.batch.games["phase"] == OVER
+        self._give_rewards(before)
+        if self.done.any():
+            self._keep_results()
+            if self.deals_anew:
+                self.batch.reset(where=self.done)
+                self._take_seats(self.done)
+                self._play_opponents()
+        self.batch.observe(self.seat, out=self.observation)
+
+    def _take_seats(self, chosen: NDArray[np.bool_]) -> None:
+        """The learner's seat of new games: fixed, or drawn from the seed and the game's number."""
+        seats = self.batch.draw_seats() if self._seat == RANDOM_SEAT else self._seat
+        self.seat[chosen] = np.broadcast_to(seats, len(self))[chosen]
+
+    def _play_opponents(self) -> None:
+        if all(opponent == RANDOM for opponent in self.opponents):
+            self.batch.play_others(self.seat)
+            return
+        player = self.batch.player
+        while (waiting := (player >= 0) & (player != self.seat)).any():
+            self.batch.step(self._opponents_actions(waiting))
+
+    def _opponents_actions(self, waiting: NDArray[np.bool_]) -> NDArray[np.int64]:
+        """An action where an opponent decides; each agent is asked once, for all its games together."""
+        actions = np.where(waiting, self.batch.sample(), NO_ACTION).astype(np.int64)
+        who = (self.batch.player - self.seat - 1) % self.ruleset.players
+        for agent in {id(o): o for o in self.opponents if o != RANDOM}.values():
+            mine = [i for i, opponent in enumerate(self.opponents) if opponent is agent]
+            rows = np.flatnonzero(waiting & np.isin(who, mine))
+            if len(rows):
+                actions[rows] = agent.act(self._views(rows))
+        return actions
+
+    def _views(self, rows: NDArray[np.intp]) -> Views:
+        games = self.batch.games[rows]
+        views = redact(games, games["player"])
+        return Views(self.ruleset, views, self.batch.mask[rows])
+
+    def _give_rewards(self, before: NDArray[np.void]) -> None:
+        rows = np.flatnonzero(self.done) if self.reward_function in AT_THE_END else np.arange(len(self))
+        self.reward[:] = 0
+        if len(rows):
+            values = self.reward_function(self.ruleset, before[rows], self.batch.games[rows])
+            self.reward[rows] = values[np.arange(len(rows)), self.seat[rows]]
+
+    def _keep_results(self) -> None:
+        rows = np.flatnonzero(self.done)
+        self.final_observation[rows] = observe(self.ruleset, self.batch.games[rows], self.seat[rows])
+        self.final_scores[rows] = self.batch.result["scores"][rows, : self.ruleset.players]
+        self.final_places[rows] = self.batch.result["places"][rows, : self.ruleset.players]
+
+
+class BorneoVectorEnv(VectorEnv):
+    """Gymnasium's vector environment over `Seats`: what `gymnasium.make_vec` makes.
+
+    Games that end are dealt anew in the same step (`AutoresetMode.SAME_STEP`): `infos["final_obs"]` and
+    `infos["final_info"]` have what they came to. `infos["action_mask"]` and `action_masks()` say what is legal.
+    """
+
+    metadata = {"autoreset_mode": AutoresetMode.SAME_STEP}  # noqa: RUF012  # Gymnasium wants a plain dict
+
+    def __init__(
+        self,
+        num_envs: int = 1,
+        players: int = 4,
+        edition: str = "board",
+        traders: int = 3,
+        blackbeard: bool = False,
+        tables: Any = None,
+        *,
+        opponents: Any = RANDOM,
+        seat: int | str = RANDOM_SEAT,
+        reward: str | Reward = "win",
+        dtype: str = "int8",
+        threads: int | None = None,
+    ) -> None:
+        ruleset = Ruleset(edition, players, traders, blackbeard, tables)
+        self.num_envs = num_envs
+        self.seats = Seats(
+            num_envs, ruleset, opponents=opponents, seat=seat, reward=reward, dtype=dtype, threads=threads
+        )
+        self.single_observation_space, self.single_action_space = seat_spaces(ruleset, dtype)
+        self.observation_space = batch_space(self.single_observation_space, num_envs)
+        self.action_space = batch_space(self.single_action_space, num_envs)
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[NDArray[Any], dict[str, Any]]:
+        if seed is None:
+            self.seats.reset(where=True)
+        else:
+            self.seats.reset(seed)
+        return self.seats.observation.copy(), self._infos()
+
+    def step(
+        self, actions: ArrayLike
+    ) -> tuple[NDArray[Any], NDArray[np.float32], NDArray[np.bool_], NDArray[np.bool_], dict[str, Any]]:
+        seats = self.seats
+        seats.step(actions)
+        infos = self._infos()
+        if seats.done.any():
+            done = seats.done.copy()
+            infos |= {"final_obs": seats.final_observation.copy(), "_final_obs": done, "_final_info": done}
+            infos["final_info"] = {"scores": seats.final_scores.copy(), "places": seats.final_places.copy()}
+        return seats.observation.copy(), seats.reward.copy(), seats.done.copy(), np.zeros(len(seats), np.bool_), infos
+
+    def _infos(self) -> dict[str, Any]:
+        return {"action_mask": self.seats.mask.astype(np.int8), "seat": self.seats.seat.copy()}
+
+    def action_masks(self) -> NDArray[np.bool_]:
+        """(games, actions): which actions are legal."""
+        return self.seats.mask.copy()
+
+
+def seat_spaces(ruleset: Ruleset, dtype: str) -> tuple[spaces.Box, spaces.Discrete]:
+    """The spaces of one seat's observation and action."""
+    if dtype not in DTYPES:
+        raise ValueError(f"dtype {dtype!r} is not offered; use one of {', '.join(DTYPES)}")
+    slots = slots_of(ruleset)
+    numbers = np.dtype(dtype).type
+    return spaces.Box(SMALLEST, LARGEST, (length(slots),), numbers), spaces.Discrete(len(action_table(slots)))
