@@ -13,7 +13,7 @@ from pettingzoo.utils import wrappers
 
 from borneo_env.engine.batch import Batch, fresh_seed
 from borneo_env.engine.observe import LARGEST, SMALLEST, explain
-from borneo_env.engine.state import OVER
+from borneo_env.engine.state import OVER, copy_games
 from borneo_env.rewards import AT_THE_END, Reward, find_reward
 from borneo_env.ruleset import Ruleset
 from borneo_env.screen import RENDER_MODES, Screen
@@ -21,7 +21,7 @@ from borneo_env.vector import seat_spaces
 
 # What changes in the course of a game.
 _CHANGING = (
-    "_batch", "_last_move", "agents", "agent_selection", "rewards", "_cumulative_rewards", "terminations",
+    "_batch", "_dealt", "_last_move", "agents", "agent_selection", "rewards", "_cumulative_rewards", "terminations",
     "truncations", "infos",
 )  # fmt: skip
 
@@ -96,7 +96,8 @@ class raw_env(AECEnv):  # PettingZoo's name for it
         self.terminations = dict.fromkeys(self.agents, False)
         self.truncations = dict.fromkeys(self.agents, False)
         self.infos: dict[str, dict[str, Any]] = {agent: {} for agent in self.agents}
-        self._last_move = ""
+        self._dealt = copy_games(self._batch.games)
+        self._last_move: tuple[str, int, str] | None = None
         self._ask()
 
     def step(self, action: int | None) -> None:
@@ -107,8 +108,8 @@ class raw_env(AECEnv):  # PettingZoo's name for it
             return
         if not isinstance(action, int | np.integer):
             raise TypeError(f"an action is a whole number, not {action!r}")
-        before = self._batch.games.copy()
-        self._last_move = f"{agent}: {self._batch.actions.text(int(action), self._batch.phase_name())}"
+        self._last_move = (agent, int(action), self._batch.phase_name())
+        before = self._dealt if self._reward in AT_THE_END else copy_games(self._batch.games)
         self._batch.step_game(0, int(action))
         self._cumulative_rewards[agent] = 0.0
         self._give_rewards(before)
@@ -138,10 +139,11 @@ class raw_env(AECEnv):  # PettingZoo's name for it
     def observe(self, agent: str) -> dict[str, NDArray[Any]]:
         """What an agent knows now, whoever decides; the mask is all zero if it is not this agent's decision."""
         seat = self._seats[agent]
-        mask = self._batch.mask[0].astype(np.int8) if self._batch.games["player"][0] == seat else self._no_mask.copy()
-        observation = np.empty((1, self._length), self._dtype)
-        self._batch.observe(seat, out=observation)
-        return {"observation": observation[0], "action_mask": mask}
+        observation = np.empty(self._length, self._dtype)
+        self._batch.observe_game(0, seat, observation)
+        if self._batch.games["player"][0] == seat:
+            return {"observation": observation, "action_mask": self._batch.mask[0].astype(np.int8)}
+        return {"observation": observation, "action_mask": self._no_mask.copy()}
 
     def state(self) -> NDArray[np.int8]:
         """The whole table for centralised critics: what every seat knows, one after the other."""
@@ -161,7 +163,13 @@ class raw_env(AECEnv):  # PettingZoo's name for it
 
     def render(self) -> Any:
         """The position as the render mode says: text, an array of pixels, or a window."""
-        return self._screen.show(self.ruleset, self._batch.games[0], self.viewer, self._last_move)
+        return self._screen.show(self.ruleset, self._batch.games[0], self.viewer, self._told_move())
+
+    def _told_move(self) -> str:
+        if self._last_move is None:
+            return ""
+        agent, action, phase = self._last_move
+        return f"{agent}: {self._batch.actions.text(action, phase)}"
 
     def close(self) -> None:
         self._screen.close()

@@ -16,7 +16,7 @@ from borneo_env.engine.batch import Batch, fresh_seed, observe
 from borneo_env.engine.hidden import redact
 from borneo_env.engine.loops import NO_ACTION
 from borneo_env.engine.observe import LARGEST, SMALLEST, length
-from borneo_env.engine.state import OVER, slots_of
+from borneo_env.engine.state import OVER, copy_games, slots_of
 from borneo_env.rewards import AT_THE_END, Reward, find_reward
 from borneo_env.ruleset import Ruleset
 
@@ -83,7 +83,7 @@ class Seats:
 
     def step(self, actions: ArrayLike) -> None:
         """Play the learner's actions and everything up to its next decision; the arrays have the outcome."""
-        before = self.batch.games.copy()
+        before = copy_games(self.batch.games)
         self.batch.step(actions)
         self._play_opponents()
         self.done[:] = self.batch.games["phase"] == OVER
@@ -121,7 +121,7 @@ class Seats:
         return actions
 
     def _views(self, rows: NDArray[np.intp]) -> Views:
-        games = self.batch.games[rows]
+        games = copy_games(self.batch.games, rows)
         views = redact(games, games["player"])
         return Views(self.ruleset, views, self.batch.mask[rows])
 
@@ -129,12 +129,13 @@ class Seats:
         rows = np.flatnonzero(self.done) if self.reward_function in AT_THE_END else np.arange(len(self))
         self.reward[:] = 0
         if len(rows):
-            values = self.reward_function(self.ruleset, before[rows], self.batch.games[rows])
+            games = copy_games(self.batch.games, rows)
+            values = self.reward_function(self.ruleset, copy_games(before, rows), games)
             self.reward[rows] = values[np.arange(len(rows)), self.seat[rows]]
 
     def _keep_results(self) -> None:
         rows = np.flatnonzero(self.done)
-        self.final_observation[rows] = observe(self.ruleset, self.batch.games[rows], self.seat[rows])
+        self.final_observation[rows] = observe(self.ruleset, copy_games(self.batch.games, rows), self.seat[rows])
         self.final_scores[rows] = self.batch.result["scores"][rows, : self.ruleset.players]
         self.final_places[rows] = self.batch.result["places"][rows, : self.ruleset.players]
 

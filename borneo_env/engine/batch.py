@@ -29,6 +29,7 @@ from borneo_env.engine.loops import (
     deal_stacked_games,
     draw_seats,
     first_illegal,
+    observe_game,
     observe_games,
     play_games,
     play_others,
@@ -39,7 +40,7 @@ from borneo_env.engine.loops import (
     step_games,
 )
 from borneo_env.engine.observe import length
-from borneo_env.engine.state import CARDS, GAME, OVER, PHASES, make_blank, make_box, slots_of
+from borneo_env.engine.state import CARDS, GAME, OVER, PHASES, copy_games, make_blank, make_box, slots_of
 from borneo_env.ruleset import Ruleset
 
 TO_THE_END = -1
@@ -149,15 +150,17 @@ class Batch:
         self.games: NDArray[np.void] = np.zeros(size, GAME)
         self._desk = np.zeros(size, DESK)
         self._mask = np.zeros((size, len(self.actions)), np.bool_)
+        self._bind()
         self.reset(seed)
+
+    def _bind(self) -> None:
+        """Collect what the compiled loops work on: cards, blank game and settings, then what there is of each game."""
+        arrays = (self._box, self._blank, self._run, self.games, self._desk, self._mask)
+        self._arrays = tuple(map(attributes, arrays))
+        self._shown_mask = _read_only(self._mask)
 
     def __len__(self) -> int:
         return len(self.games)
-
-    @property
-    def _arrays(self) -> tuple[Any, ...]:
-        """What the compiled loops work on: cards, blank game and settings, then what there is of each game."""
-        return tuple(map(attributes, (self._box, self._blank, self._run, self.games, self._desk, self._mask)))
 
     @property
     def actions(self) -> ActionTable:
@@ -182,7 +185,7 @@ class Batch:
     @property
     def mask(self) -> NDArray[np.bool_]:
         """(games, actions): which actions are legal. The same array at every step; copy it to keep it."""
-        return _read_only(self._mask)
+        return self._shown_mask
 
     @property
     def player(self) -> NDArray[np.int8]:
@@ -257,6 +260,10 @@ class Batch:
             raise IllegalMove(self._complaint(game, action))
         step_game(*self._arrays, game, action)
 
+    def observe_game(self, game: int, seat: int, out: NDArray[Any]) -> None:
+        """Write what a seat of one game knows into `out`: what `observe` does, without the arrays."""
+        observe_game(self._arrays[0], self._arrays[3], game, seat, out)
+
     def observe(self, seats: ArrayLike | None = None, out: NDArray[Any] | None = None) -> NDArray[Any]:
         """(games, length): what each game's deciding player knows, or the seats given; int8, or as `out` is."""
         chosen = self.games["player"] if seats is None else np.asarray(seats)
@@ -301,9 +308,18 @@ class Batch:
         """A batch in the same state that shares nothing with this one."""
         twin = object.__new__(Batch)
         twin.__dict__.update(self.__dict__)
-        for name in ("_run", "games", "_desk", "_mask"):
+        twin.games = copy_games(self.games)
+        for name in ("_run", "_desk", "_mask"):
             setattr(twin, name, getattr(self, name).copy())
+        twin._bind()
         return twin
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Batch:
+        return self.copy()
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._bind()  # pickle has made arrays of their own of those in `_arrays`
 
     def save(self, path: str | Path) -> None:
         """Write the running batch to a plain `.npz` file (no pickle); `Batch.load` plays on identically."""

@@ -16,7 +16,6 @@ from borneo_env.engine.jit import attributes, entry, rule
 from borneo_env.engine.state import (
     CARDS,
     COMMIT,
-    GAME,
     HAND,
     NO_CARD,
     PILE,
@@ -24,6 +23,7 @@ from borneo_env.engine.state import (
     SHUFFLES,
     THINGS,
     UNSEEN,
+    copy_games,
 )
 
 SPECTATOR = -1
@@ -145,7 +145,7 @@ def resample(games: Any, seat: ArrayLike, rng: np.random.Generator) -> Any:
 
 
 def _prepare(games: Any, seat: ArrayLike) -> tuple[NDArray[np.void], NDArray[np.int64]]:
-    copies = np.array(games, GAME, ndmin=1)
+    copies = copy_games(np.atleast_1d(games))
     seats = np.asarray(seat)
     if seats.dtype.kind not in "iu" or seats.min() < SPECTATOR or seats.max() >= SEATS:
         raise ValueError(f"a seat is a number from 0 to {SEATS - 1}, or {SPECTATOR} for a spectator, not {seat!r}")

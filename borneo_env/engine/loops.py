@@ -166,6 +166,12 @@ def step_game(boxes, blank, runs, games, desks, masks, i, action):
 
 
 @entry
+def observe_game(boxes, games, i, seat, out):
+    """Write what a seat of one game knows."""
+    observe(boxes[0], games[i], seat, out)
+
+
+@entry
 def observe_games(boxes, games, seats, out):
     """Write what a seat of every game knows."""
     for i in range(len(games)):

@@ -8,9 +8,10 @@ A batch of games is an array of such records: `games["ladder"][:, 0]` are the re
 from __future__ import annotations
 
 from functools import cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from borneo_env.cards import CARGO_CARDS, COMPANIES, CONTRACT_KINDS, MAX_PORTS, SPICES
 from borneo_env.cards import CHEST as CHEST_NAME
@@ -126,6 +127,15 @@ FIELDS = (
 
 GAME = np.dtype([(f.name, f.dtype, f.shape) for f in FIELDS], align=True)
 assert GAME.itemsize == sum(GAME[field.name].itemsize for field in FIELDS), "adapt the padding field"
+
+_WHOLE = np.dtype((np.void, GAME.itemsize))
+
+
+def copy_games(games: NDArray[np.void], rows: Any = slice(None)) -> NDArray[np.void]:
+    """A copy of an array of games, or of some of them, as whole blocks of memory: NumPy copies field by field."""
+    chosen = np.ascontiguousarray(games).view(_WHOLE)[rows]
+    return (chosen.copy() if isinstance(rows, slice) else chosen).view(GAME)
+
 
 BOX = np.dtype(
     [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from xml.sax.saxutils import escape
 
 FONT = "Source Serif Pro"  # the package font-source-serif-pro brings it; other serif fonts are stretched to its widths
@@ -65,6 +66,7 @@ def fit(words: str, size: float, style: str, room: float) -> tuple[str, float]:
     return words, size
 
 
+@lru_cache(maxsize=10_000)
 def text(
     x: float, y: float, words: str, size: float, room: float, style: str = "regular", anchor: str = "start",
     ink: str = INK,

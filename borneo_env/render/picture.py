@@ -24,7 +24,15 @@ HEAD = (
 def svg(
     ruleset: Ruleset, game: np.void, seat: int | None = None, last_move: str = "", names: Sequence[str] | None = None
 ) -> str:
-    """A position as an SVG drawing."""
+    """A position as an SVG drawing of 1280 by 1012, always of the same size.
+
+    Arguments:
+        ruleset, game: the game record, complete or redacted.
+        seat: whose eyes see it: a player (only that hand is face up), -1 for a spectator (no hand is), or None for
+            the table (all hands are; complete games only).
+        last_move: the last move in words; forced moves in between need not be told.
+        names: the players' names instead of "player 0", "player 1", ...
+    """
     scene = Scene(ruleset, game, seat, last_move, names)
     return HEAD + _title(scene) + board(scene) + strip(scene) + panels(scene) + "</svg>\n"
 

@@ -9,8 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from borneo_env.render.pen import OTHERS
+
 FONT_FILES = ("SourceSerifPro-Regular.ttf", "SourceSerifPro-Semibold.ttf", "SourceSerifPro-It.ttf")
-LAST_LATIN = "\u024f"  # the font brought along has no more than these letters
+LAST_LATIN = "\u024f"  # the font brought along has these letters, and a few signs
 
 
 def rgb(svg_text: str, width: int = 1280) -> NDArray[np.uint8]:
@@ -24,7 +26,7 @@ def rgb(svg_text: str, width: int = 1280) -> NDArray[np.uint8]:
         svg_string=svg_text,
         width=width,
         font_files=[f"{font.font_directory}/{name}" for name in FONT_FILES],
-        skip_system_fonts=max(svg_text) <= LAST_LATIN,
+        skip_system_fonts=max(set(svg_text) - set(OTHERS)) <= LAST_LATIN,
     )
     return np.asarray(image.open(io.BytesIO(bytes(png))).convert("RGB"))
 

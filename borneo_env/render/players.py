@@ -30,8 +30,7 @@ PLACES = ("", "first", "second", "third", "fourth", "fifth")
 
 
 def panels(scene: Scene) -> str:
-    count = len(scene.players)
-    width = (RIGHT - LEFT - GAP * (count - 1)) / count
+    width = (RIGHT - LEFT + GAP) / len(scene.players) - GAP
     return "".join(_panel(scene, player, LEFT + player * (width + GAP), width) for player in scene.players)
 
 
@@ -39,14 +38,13 @@ def _panel(scene: Scene, player: int, left: float, width: float) -> str:
     marked = scene.g.player == player or (scene.g.phase == OVER and player in scene.winners)
     edge, line = (GOLD, 5.0) if marked else (PAPER_EDGE, 1.2)
     inner = left + 12, width - 24
+    lines = "".join(f"M{inner[0]:.1f} {y}h{inner[1]:.1f}" for y in (WAREHOUSE_TOP - 5, SEALS - 17))
     return (
         box(left, TOP, width, BOTTOM - TOP, PAPER, edge, 8, line)
         + box(left + 8, TOP + 7, width - 16, 6, PLAYER_COLOURS[player], INK, 3, 0.7)
         + _name(scene, player, left, width)
         + _hand(scene, player, *inner)
-        + stroke(
-            f"M{inner[0]:.1f} {WAREHOUSE_TOP - 5}h{inner[1]:.1f}M{inner[0]:.1f} {SEALS - 17}h{inner[1]:.1f}", PAPER_EDGE
-        )
+        + stroke(lines, PAPER_EDGE)
         + "".join(_shelf(scene.g.stock[player][spice], spice, *inner) for spice in range(len(SPICE_SYMBOLS)))
         + _fulfilled(scene, player, *inner)
     )
@@ -61,7 +59,7 @@ def _name(scene: Scene, player: int, left: float, width: float) -> str:
         + text(left + 46, TOP + 51, _status(scene, player), 13.5, room, "italic", ink=FAINT)
         + (use("pirates", left + width - 70, TOP + 38, 1.1) if ship else "")
         + text(left + width - 12, TOP + 39, str(scene.scores[player]), 27, 40, "bold", "end")
-        + text(left + width - 12, TOP + 52, "points", 12.5, 40, "italic", "end", FAINT)
+        + text(left + width - 12, TOP + 54, "points", 12.5, 40, "italic", "end", FAINT)
     )
 
 
@@ -99,7 +97,7 @@ def _shelf(stock: list[int], spice: int, left: float, width: float) -> str:
     x = left + SHELF
     for size in sizes:
         across = unit * (2 if size == DOUBLE else 1)
-        drawn.append(_crate(spice, size, x, top + 2.5, across - 1.5))
+        drawn.append(_crate(spice, size, x, top + 2.5, 0.92 * across))
         x += across
     drawn.append(text(left + width, top + 15, str(worth), 15, WORTH - 2, "bold", "end") if worth else "")
     return "".join(drawn)
@@ -118,11 +116,14 @@ def _fulfilled(scene: Scene, player: int, left: float, width: float) -> str:
     """The contracts a player has fulfilled: the seals of their kinds, and how many of each."""
     counts = [(kind, number) for kind, number in enumerate(scene.g.fulfilled[player]) if number]
     if not counts:
-        return text(left + width / 2, SEALS + 4, "no contracts yet", 14, width, "italic", "middle", FAINT)
+        return text(left + width / 2, SEALS + 4, "no contracts", 14, width, "italic", "middle", FAINT)
     step = width / len(CONTRACT_KINDS)
+    radius = min(13.0, step * 0.27)
     drawn = []
     for i, (kind, number) in enumerate(counts):
-        drawn.append(seal(left + 13 + i * step, SEALS, 13, scene.ruleset.tables.contracts[kind].points))
+        x = left + radius + i * step
+        drawn.append(seal(x, SEALS, radius, scene.ruleset.tables.contracts[kind].points))
         if number > 1:
-            drawn.append(text(left + 30 + i * step, SEALS + 5, f"{TIMES}{number}", 14, step - 30, "bold"))
+            room = step - 2 * radius - 4
+            drawn.append(text(x + radius + 3, SEALS + 5, f"{TIMES}{number}", 14, room, "bold"))
     return "".join(drawn)

@@ -54,6 +54,7 @@ CONTEST = (COMMIT, DEFEND, KEEP, YIELD)
 
 
 def count(number: int, thing: str) -> str:
+    """A number of things: "1 card", "3 cards"."""
     return f"{number} {thing}" if number == 1 else f"{number} {thing}s"
 
 
@@ -86,12 +87,13 @@ class Scene:
         self.last_move = printable(last_move)
         self.names = [printable(name) for name in names or [f"player {player}" for player in self.players]]
         self._check()
-        self.g = SimpleNamespace(**{name: game[name].tolist() for name in SHOWN})
+        games = np.array(game, GAME, ndmin=1)
+        self.g = SimpleNamespace(**{name: games[name][0].tolist() for name in SHOWN})
         self._lying: defaultdict[int, list[int]] = defaultdict(list)
         for thing, place in enumerate(self.g.place[:CARDS]):
             self._lying[place].append(thing)
         self.hands = [self._hand(player) for player in self.players]
-        points = standing(ruleset, np.array(game, GAME, ndmin=1))
+        points = standing(ruleset, games)
         self.scores, self.places = points.scores[0].tolist(), points.places[0].tolist()
 
     def _check(self) -> None:
@@ -174,12 +176,12 @@ class Scene:
     def question(self) -> str:
         """What is being decided."""
         g = self.g
-        company = COMPANIES[g.company]
+        company = COMPANIES[g.company] if self.contest else ""
         return {
             PLACE: "Where does the next trader go?",
             CONTRACT: "Fulfil a contract?",
             PAY: "What is given next for the contract?",
-            TRADERS: "Transfer a trader, start a contest, or neither?",
+            TRADERS: "Transfer a trader, attack, or neither?",
             COMMIT: f"Which cards attack in {company}?",
             DEFEND: f"Which cards defend in {company}, if any?",
             KEEP: "The defence holds. Is one of its cards kept?",
@@ -229,8 +231,8 @@ class Scene:
     @property
     def last_contracts_to_come(self) -> list[int]:
         """The players who may still fulfil a last contract, in their order (R8.5)."""
-        count = len(self.players)
-        return [(self.g.player + i) % count for i in range(count - self.g.finished)]
+        players = len(self.players)
+        return [(self.g.player + i) % players for i in range(players - self.g.finished)]
 
     @property
     def distribution(self) -> str:

@@ -1,4 +1,4 @@
-"""ansi: a position as a table for the terminal, 96 columns wide, in plain ANSI escapes or without any."""
+"""ansi: a position as a table for the terminal, 100 columns wide, in plain ANSI escapes or without any."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from borneo_env.render.pen import TIMES
 from borneo_env.render.scene import Scene, count
 from borneo_env.ruleset import Ruleset
 
-WIDTH = 96
-NAME = 18  # how much of a name is shown
+WIDTH = 100
+NAME = 16  # how much of a name is shown in the tables
 ESCAPE = re.compile(r"\x1b\[[0-9;]*m")
 
 BOLD, FAINT = "1", "2"
@@ -28,7 +28,7 @@ def ansi(
     ruleset: Ruleset, game: np.void, seat: int | None = None, last_move: str = "", names: Sequence[str] | None = None,
     colour: bool = True,
 ) -> str:  # fmt: skip
-    """A position as text of at most 96 columns, as a seat sees it (None: all hands face up, -1: no hand)."""
+    """A position as text of at most 100 columns; the arguments are those of `svg`, and whether to use colours."""
     scene = Scene(ruleset, game, seat, last_move, names)
     drawn = "\n".join(
         [
@@ -63,6 +63,7 @@ def _padded(words: str, width: int) -> str:
 
 
 def _sides(left: str, right: str) -> str:
+    right = right[: WIDTH - 2 - _length(left)]
     return _padded(left, WIDTH - len(right)) + right
 
 
@@ -99,7 +100,7 @@ def _card(scene: Scene, card: int, covered: bool = False) -> str:
     """A cargo card: its id, its flags (top row/bottom row, which is hidden when covered) and its spice."""
     cargo = scene.card(card)
     flags = _flags(cargo.flags[:3]) + ("  " if covered else "/" + _flags(cargo.flags[3:]))
-    return _padded(f"{card:>2} {flags} {cargo.spice}{' x2' if cargo.count == 2 else ''}", 21)
+    return _padded(f"{card:>2} {flags} {cargo.spice}{' x2' if cargo.count == 2 else ''}", 22)
 
 
 # ---------------------------------------------------------------- the chart
@@ -127,7 +128,7 @@ def _port(scene: Scene, place: int) -> Iterator[str]:
     if port is None:
         yield f"{place} {scene.distribution or 'closed'}"
     else:
-        name = f"{place} {_paint(port.name, BOLD)} ({port.spice})"
+        name = f"{place} {_paint(port.name[:NAME], BOLD)} ({port.spice})"
         shown = zip(COMPANIES, scene.g.shown[place], strict=True)
         monopoly = "  ".join(f"{_flags([company])} {flags}/{port.monopoly}" for company, flags in shown)
         yield _padded(f"{_padded(name, 24)} cargo {scene.g.laid[place]}/{port.limit}", 38) + monopoly

@@ -1,0 +1,248 @@
+"""Pictures: whole and inside their frame at every decision, the same for games a viewer cannot tell apart."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+
+from borneo_env import SPECTATOR, Batch, Ruleset, every_ruleset, redact, resample
+from borneo_env.engine.state import CARD_SLOTS, GAME, OVER, TAKE
+from borneo_env.render import ansi, rgb, svg
+from borneo_env.render.chart import HEIGHT, WIDTH
+from borneo_env.render.gallery import EXAMPLES, draw
+from borneo_env.render.pen import measure
+from borneo_env.render.scene import Scene
+from borneo_env.render.terminal import ESCAPE
+from borneo_env.render.terminal import WIDTH as COLUMNS
+
+PICTURES = Path(__file__).parent.parent / "docs" / "pictures"
+RULESETS = [*every_ruleset(), Ruleset(players=3, tables="tiny")]  # type: ignore[arg-type]
+NAMES = ("Ayu", "Bram", "Citra", "Dirk", "Eka")
+
+every = pytest.mark.parametrize("ruleset", RULESETS, ids=lambda ruleset: ruleset.name)
+
+
+class Moment(NamedTuple):
+    game: np.void
+    last_move: str
+
+
+def random_game(ruleset: Ruleset, seed: int = 4) -> Iterator[Moment]:
+    """Every position of a game of random players, the end included."""
+    batch = Batch(1, ruleset, seed=seed, finished="hold", skip_forced=False)
+    move = ""
+    while True:
+        yield Moment(batch.games[0].copy(), move)
+        if batch.player[0] < 0:
+            return
+        action = batch.sample()
+        move = f"player {batch.player[0]}: {batch.actions.text(int(action[0]), batch.phase_name())}"
+        batch.step(action)
+
+
+# ---------------------------------------------------------------- the layout
+
+
+def text_boxes(drawing: str) -> dict[str, np.ndarray]:
+    """The words of a drawing and their boxes: left, top, right, bottom."""
+    words, boxes = [], []
+
+    def walk(element: ElementTree.Element, x: float, y: float, scale: float) -> None:
+        moved = re.fullmatch(r"translate\((\S+) (\S+)\) scale\((\S+)\)", element.get("transform", ""))
+        if moved:
+            dx, dy, factor = map(float, moved.groups())
+            x, y, scale = x + scale * dx, y + scale * dy, scale * factor
+        if element.tag.endswith("}text") and element.text:
+            size = scale * float(element.attrib["font-size"])
+            style, anchor = element.attrib["class"].split()
+            width = scale * float(element.get("textLength", 0)) or measure(element.text, size, style)
+            left = x + scale * float(element.attrib["x"]) - width * {"start": 0, "middle": 0.5, "end": 1}[anchor]
+            base = y + scale * float(element.attrib["y"])
+            words.append(element.text)
+            boxes.append((left, base - 0.7 * size, left + width, base + 0.2 * size))
+        for child in element:
+            walk(child, x, y, scale)
+
+    walk(ElementTree.fromstring(drawing), 0.0, 0.0, 1.0)
+    return {"words": np.array(words), "boxes": np.array(boxes)}
+
+
+def check_layout(drawing: str) -> None:
+    """Every text is inside the picture, and no two of them touch."""
+    words, boxes = text_boxes(drawing).values()
+    outside = (boxes[:, :2] < 0).any(1) | (boxes[:, 2] > WIDTH) | (boxes[:, 3] > HEIGHT)
+    assert not outside.any(), words[outside]
+    low, high = boxes[:, None, :2] + 0.5, boxes[:, None, 2:] - 0.5
+    touching = (low < boxes[None, :, 2:]).all(2) & (boxes[None, :, :2] < high).all(2)
+    np.fill_diagonal(touching, False)
+    assert not touching.any(), [tuple(words[list(pair)]) for pair in np.argwhere(touching)]
+
+
+@every
+def test_every_position_of_a_game_can_be_drawn(ruleset: Ruleset) -> None:
+    names = NAMES[: ruleset.players]
+    for game, last_move in random_game(ruleset):
+        drawing = svg(ruleset, game, None, last_move, names)
+        check_layout(drawing)
+        for words in (*names, last_move, *open_ports(ruleset, game)):
+            assert words in drawing
+
+
+@every
+def test_every_position_fits_the_terminal(ruleset: Ruleset) -> None:
+    names = NAMES[: ruleset.players]
+    for game, last_move in random_game(ruleset):
+        table = ansi(ruleset, game, None, last_move, names, colour=False)
+        assert max(map(len, table.splitlines())) <= COLUMNS
+        for words in (*names, last_move, *open_ports(ruleset, game)):
+            assert words in table
+
+
+def open_ports(ruleset: Ruleset, game: np.void) -> list[str]:
+    ports = ruleset.tables.ports_in_play(ruleset.players)
+    return [ports[thing - 60].name for thing in game["open"] if thing >= 0]
+
+
+def crowded(ruleset: Ruleset) -> np.void:
+    """A game with all that can pile up: one long ladder, full warehouses, every contract fulfilled by one player."""
+    game = next(game for game, _ in random_game(ruleset) if game["laid"].sum() >= 3)
+    traders = np.resize(np.arange(ruleset.players), 3 * ruleset.players)
+    game["ladder"][:] = -1
+    game["height"][:] = 0
+    game["ladder"][0, : len(traders)] = traders
+    game["height"][0] = len(traders)
+    game["stock"][:] = [[12, 3, 4], [3, 3, 3], [12, 0, 0], [0, 3, 0], [0, 0, 2]]
+    game["fulfilled"][:] = [4, 4, 3, 3, 2]
+    game["pirates"] = 1
+    return game
+
+
+def test_a_crowded_table_keeps_its_order() -> None:
+    ruleset = Ruleset("card", 5)
+    game = crowded(ruleset)
+    assert game["height"][0] == CARD_SLOTS
+    names = ["a name that is much too long for its panel"] * 5
+    check_layout(svg(ruleset, game, None, "a long story " * 40, names))
+    assert max(map(len, ansi(ruleset, game, 0, "a long story " * 40, names, False).splitlines())) <= COLUMNS
+
+
+def test_names_cannot_break_a_picture_or_a_terminal() -> None:
+    ruleset = Ruleset(players=3)
+    game = next(random_game(ruleset)).game
+    names = ["<b>&\"'", "\x1b[2J\x00\ud800", "日本"]
+    check_layout(svg(ruleset, game, names=names, last_move="]]> \x07"))
+    table = ansi(ruleset, game, names=names, last_move="\x1b[31m", colour=False)
+    assert "\x1b" not in table
+    assert "\x00" not in table
+
+
+def test_without_colour_the_same_words_are_shown() -> None:
+    ruleset = Ruleset(players=4)
+    for game, last_move in random_game(ruleset):
+        coloured, plain = ansi(ruleset, game, 1, last_move), ansi(ruleset, game, 1, last_move, colour=False)
+        assert "\x1b[" in coloured
+        assert ESCAPE.sub("", coloured) == plain
+        assert "\x1b" not in plain
+
+
+# ---------------------------------------------------------------- what is shown
+
+
+def test_the_order_of_a_distribution_is_the_one_played() -> None:
+    """R6.3, R7.3, R7.4: what is drawn as the order to come is who is asked then."""
+    checked = 0
+    for ruleset in RULESETS:
+        coming: list[Any] = []
+        for game, _ in random_game(ruleset):
+            if game["phase"] != TAKE:
+                coming = []
+                continue
+            if not coming:
+                coming = Scene(ruleset, game, None, "", None).traders_to_come
+            trader = coming.pop(0)
+            asked = game["sharers"][game["sharer"]], game["sharing_rank"], game["player"]
+            assert trader == asked
+            assert len(coming) + 1 == game["laid"][game["sharing_port"]]
+            checked += 1
+    assert checked > 100
+
+
+def test_the_winner_is_named() -> None:
+    ruleset = Ruleset(players=3)
+    *_, end = random_game(ruleset)
+    assert end.game["phase"] == OVER
+    assert re.search("(Ayu|Bram|Citra) (wins|and)", svg(ruleset, end.game, names=NAMES[:3]))
+
+
+# ---------------------------------------------------------------- secrets
+
+
+@every
+def test_a_picture_shows_nothing_its_viewer_does_not_know(ruleset: Ruleset) -> None:
+    """R11: the drawing for a seat is the same for every game that looks the same to that seat."""
+    rng = np.random.default_rng(0)
+    for i, (game, last_move) in enumerate([*random_game(ruleset)][::3]):
+        seat = i % (ruleset.players + 1) - 1  # the spectator and every player in turn
+        for picture in (svg, ansi):
+            seen = picture(ruleset, game, seat, last_move)
+            assert picture(ruleset, redact(game, seat), seat, last_move) == seen
+            assert picture(ruleset, resample(game, seat, rng), seat, last_move) == seen
+
+
+def test_hands_are_shown_to_those_who_hold_them() -> None:
+    ruleset = Ruleset(players=3)
+    game = next(random_game(ruleset)).game
+    for picture in (svg, ansi):
+        views = {picture(ruleset, game, seat).replace(f"seen by player {seat}", "") for seat in (0, 1, 2, SPECTATOR)}
+        assert len(views) == 4
+
+
+def test_a_hand_that_the_record_does_not_show_is_not_drawn() -> None:
+    ruleset = Ruleset(players=3)
+    view = redact(next(random_game(ruleset)).game, 1)
+    for seat in (0, None):
+        with pytest.raises(ValueError, match="does not show the hand of player 0"):
+            svg(ruleset, view, seat)
+
+
+def test_wrong_seats_and_names_are_explained() -> None:
+    ruleset = Ruleset(players=3)
+    game = np.zeros(1, GAME)[0]
+    with pytest.raises(ValueError, match="seat 3 does not exist"):
+        svg(ruleset, game, 3)
+    with pytest.raises(ValueError, match="3 names are needed"):
+        ansi(ruleset, game, names=["Ayu"])
+
+
+# ---------------------------------------------------------------- pixels
+
+
+def test_pixels() -> None:
+    pytest.importorskip("resvg_py")
+    drawing = draw(EXAMPLES["four-players"])
+    pixels = rgb(drawing, width=640)
+    assert pixels.shape == (640 * HEIGHT // WIDTH, 640, 3)
+    assert pixels.dtype == np.uint8
+    assert pixels.std() > 30
+    blank = rgb(re.sub("<text.*?</text>", "", drawing), width=640)
+    assert (pixels != blank).mean() > 0.005, "the letters are missing"
+
+
+def test_without_the_extra_the_remedy_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "resvg_py", None)
+    with pytest.raises(ImportError, match=r"pip install borneo-env\[render\]"):
+        rgb("<svg/>")
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_the_pictures_of_the_documentation_are_current(name: str) -> None:
+    """If this fails after an intended change, draw them anew with make_pictures."""
+    assert (PICTURES / f"{name}.svg").read_text(encoding="utf-8") == draw(EXAMPLES[name])
+    assert 10_000 < (PICTURES / f"{name}.png").stat().st_size < 300_000
