@@ -37,9 +37,9 @@ RecordFile = Annotated[Path, typer.Argument(help="A record file (JSON Lines).", 
 def main() -> None:
     """Run the command; a mistake of the user is one line on stderr and status 2, never a traceback."""
     try:
-        app()
+        app(prog_name="borneo")
     except (ValueError, OSError) as error:  # the package's own errors are ValueErrors with a remedy in them
-        err.print(f"error: {error}", style="red", markup=False, highlight=False)
+        err.print(f"error: {error}", style="red", markup=False, highlight=False, soft_wrap=True)
         sys.exit(2)
 
 

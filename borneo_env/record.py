@@ -204,6 +204,9 @@ def _deal(line: Line) -> Batch:
     ports = _get(1, deal, "ports", list)
     places = ["an open place"] * OPEN_PORTS + ["the port pile"] * len(ports)
     _check_all(list(zip(ports, places, strict=False)), range(len(ruleset.tables.ports)), "port")
+    agents = _get(1, line, "agents", list)
+    if len(agents) != ruleset.players or any(type(agent) is not str for agent in agents):
+        raise RecordError(1, f"agents: should be {ruleset.players} names")
     start = _get(1, deal, "start", int)
     if not 0 <= start < ruleset.players:
         raise RecordError(1, f"deal: start player {start} does not exist")
