@@ -18,6 +18,7 @@ CHEST = "chest"  # what a port shows in place of a spice when it is a joker (R0.
 CONTRACT_KINDS = ("each-1", "same-4", "each-2", "same-8", "each-3")  # R0.10
 CARGO_CARDS = 60  # R0.3
 MIN_PORTS, MAX_PORTS = 3, 16
+MOST_CONTRACTS = 100  # of a kind
 MARKS = ("", "3/4", "5")
 LARGEST_FILE = 1_000_000  # bytes; the shipped tables have 6,000
 SHIPPED = Path(__file__).parent
@@ -170,8 +171,8 @@ def _read_contract(row: _Row, i: int) -> Contract:
     return Contract(
         row.choice("kind", CONTRACT_KINDS),
         row.integer("points", 0, 1000),
-        row.integer("supply", 0, 50),
-        row.integer("marked_5", 0, 50, default=0),
+        row.integer("supply", 0, MOST_CONTRACTS),
+        row.integer("marked_5", 0, MOST_CONTRACTS - row.integer("supply", 0, MOST_CONTRACTS), default=0),
     )
 
 
@@ -185,7 +186,8 @@ class _Row:
         self.where = where
 
     def error(self, field: str, reason: str) -> TableError:
-        return TableError(f"{self.where}: {field}: {reason}")
+        name = field if field.isprintable() else repr(field)
+        return TableError(f"{self.where}: {name}: {reason}")
 
     def allow(self, *fields: str) -> None:
         for field in self.data:

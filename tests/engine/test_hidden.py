@@ -12,7 +12,7 @@ import pytest
 from borneo_env import GAME, SPECTATOR, Batch, Ruleset, every_ruleset, redact, resample
 from borneo_env.cards import COMPANIES
 from borneo_env.engine.check import check_games
-from borneo_env.engine.state import CARDS, CHOICES, COMMIT, HAND, OVER, PILE, SEATS, SHUFFLES, UNSEEN
+from borneo_env.engine.state import CARDS, CHOICES, COMMIT, HAND, HAND_ROOM, OVER, PILE, SEATS, SHUFFLES, UNSEEN
 
 SECRET = ("rng", "number", "draw", "port_pile")  # whole fields; `place` is secret in part
 FAR = 5.0  # standard deviations; chance alone goes that far once in millions of tests
@@ -292,7 +292,7 @@ def test_the_record_knows_the_piles_as_an_onlooker_does(ruleset):
             assert game["pile_since"] == clocks[onlooker.newest]
         for player, hand in enumerate(onlooker.hands):
             known = sorted(clocks[pile] for pile in hand.elements())
-            assert game["hand_since"][player].tolist() == known + [-1] * (8 - len(known))
+            assert game["hand_since"][player].tolist() == known + [-1] * (HAND_ROOM - len(known))
     assert onlooker.newest >= 2, "a game with several reshuffles is wanted"
 
 
