@@ -150,6 +150,7 @@ def _parse_line(number: int, text: str) -> Line:
 class Moment:
     """One line of a record that has been replayed: the game before it, and the batch of one game after it."""
 
+    kind: str  # "move", "shuffle" or "result"
     line_number: int
     line: Line
     before: np.void
@@ -177,18 +178,21 @@ def replay(lines: Sequence[Line]) -> Iterator[Moment]:
     for number, line in enumerate(lines[1:], start=2):
         before = batch.games[0].copy()
         if drawer is not None:
+            kind = "shuffle"
             _lay_recorded_pile(number, line, batch, drawer)
             drawer = None
         elif batch.phase_name() == "over":
+            kind = "result"
             if complete:
                 raise RecordError(number, "stands behind the result; a record ends there")
             _check_result(number, line, batch)
             complete = True
         else:
+            kind = "move"
             _make_move(number, line, batch)
             if before["pile_since"] != batch.games["pile_since"][0]:
                 drawer = int(before["turn"])
-        yield Moment(number, line, before, batch)
+        yield Moment(kind, number, line, before, batch)
     if not complete:
         raise RecordError(len(lines) + 1, "the file ends before the game and its result do; was it cut off?")
 

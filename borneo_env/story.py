@@ -21,13 +21,13 @@ def tell(lines: Sequence[Line], *, forced: bool = False) -> Iterator[str]:
         game = moment.before
         if moment.line_number == 2:
             yield from _opening(lines[0])
-        if game["ended"] and not ended and "shuffle" not in moment.line:
+        if game["ended"] and not ended and moment.kind != "shuffle":
             ended = True
             yield "The game ends: hands and ports are discarded. Last contracts:"
-        if "scores" in moment.line:
+        if moment.kind == "result":
             yield from _result(moment.line)
             continue
-        if "shuffle" in moment.line:
+        if moment.kind == "shuffle":
             yield f"    The discard pile is shuffled: {_count(len(moment.line['shuffle']), 'card')} to draw from."
             continue
         if game["phase"] == CONTRACT:

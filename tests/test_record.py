@@ -600,15 +600,27 @@ def test_wrong_legal_moves_are_refused(wrong):
         verify(record)
 
 
-@pytest.mark.parametrize("path", [("deal",), ("deal", "ports", 0), ("ruleset", "players"), ("cargo", 0, "flags")])
-def test_nesting_just_short_of_the_limit_is_refused(path, tmp_path):
+@pytest.mark.parametrize(
+    ("index", "path"),
+    [
+        (0, ("deal",)),
+        (0, ("deal", "ports", 0)),
+        (0, ("ruleset", "players")),
+        (0, ("cargo", 0, "flags")),
+        (0, ("seed",)),
+        (1, ("player",)),
+        (1, ("legal",)),
+        (RESULT - 1, ("scores",)),
+    ],
+)
+def test_nesting_just_short_of_the_limit_is_refused(index, path, tmp_path):
     """A value the parser still takes must not be too deep for the message that quotes it."""
-    for depth in range(sys.getrecursionlimit() - 150, sys.getrecursionlimit()):
+    for depth in range(sys.getrecursionlimit() - 120, sys.getrecursionlimit(), 2):
         record = a_record()
-        look_up(record[0], path[:-1])[path[-1]] = "DEEP"
+        look_up(record[index], path[:-1])[path[-1]] = "DEEP"
         text = "\n".join(lines_of(record)).replace('"DEEP"', "[" * depth + "]" * depth)
         (tmp_path / "deep").write_text(text)
-        with pytest.raises(RecordError, match="line 1"):
+        with pytest.raises(RecordError, match=f"line {index + 1}"):
             verify(read_record(tmp_path / "deep"))
 
 
