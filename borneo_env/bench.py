@@ -9,6 +9,7 @@ import importlib.util
 import random
 import statistics
 import time
+import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
@@ -132,7 +133,8 @@ def _open_spiel(name: str, seed: int) -> Callable[[], Play]:
 
 def _pettingzoo(name: str, seed: int) -> Callable[[], Play]:
     def prepare() -> Play:
-        env = importlib.import_module(f"pettingzoo.classic.{name}").env()
+        with warnings.catch_warnings(action="ignore", category=DeprecationWarning):  # of the peer's own modules
+            env = importlib.import_module(f"pettingzoo.classic.{name}").env()
         env.reset(seed=seed)
         choices = random.Random(seed)
 

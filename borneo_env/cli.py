@@ -37,9 +37,9 @@ RecordFile = Annotated[Path, typer.Argument(help="A record file (JSON Lines).", 
 def main() -> None:
     """Run the command; a mistake of the user is one line on stderr and status 2, never a traceback."""
     try:
-        app()
+        app(prog_name="borneo")
     except (ValueError, OSError) as error:  # the package's own errors are ValueErrors with a remedy in them
-        err.print(f"error: {error}", style="red", markup=False, highlight=False)
+        err.print(f"error: {error}", style="red", markup=False, highlight=False, soft_wrap=True)
         sys.exit(2)
 
 
@@ -51,7 +51,7 @@ def _progress() -> Progress:
         TimeElapsedColumn(),
         TimeRemainingColumn(),
     )
-    return Progress(*columns, console=err)
+    return Progress(*columns, console=err, disable=not err.is_terminal)
 
 
 def _ruleset(edition: str, players: int, four_traders: bool, blackbeard: bool, tables: str | None) -> Ruleset:
@@ -105,13 +105,13 @@ def record(
     names = seat_names(agents, players)
     if games < 1:
         raise ValueError(f"--games is a number from 1, not {games}")
-    out_folder.mkdir(parents=True, exist_ok=True)
     written = []
     with _progress() as progress:
         task = progress.add_task("games", total=games)
         for first in range(0, games, 100):
             chunk = min(100, games - first)
             played = record_games(ruleset, chunk, seed=seed, agents=names, first=first, legal=legal)
+            out_folder.mkdir(parents=True, exist_ok=True)
             for number, lines in enumerate(played, start=first):
                 path = out_folder / f"{ruleset.name}-seed{seed}-game{number:05}.jsonl"
                 write_record(path, lines)

@@ -150,6 +150,7 @@ def _parse_line(number: int, text: str) -> Line:
 class Moment:
     """One line of a record that has been replayed: the game before it, and the batch of one game after it."""
 
+    kind: str  # "move", "shuffle" or "result"
     line_number: int
     line: Line
     before: np.void
@@ -172,22 +173,27 @@ def replay(lines: Sequence[Line]) -> Iterator[Moment]:
     if not lines:
         raise RecordError(1, "the file is empty")
     batch = _deal(lines[0])
+    complete = False
     drawer: int | None = None  # who drew from a pile the engine has just shuffled
     for number, line in enumerate(lines[1:], start=2):
         before = batch.games[0].copy()
         if drawer is not None:
+            kind = "shuffle"
             _lay_recorded_pile(number, line, batch, drawer)
             drawer = None
         elif batch.phase_name() == "over":
+            kind = "result"
+            if complete:
+                raise RecordError(number, "stands behind the result; a record ends there")
             _check_result(number, line, batch)
-            if number < len(lines):
-                raise RecordError(number + 1, "stands behind the result; a record ends there")
+            complete = True
         else:
+            kind = "move"
             _make_move(number, line, batch)
             if before["pile_since"] != batch.games["pile_since"][0]:
                 drawer = int(before["turn"])
-        yield Moment(number, line, before, batch)
-    if "scores" not in lines[-1]:
+        yield Moment(kind, number, line, before, batch)
+    if not complete:
         raise RecordError(len(lines) + 1, "the file ends before the game and its result do; was it cut off?")
 
 
@@ -204,6 +210,10 @@ def _deal(line: Line) -> Batch:
     ports = _get(1, deal, "ports", list)
     places = ["an open place"] * OPEN_PORTS + ["the port pile"] * len(ports)
     _check_all(list(zip(ports, places, strict=False)), range(len(ruleset.tables.ports)), "port")
+    agents = _get(1, line, "agents", list)
+    if len(agents) != ruleset.players or not all(isinstance(a, str) and a.isprintable() for a in agents):
+        raise RecordError(1, f"agents: should be {ruleset.players} names")
+    _get(1, line, "seed", int)
     start = _get(1, deal, "start", int)
     if not 0 <= start < ruleset.players:
         raise RecordError(1, f"deal: start player {start} does not exist")
@@ -217,7 +227,8 @@ def _read_ruleset(line: Line) -> Ruleset:
         raise RecordError(1, f"format: is {line.get('format')!r}; this version reads {FORMAT!r}")
     fields = _get(1, line, "ruleset", dict)
     if sorted(fields) != sorted(RULESET_KEYS):
-        raise RecordError(1, f"ruleset: has the fields {', '.join(fields)}; it needs {', '.join(RULESET_KEYS)}")
+        found = ", ".join(map(repr, fields))
+        raise RecordError(1, f"ruleset: has the fields {found}; it needs {', '.join(RULESET_KEYS)}")
     try:
         return Ruleset(**fields, tables=_read_tables(line))
     except (RulesetError, TableError, TypeError) as error:
@@ -229,8 +240,11 @@ def _read_tables(line: Line) -> Tables:
     if set(supply) != set(CONTRACT_KINDS) or set(points) != set(CONTRACT_KINDS):
         raise RecordError(1, f"contracts and contract_points: need the kinds {', '.join(CONTRACT_KINDS)}")
     contracts = [{"kind": kind, "supply": supply[kind], "points": points[kind]} for kind in CONTRACT_KINDS]
-    tables = {"cargo": line.get("cargo"), "ports": line.get("ports"), "contracts": contracts}
-    return read_tables(tables, "header")
+    tables = read_tables({"cargo": line.get("cargo"), "ports": line.get("ports"), "contracts": contracts}, "header")
+    for i, port in enumerate(tables.ports):
+        if port.mark:
+            raise RecordError(1, f"header: ports row {i}: mark: a record lists the ports in play, without marks")
+    return tables
 
 
 def _get(number: int, line: Line, key: str, kind: type) -> Any:
@@ -251,7 +265,7 @@ def _check_all(where: list[tuple[Any, str]], things: range, what: str) -> None:
     found: dict[int, str] = {}
     for thing, place in where:
         if type(thing) is not int or thing not in things:
-            raise RecordError(1, f"deal: there is no {what} {str(thing)[:20]}")
+            raise RecordError(1, f"deal: there is no {what} {thing!r:.20}")
         if thing in found:
             raise RecordError(1, f"deal: {what} {thing} is in two places: {found[thing]} and {place}")
         found[thing] = place
@@ -295,5 +309,5 @@ def _lay_recorded_pile(number: int, line: Line, batch: Batch, drawer: int) -> No
 
 def _check_result(number: int, line: Line, batch: Batch) -> None:
     for name, value in result_line(batch).items():
-        if line.get(name) != value:
-            raise RecordError(number, f"{name}: should be {value}, but the record says {str(line.get(name))[:60]}")
+        if json.dumps(line.get(name)) != json.dumps(value):  # so that true is not taken for 1
+            raise RecordError(number, f"{name}: should be {value}, but the record says {str(line.get(name))[:60]!r}")

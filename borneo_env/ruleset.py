@@ -47,6 +47,8 @@ class Ruleset:
             raise RulesetError(f"blackbeard is True or False, not {self.blackbeard!r}")
         if self.blackbeard and self.edition != "board":
             raise RulesetError("Blackbeard's secret is a variant of the board edition (R9.2); use edition='board'")
+        if not isinstance(self.tables, Tables | str | Path | None):
+            raise RulesetError(f"tables are the path of a TOML file, or loaded Tables, not {self.tables!r}")
         if not isinstance(self.tables, Tables):
             source: str | Path = self.edition if self.tables is None else self.tables
             object.__setattr__(self, "tables", load_tables(source))

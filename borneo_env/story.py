@@ -8,21 +8,26 @@ from typing import Any
 import numpy as np
 
 from borneo_env.cards import COMPANIES, SPICES
-from borneo_env.engine.state import CARDS, CONTRACT, NO_CARD, PAY, PHASES, WAREHOUSE, YIELD
+from borneo_env.engine.state import AT_PORT, CARDS, CONTRACT, NO_CARD, PAY, PHASES, WAREHOUSE, YIELD
 from borneo_env.record import Line, Moment, replay
 from borneo_env.ruleset import Ruleset
 
 
 def tell(lines: Sequence[Line], *, forced: bool = False) -> Iterator[str]:
     """A record as lines of text; declined choices that were forced are told only if asked for."""
-    yield from _opening(lines[0]) if lines else ()
     turn = 0
+    ended = False
     for moment in replay(lines):
         game = moment.before
-        if "scores" in moment.line:
+        if moment.line_number == 2:
+            yield from _opening(lines[0])
+        if game["ended"] and not ended and moment.kind != "shuffle":
+            ended = True
+            yield "The game ends: hands and ports are discarded. Last contracts:"
+        if moment.kind == "result":
             yield from _result(moment.line)
             continue
-        if "shuffle" in moment.line:
+        if moment.kind == "shuffle":
             yield f"    The discard pile is shuffled: {_count(len(moment.line['shuffle']), 'card')} to draw from."
             continue
         if game["phase"] == CONTRACT:
@@ -31,8 +36,6 @@ def tell(lines: Sequence[Line], *, forced: bool = False) -> Iterator[str]:
         if forced or not _goes_without_saying(moment):
             yield f"    {_move(moment)}"
         yield from (f"    {consequence}" for consequence in _consequences(moment))
-        if moment.after["ended"] and not game["ended"]:
-            yield "The game ends: hands and ports are discarded. Last contracts:"
 
 
 def card_name(ruleset: Ruleset, card: int) -> str:
@@ -53,14 +56,12 @@ def _count(n: int, thing: str) -> str:
 
 
 def _opening(header: Line) -> Iterator[str]:
-    rules, deal = header.get("ruleset", {}), header.get("deal", {})
-    if not isinstance(rules, dict) or not isinstance(deal, dict):
-        return  # the replay that follows says what is wrong
-    four_traders = ", four traders" if rules.get("traders") == 4 else ""
-    blackbeard = ", Blackbeard's secret" if rules.get("blackbeard") else ""
-    yield f"Borneo, {rules.get('edition')} edition, {rules.get('players')} players{four_traders}{blackbeard}"
-    yield f"Agents: {', '.join(map(str, header.get('agents', [])))}; seed {header.get('seed')}"
-    yield f"Player {deal.get('start')} begins."
+    rules = header["ruleset"]
+    four_traders = ", four traders" if rules["traders"] == 4 else ""
+    blackbeard = ", Blackbeard's secret" if rules["blackbeard"] else ""
+    yield f"Borneo, {rules['edition']} edition, {rules['players']} players{four_traders}{blackbeard}"
+    yield f"Agents: {', '.join(header['agents'])}; seed {header.get('seed')}"
+    yield f"Player {header['deal']['start']} begins."
 
 
 def _result(line: Line) -> Iterator[str]:
@@ -169,16 +170,17 @@ def _contest_result(before: np.void, after: np.void) -> str:
 
 def _port_result(moment: Moment, place: int) -> Iterator[str]:
     before, after = moment.before, moment.after
-    if after["open"][place] == before["open"][place] and after["laid"][place] > 0:
-        shown = [f"{company} {n}" for company, n in zip(COMPANIES, after["shown"][place], strict=True) if n]
-        yield f"The port shows {', '.join(shown)} on {_count(after['laid'][place], 'card')}."
+    port = int(before["open"][place])
+    if after["place"][port] == AT_PORT + place:
+        if after["laid"][place] > 0:  # not if the game has ended with this turn
+            shown = [f"{company} {n}" for company, n in zip(COMPANIES, after["shown"][place], strict=True) if n]
+            yield f"The port shows {', '.join(shown)} on {_count(after['laid'][place], 'card')}."
         return
     if after["monopoly"] >= 0:
         yield f"Monopoly of {COMPANIES[after['monopoly']]}."
     else:
         sharers = [COMPANIES[company] for company in after["sharers"][: after["n_sharers"]]]
         yield f"Shared distribution: {', '.join(sharers)}."
-    port = int(before["open"][place])
     name = moment.batch.ruleset.tables.ports_in_play(moment.batch.ruleset.players)[port - CARDS].name
     owner = after["place"][port] - WAREHOUSE
     yield f"player {owner} gets {name}." if owner >= 0 else f"{name} leaves the game."

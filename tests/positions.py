@@ -176,6 +176,7 @@ def lay_out(g, ruleset, hands, warehouses, ports, draw, discards, rest, port_pil
             g["clock"] += len(things)
     for place in range(OPEN_PORTS):
         g["open"][place] = spots[f"port {place}"][0]
+    g["since"][g["open"]] = 0  # a port has an age in a warehouse only
     for field, count, spot in (("draw", "draw_left", "draw"), ("port_pile", "ports_left", "port pile")):
         g[field], g[count] = -1, len(spots[spot])
         g[field][: len(spots[spot])] = spots[spot][::-1]

@@ -188,7 +188,7 @@ class Referee:
     def _placing_order(self) -> list[int]:
         in_turn = [(self.start + seat) % self.players for seat in range(self.players)]
         rounds = [in_turn if r % 2 == 0 else in_turn[::-1] for r in range(self.traders)]  # R1.6
-        return sum(rounds, [])
+        return [player for players in rounds for player in players]
 
     # What anyone may ask
 

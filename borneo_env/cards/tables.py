@@ -18,6 +18,7 @@ CHEST = "chest"  # what a port shows in place of a spice when it is a joker (R0.
 CONTRACT_KINDS = ("each-1", "same-4", "each-2", "same-8", "each-3")  # R0.10
 CARGO_CARDS = 60  # R0.3
 MIN_PORTS, MAX_PORTS = 3, 16
+MOST_CONTRACTS = 100  # of a kind
 MARKS = ("", "3/4", "5")
 LARGEST_FILE = 1_000_000  # bytes; the shipped tables have 6,000
 SHIPPED = Path(__file__).parent
@@ -69,13 +70,21 @@ class Tables:
         return tuple(c.supply + (c.marked_5 if players == 5 else 0) for c in self.contracts)
 
 
-@cache
 def load_tables(source: str | Path) -> Tables:
     """The tables of a shipped edition by its name (`board`, `card`, `tiny`), or of a TOML file by its path."""
-    shipped = SHIPPED / f"{source}.toml"
-    if isinstance(source, str) and source.isalpha() and shipped.is_file():
-        return read_tables(_parse(shipped), str(source))
+    if source in _shipped_names():
+        return _load_shipped(str(source))
     return read_tables(_parse(Path(source)), str(source))
+
+
+@cache
+def _shipped_names() -> list[str]:
+    return sorted(path.stem for path in SHIPPED.glob("*.toml"))
+
+
+@cache
+def _load_shipped(name: str) -> Tables:
+    return read_tables(_parse(SHIPPED / f"{name}.toml"), name)
 
 
 def _parse(path: Path) -> dict[str, Any]:
@@ -87,6 +96,8 @@ def _parse(path: Path) -> dict[str, Any]:
         raise TableError(f"{path}: cannot be read ({error.strerror}); give the path of a TOML card table") from None
     except UnicodeDecodeError:
         raise TableError(f"{path}: is not a text file in UTF-8") from None
+    except RecursionError:
+        raise TableError(f"{path}: is not TOML of a card table: it is nested too deeply") from None
     except tomllib.TOMLDecodeError as error:
         raise TableError(f"{path}: is not TOML: {error}") from None
 
@@ -96,7 +107,7 @@ def read_tables(data: dict[str, Any], where: str) -> Tables:
     row = _Row(data, where)
     row.allow("base", "cargo", "ports", "contracts")
     if "base" in data:
-        base = row.choice("base", [path.stem for path in sorted(SHIPPED.glob("*.toml"))])
+        base = row.choice("base", _shipped_names())
         inherited = _parse(SHIPPED / f"{base}.toml")
         data = {**inherited, **data, "base": inherited.get("base")}
         if data["base"] is None:
@@ -106,9 +117,11 @@ def read_tables(data: dict[str, Any], where: str) -> Tables:
     if len(cargo) != CARGO_CARDS:
         raise TableError(f"{where}: cargo: has {len(cargo)} rows; the game has {CARGO_CARDS} cargo cards")
     ports = _read_list(data, where, "ports", _read_port)
-    contracts = {c.kind: c for c in _read_list(data, where, "contracts", _read_contract)}
-    if len(contracts) != len(data["contracts"]):
-        raise TableError(f"{where}: contracts: a kind has two rows; give each kind one")
+    contracts: dict[str, Contract] = {}
+    for i, contract in enumerate(_read_list(data, where, "contracts", _read_contract)):
+        if contract.kind in contracts:
+            raise TableError(f"{where}: contracts row {i}: kind: {contract.kind} has a row already; give each kind one")
+        contracts[contract.kind] = contract
     tables = Tables(
         tuple(cargo), tuple(ports), tuple(contracts.get(kind, Contract(kind, 0, 0)) for kind in CONTRACT_KINDS)
     )
@@ -131,7 +144,7 @@ def _read_list(data: dict[str, Any], where: str, name: str, read_row: Any) -> li
 
 def _read_cargo(row: _Row, i: int) -> Cargo:
     row.allow("id", "flags", "spice", "count")
-    if row.data.get("id", i) != i:
+    if type(row.data.get("id", i)) is not int or row.data.get("id", i) != i:
         raise row.error("id", f"is {row.data['id']!r}; cargo cards are numbered in their order, so it must be {i}")
     flags = row.get("flags")
     if not isinstance(flags, list) or len(flags) != 4 or any(flag not in COMPANIES for flag in flags):
@@ -158,8 +171,8 @@ def _read_contract(row: _Row, i: int) -> Contract:
     return Contract(
         row.choice("kind", CONTRACT_KINDS),
         row.integer("points", 0, 1000),
-        row.integer("supply", 0, 50),
-        row.integer("marked_5", 0, 50, default=0),
+        row.integer("supply", 0, MOST_CONTRACTS),
+        row.integer("marked_5", 0, MOST_CONTRACTS - row.integer("supply", 0, MOST_CONTRACTS), default=0),
     )
 
 
@@ -173,7 +186,8 @@ class _Row:
         self.where = where
 
     def error(self, field: str, reason: str) -> TableError:
-        return TableError(f"{self.where}: {field}: {reason}")
+        name = field if field.isprintable() else repr(field)
+        return TableError(f"{self.where}: {name}: {reason}")
 
     def allow(self, *fields: str) -> None:
         for field in self.data:

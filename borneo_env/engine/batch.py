@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import secrets
-import zipfile
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict
@@ -44,6 +43,7 @@ from borneo_env.engine.state import CARDS, GAME, OVER, PHASES, copy_games, make_
 from borneo_env.ruleset import Ruleset
 
 TO_THE_END = -1
+LAST_NUMBER = 2**62  # games of a seed are numbered below it
 GAMES_PER_THREAD = 256  # fewer games than this are not worth waking another thread for
 
 FORMAT = "borneo-batch/1"
@@ -136,6 +136,10 @@ class Batch:
             raise TypeError(f"give either a ruleset or its fields, not both (got {', '.join(fields)})")
         if type(size) is not int or size < 1:
             raise ValueError(f"a batch has at least 1 game, not {size!r}")
+        if type(first) is not int or not 0 <= first < LAST_NUMBER:
+            raise ValueError(f"first is the number of a game, 0 to {LAST_NUMBER - 1}, not {first!r}")
+        if type(skip_forced) is not bool:
+            raise ValueError(f"skip_forced is True or False, not {skip_forced!r}")
         if finished not in ("reset", "hold"):
             raise ValueError(f"finished games are 'reset' or 'hold', not {finished!r}")
         self.ruleset = ruleset or Ruleset(**fields)
@@ -287,6 +291,8 @@ class Batch:
 
     def play_random(self, steps: int | None = None) -> int:
         """Play `steps` random decisions in every game (None: to the end, for held games); returns the decisions."""
+        if steps is not None and (not isinstance(steps, int | np.integer) or steps < 0):
+            raise ValueError(f"steps is a number from 0, or None to play to the end, not {steps!r}")
         if steps is None and not self._run["hold"][0]:
             raise ValueError("games that are reset never end; give a number of steps, or finished='hold'")
         return sum(self._on_games(play_games, TO_THE_END if steps is None else steps))
@@ -340,23 +346,30 @@ class Batch:
     def load(cls, path: str | Path, threads: int | None = None) -> Batch:
         """The batch saved in a file; a file that is not one, or holds impossible games, is a BatchFileError."""
         try:
-            with np.load(path, allow_pickle=False) as file:
-                about = json.loads(str(file["about"]))
-                games, result = file["games"], {name: file[name] for name in RESULT}
-            if about["format"] != FORMAT:
-                raise ValueError(f"its format is {about['format']!r}, not {FORMAT!r}")
-            ruleset = Ruleset(**about["ruleset"], tables=read_tables(about["tables"], "tables"))
-            check_games(ruleset, games)
-            keys = ("seed", "first", "skip_forced", "finished")
-            batch = cls(len(games), ruleset, threads=threads, **{key: about[key] for key in keys})
-            batch.games[:] = games
-            batch.refresh()
-            if np.any((batch._desk["count"] == 0) & (batch.games["phase"] != OVER)):
-                raise BrokenGame("a game without a legal move is not over")
-            for name in RESULT:
-                batch._desk[name] = result[name]
-        except (OSError, EOFError, KeyError, TypeError, ValueError, zipfile.BadZipFile) as error:
+            batch = cls._from_file(path, threads)
+        except Exception as error:  # a damaged archive can raise nearly anything
             raise BatchFileError(f"{path}: is not a saved batch: {error}") from None
+        return batch
+
+    @classmethod
+    def _from_file(cls, path: str | Path, threads: int | None) -> Batch:
+        with open(path, "rb") as opened, np.load(opened, allow_pickle=False) as file:
+            about = json.loads(str(file["about"]))
+            games, result = file["games"], {name: file[name] for name in RESULT}
+        if about["format"] != FORMAT:
+            raise ValueError(f"its format is {about['format']!r}, not {FORMAT!r}")
+        ruleset = Ruleset(**about["ruleset"], tables=read_tables(about["tables"], "tables"))
+        check_games(ruleset, games)
+        keys = ("seed", "first", "skip_forced", "finished")
+        batch = cls(len(games), ruleset, threads=threads, **{key: about[key] for key in keys})
+        batch.games[:] = games
+        batch.refresh()
+        if np.any((batch._desk["count"] == 0) & (batch.games["phase"] != OVER)):
+            raise BrokenGame("a game without a legal move is not over")
+        for name, values in result.items():
+            if (values.dtype, values.shape) != (batch._desk[name].dtype, batch._desk[name].shape):
+                raise ValueError(f"{name} has another type or shape than it should")
+            batch._desk[name] = values
         return batch
 
     def _checked_actions(self, actions: ArrayLike) -> NDArray[np.int64]:

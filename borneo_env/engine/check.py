@@ -23,6 +23,7 @@ from borneo_env.engine.state import (
     HAND,
     HAND_ROOM,
     KEEP,
+    LAST_CONTRACT,
     N_COMPANIES,
     NO_CARD,
     NOBODY,
@@ -67,7 +68,7 @@ def _wrongs(ruleset: Ruleset, games: NDArray[np.void]) -> Iterator[Wrong]:
     yield from _ports(box, games)
     yield from _warehouses(ruleset, box, games)
     yield from _ladders(ruleset, box, games)
-    yield from _decision(ruleset, games)
+    yield from _decision(ruleset, box, games)
 
 
 def _somewhere(wrong: NDArray[np.bool_]) -> NDArray[np.bool_]:
@@ -167,31 +168,76 @@ def _ladders(ruleset: Ruleset, box: np.void, games: NDArray[np.void]) -> Iterato
     yield "placing ends when all traders stand", placing == (games["placed"] == ruleset.players * ruleset.traders)
 
 
-def _decision(ruleset: Ruleset, games: NDArray[np.void]) -> Iterator[Wrong]:
-    everywhere = np.arange(len(games))
-    phase, player = games["phase"], games["player"]
-    yield "somebody decides until the end", (player == NOBODY) != (phase == OVER)
+def _decision(ruleset: Ruleset, box: np.void, games: NDArray[np.void]) -> Iterator[Wrong]:
+    phase, ended = games["phase"], games["ended"] == 1
     for name in ("player", "turn", "start", "pirates"):
         yield f"{name} is a player", games[name] >= ruleset.players
-    yield "only last contracts follow the end", (games["finished"] > 0) & (games["ended"] == 0)
+    yield "somebody decides until the end", (games["player"] == NOBODY) != (phase == OVER)
+    yield (
+        "only last contracts follow the end",
+        ended != (np.isin(phase, (LAST_CONTRACT, OVER)) | (ended & (phase == PAY))),
+    )
+    yield "the game is over after all last contracts", (phase == OVER) != (games["finished"] >= ruleset.players)
+    yield "last contracts come at the end", (games["finished"] > 0) & ~ended
+    yield "the start player has the turn while placing", (phase == PLACE) & (games["turn"] != games["start"])
     yield "a contract is paid in its phase", (games["contract"] == -1) == (phase == PAY)
     yield "spices are owed in the phase pay", (games["owed"].sum(1) > 0) != (phase == PAY)
+    yield from _contest(box, games)
+    yield from _distribution(games)
+    yield "the right player decides", games["player"] != _decider(ruleset, games)
+
+
+def _contest(box: np.void, games: NDArray[np.void]) -> Iterator[Wrong]:
+    phase, company = games["phase"], games["company"]
     contest = np.isin(phase, (COMMIT, DEFEND, KEEP, YIELD))
-    yield "a company is contested in a contest", (games["company"] >= 0) != contest
+    yield "a company is contested in a contest", (company >= 0) != contest
     rank = games["attacker_rank"]
-    yield (
-        "the contest is between traders that stand",
-        contest & ((rank >= games["height"][everywhere, games["company"]]) | (games["defender_rank"] >= rank)),
-    )
+    height = np.take_along_axis(games["height"], np.maximum(company, 0)[:, None], 1)[:, 0]
+    standing = (rank < height) & (games["defender_rank"] < rank)
+    yield "the contest is between traders that stand", contest & ~standing
+    powers = np.uint64(1) << np.arange(CARDS, dtype=np.uint64)
+    fighters = ((box["strength"] > 0) * powers[:, None]).sum(0, dtype=np.uint64)
+    yield "fighters are the cards of the company", games["fighters"] != np.where(contest, fighters[company], 0)
     for cards, side in (("attack_cards", ATTACK), ("defence_cards", DEFENCE)):
         lying = (games["place"] == side).sum(1)
         yield f"{cards} counts the cards played", np.isin(phase, (COMMIT, DEFEND)) & (lying != games[cards])
-    yield "a port is shared in the phase take", (games["sharing_port"] >= 0) != (phase == TAKE)
-    sharer = np.maximum(games["sharer"], 0)
-    company = games["sharers"][everywhere, sharer]
-    yield (
-        "a trader that stands chooses",
-        (phase == TAKE)
-        & ((sharer >= games["n_sharers"]) | (games["sharing_rank"] >= games["height"][everywhere, company])),
-    )
-    yield "cards are left to choose from", (phase == TAKE) & (games["laid"][everywhere, games["sharing_port"]] == 0)
+    top = np.where(phase == YIELD, games["defender_rank"], rank)
+    yield "the attacker has the turn", contest & (_trader(games, company, top) != games["turn"])
+
+
+def _distribution(games: NDArray[np.void]) -> Iterator[Wrong]:
+    everywhere, take = np.arange(len(games)), games["phase"] == TAKE
+    yield "a port is shared in the phase take", (games["sharing_port"] >= 0) != take
+    yield "somebody shares", take & ((games["sharer"] < 0) | (games["sharer"] >= games["n_sharers"]))
+    height = games["height"][everywhere, _sharing_company(games)]
+    yield "a trader that stands chooses", take & (games["sharing_rank"] >= height)
+    yield "cards are left to choose from", take & (games["laid"][everywhere, games["sharing_port"]] == 0)
+
+
+def _sharing_company(games: NDArray[np.void]) -> NDArray[np.int8]:
+    company: NDArray[np.int8] = games["sharers"][np.arange(len(games)), np.maximum(games["sharer"], 0)]
+    return company
+
+
+def _trader(games: NDArray[np.void], company: NDArray[np.int8], rank: NDArray[np.int8]) -> NDArray[np.int8]:
+    """Whose trader stands there."""
+    player: NDArray[np.int8] = games["ladder"][np.arange(len(games)), np.maximum(company, 0), rank]
+    return player
+
+
+def _decider(ruleset: Ruleset, games: NDArray[np.void]) -> NDArray[np.int64]:
+    """Who should decide, by the phase."""
+    players, phase = ruleset.players, games["phase"]
+    rounds, seat = games["placed"].astype(int) // players, games["placed"].astype(int) % players
+    placing = (games["start"] + np.where(rounds % 2 == 1, players - 1 - seat, seat)) % players
+    last = (games["turn"].astype(int) + 1 + games["finished"]) % players
+    company, upper, lower = games["company"], games["defender_rank"], games["attacker_rank"]
+    cases = [
+        (phase == OVER, np.full(len(games), NOBODY)),
+        (phase == PLACE, placing),
+        (games["ended"] == 1, last),
+        (np.isin(phase, (DEFEND, KEEP)), _trader(games, company, upper)),
+        (phase == YIELD, _trader(games, company, lower)),
+        (phase == TAKE, _trader(games, _sharing_company(games), games["sharing_rank"])),
+    ]
+    return np.select([where for where, _ in cases], [who for _, who in cases], games["turn"])

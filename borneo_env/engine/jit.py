@@ -38,18 +38,19 @@ def _digest() -> str:
     return digest.hexdigest()[:16]
 
 
-def _cache_folder() -> Path:
-    """The folder for this version's machine code; folders of versions long unused are removed."""
+def _cache_folder() -> Path | None:
+    """The folder for this version's machine code, or None; folders of versions long unused are removed."""
     root = Path(os.environ.get("BORNEO_CACHE_DIR") or user_cache_path("borneo-env")) / "compiled"
     folder = root / _digest()
     try:
         folder.mkdir(parents=True, exist_ok=True)
         os.utime(folder)
+        (folder / "writable").touch()
         others = sorted((f for f in root.iterdir() if f != folder), key=lambda f: f.stat().st_mtime, reverse=True)
         for old in others[KEEP_CACHES:]:
             shutil.rmtree(old, ignore_errors=True)
     except OSError:
-        pass  # a read-only home: Numba then compiles anew in each process, or finds a place of its own
+        return None
     return folder
 
 
@@ -65,6 +66,8 @@ def rule(function: Function) -> Function:
 
 def entry(function: Function) -> Function:
     """Compile a function that Python calls, and keep its machine code on disk."""
+    if _FOLDER is None:  # a read-only home: compile anew in each process, since Numba's own places miss edits
+        return rule(function)
     shared = config.CACHE_DIR
     config.CACHE_DIR = str(_FOLDER)  # read by Numba while it decorates; other packages keep their own
     try:

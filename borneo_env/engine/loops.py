@@ -100,8 +100,8 @@ def deal_stacked_games(boxes, games):
 def refresh_games(boxes, blank, runs, games, desks, masks):
     """Work out the options of every game anew from its record."""
     for i in range(len(games)):
-        desks[i].done = False
         settle(boxes[0], blank, runs[0], games, i, desks[i])
+        desks[i].done = False  # that a held game is over is no news
         masks[i, :] = False
         mark(masks[i], desks[i], True)
 

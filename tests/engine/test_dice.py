@@ -48,9 +48,9 @@ def shuffle_often(games, hands, n):
 
 def games_of(seeds, numbers):
     """Records of which only the random streams are set."""
-    seeds, numbers = np.broadcast_arrays(np.asarray(seeds, np.uint64), np.asarray(numbers, np.uint64))
-    games = np.zeros(seeds.size, GAME)
-    start_streams(attributes(games), seeds.ravel(), numbers.ravel())
+    games = np.zeros(np.broadcast(seeds, numbers).shape, GAME)
+    seeds, numbers = (np.broadcast_to(np.array(a, np.uint64), games.shape).copy() for a in (seeds, numbers))
+    start_streams(attributes(games), seeds, numbers)
     return games
 
 

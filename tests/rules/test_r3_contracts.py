@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 from positions import cards, position
 
-from borneo_env.cards import SPICES, load_tables
+from borneo_env.cards import CONTRACT_KINDS, SPICES, load_tables
 from borneo_env.engine.state import OUT
 
 ONE_OF_EACH = [f"{spice} single" for spice in SPICES]
@@ -23,9 +23,12 @@ def test_r3_1_an_empty_warehouse_pays_nothing():
     assert position().legal() == {"contract none"}
 
 
-def test_r3_1_only_kinds_still_in_supply_are_offered():
-    game = position(warehouses={0: [*ONE_OF_EACH, "cloves double", "cloves single"]}, supply={"same-4": 0})
-    assert game.legal() == {"contract none", "contract each-1"}
+@pytest.mark.parametrize("kind", CONTRACT_KINDS)
+def test_r3_1_only_kinds_still_in_supply_are_offered(kind):
+    rich = {0: 8 * ONE_OF_EACH}
+    one_left, none_left = position(warehouses=rich, supply={kind: 1}), position(warehouses=rich, supply={kind: 0})
+    assert one_left.legal(f"contract {kind}")
+    assert none_left.legal() == one_left.legal() - one_left.legal(f"contract {kind}")
 
 
 @pytest.mark.parametrize("spice", SPICES)

@@ -204,6 +204,12 @@ def test_r4_6_traders_above_and_below_the_two_add_nothing():
 
 
 @BOTH_EDITIONS
+@pytest.mark.parametrize(("red", "defence"), [([1, 0], STRONG[1:2]), ([1, 2, 3, 2, 0], [])])
+def test_r4_7_as_many_flags_as_the_defender_are_enough(edition, red, defence):
+    assert attacker_won(contest(red, STRONG[:1], defence, edition=edition)), "three against three"
+
+
+@BOTH_EDITIONS
 def test_r4_7_the_attacker_takes_the_slot_and_the_defender_may_take_the_one_left(edition):
     game = contest([1, 3, 0], STRONG[:1], [], edition=edition)
     assert (game.phase, game.player) == ("yield", 1)

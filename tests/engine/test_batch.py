@@ -1,0 +1,906 @@
+"""Batch: the same games at any size and on any number of threads; stepping, copies, files and wrong use."""
+
+import json
+import os
+import pickle
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import borneo_env
+from borneo_env import NO_ACTION, Batch, BatchFileError, IllegalMove, Ruleset, every_ruleset
+from borneo_env.engine import batch as batch_module
+from borneo_env.engine.state import CARDS, DISCARD, FIELDS, GAME, HAND, PHASES, PILE, TRADERS, WAREHOUSE
+
+TINY = Ruleset(tables="tiny")
+FAR = 5.0  # standard deviations; chance alone goes that far once in millions of tests
+
+every = pytest.mark.parametrize("ruleset", [*every_ruleset(), TINY], ids=lambda ruleset: ruleset.name)
+several = pytest.mark.parametrize(
+    "ruleset", [Ruleset(), Ruleset(players=3, traders=4, blackbeard=True), Ruleset("card", 5)], ids=lambda r: r.name
+)
+
+
+def state_of(batch):
+    """Everything a batch holds, as bytes."""
+    return (batch.games.tobytes(), batch.mask.tobytes(), batch.done.tobytes(), *(a.tobytes() for a in results(batch)))
+
+
+def results(batch):
+    return [batch.result[name] for name in ("scores", "places", "contracts")]
+
+
+def running(batch):
+    return (batch.player >= 0).any()
+
+
+def indexed_actions(batch, numbers):
+    """For each game the legal action with this number, counted round; NO_ACTION where it is over."""
+    rows = [row.nonzero()[0] for row in batch.mask]
+    return np.array([row[n % len(row)] if len(row) else NO_ACTION for row, n in zip(rows, numbers, strict=True)])
+
+
+def deviation(counts):
+    """How many standard deviations chi-square lies above its mean if all counts are equally likely."""
+    counts = np.asarray(counts, float)
+    degrees = len(counts) - 1
+    return (((counts - counts.mean()) ** 2 / counts.mean()).sum() - degrees) / np.sqrt(2 * degrees)
+
+
+# Sizes and threads
+
+
+@every
+def test_a_batch_of_n_plays_the_games_of_n_batches_of_one(ruleset):
+    together = Batch(5, ruleset, seed=5, first=10, finished="hold")
+    alone = [Batch(1, ruleset, seed=5, first=10 + i, finished="hold") for i in range(5)]
+    while running(together):
+        actions = together.sample()
+        assert [int(one.sample()[0]) for one in alone] == actions.tolist()
+        together.step(actions)
+        for i, one in enumerate(alone):
+            one.step(actions[i : i + 1])
+            assert one.games.tobytes() == together.games[i : i + 1].tobytes()
+            assert np.array_equal(one.mask[0], together.mask[i])
+            assert one.done[0] == together.done[i]
+    assert not any(map(running, alone))
+    assert np.array_equal(np.concatenate([one.scores() for one in alone]), together.scores())
+    assert np.array_equal(np.concatenate([one.places() for one in alone]), together.places())
+
+
+class CountingPool(ThreadPoolExecutor):
+    """Threads that count the jobs they are given."""
+
+    jobs = 0
+
+    def submit(self, *arguments):
+        self.jobs += 1
+        return super().submit(*arguments)
+
+
+@pytest.fixture
+def pool(monkeypatch):
+    """Let small batches use threads, too; yields the pool they use."""
+    monkeypatch.setattr(batch_module, "GAMES_PER_THREAD", 2)
+    with CountingPool(4) as pool:
+        monkeypatch.setattr(batch_module, "_workers", lambda: pool)
+        yield pool
+
+
+def play_stepwise(batch, steps):
+    for _ in range(steps):
+        batch.step(batch.sample())
+
+
+@several
+@pytest.mark.parametrize("play", [play_stepwise, Batch.play_random])
+def test_the_number_of_threads_does_not_matter(ruleset, play, pool):
+    states, jobs = [], []
+    for threads in (1, 2, 3):
+        pool.jobs = 0
+        batch = Batch(7, ruleset, seed=5, threads=threads)
+        play(batch, 300)
+        states.append((*state_of(batch), batch.scores().tobytes(), batch.sample().tobytes()))
+        jobs.append(pool.jobs)
+    assert jobs[0] == 0
+    assert jobs[2] == 2 * jobs[1] > 0, "each further thread should get its part of every call"
+    assert states[0] == states[1] == states[2]
+
+
+def test_small_batches_do_not_wake_other_threads(monkeypatch):
+    with CountingPool(4) as pool:
+        monkeypatch.setattr(batch_module, "_workers", lambda: pool)
+        Batch(2 * batch_module.GAMES_PER_THREAD - 1, threads=4)
+        assert pool.jobs == 0
+        Batch(2 * batch_module.GAMES_PER_THREAD, threads=4)
+        assert pool.jobs > 0
+
+
+def dealt_games(size, steps):
+    """Each game a batch deals, by its number, with the place it was dealt to."""
+    batch = Batch(size, TINY, seed=5)
+    dealt = {int(game["number"]): (place, game.tobytes()) for place, game in enumerate(batch.games)}
+    for _ in range(steps):
+        batch.step(batch.sample())
+        for place in batch.done.nonzero()[0]:
+            dealt[int(batch.games["number"][place])] = (int(place), batch.games[place].tobytes())
+    return dealt
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 5])
+def test_place_i_of_n_plays_the_games_i_and_i_plus_n_and_so_on(size):
+    dealt = dealt_games(size, 200)
+    assert len(dealt) > 2 * size
+    for number, (place, game) in dealt.items():
+        assert number % size == place
+        assert game == Batch(1, TINY, seed=5, first=number).games[0].tobytes()
+
+
+def test_other_seeds_and_numbers_give_other_deals():
+    deals = {game.tobytes() for seed in (0, 1, 2, 2**32, 2**63) for game in Batch(40, seed=seed).games["draw"]}
+    assert len(deals) == 5 * 40
+
+
+def test_a_process_that_forks_after_using_threads_can_use_them_in_the_child(tmp_path):
+    script = (
+        "import os, signal\n"
+        "from borneo_env import Batch\n"
+        "def play():\n"
+        "    batch = Batch(1024, tables='tiny', threads=2)\n"
+        "    batch.play_random(20)\n"
+        "    return batch.games.tobytes()\n"
+        "games = play()\n"
+        "child = os.fork()\n"
+        "if child == 0:\n"
+        "    signal.alarm(60)  # threads that died in the fork would never answer\n"
+        "    os._exit(0 if play() == games else 3)\n"
+        "print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))\n"
+    )
+    run = subprocess.run(
+        [sys.executable, "-c", script],
+        env=os.environ | {"PYTHONPATH": str(Path(borneo_env.__file__).parents[1])},
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=200,
+    )
+    assert run.stdout == "0\n", run.stderr
+
+
+# Copies
+
+
+def test_a_copy_shares_nothing_and_plays_on_identically():
+    batch = Batch(6, TINY, seed=5)
+    batch.play_random(50)
+    twin = batch.copy()
+    saved = state_of(batch)
+    batch.play_random(50)
+    assert state_of(batch) != saved
+    assert state_of(twin) == saved
+    played = state_of(batch)
+    twin.play_random(50)
+    assert state_of(twin) == played
+    twin.reset(9)
+    assert (state_of(batch), batch.seed) == (played, 5)
+
+
+# Reset and hold
+
+
+@every
+def test_done_and_result_are_right_at_the_step_a_game_ends(ruleset):
+    """A held twin still has the finished games on the table: their points are its own count."""
+    batch = Batch(4, ruleset, seed=5)
+    held = Batch(4, ruleset, seed=5, finished="hold")
+    rng = np.random.default_rng(0)
+    known = [array.copy() for array in results(batch)]
+    while running(held):
+        over = held.player < 0
+        numbers = rng.integers(1000, size=4)
+        actions = np.where(over, indexed_actions(batch, numbers), indexed_actions(held, numbers))
+        batch.step(actions)
+        held.step(np.where(over, NO_ACTION, actions))
+        ended = (held.player < 0) & ~over
+        assert np.array_equal(held.done, ended)
+        assert np.array_equal(batch.done[~over], ended[~over])
+        for place in ended.nonzero()[0]:
+            standing = (held.scores(), held.places(), held.contracts())
+            for array, counted in zip(known, standing, strict=True):
+                array[place, : ruleset.players] = counted[place]
+            fresh = Batch(1, ruleset, seed=5, first=int(place) + 4)
+            assert batch.games[place].tobytes() == fresh.games[0].tobytes()
+        for array, shown, twin_shown in zip(known, results(batch), results(held), strict=True):
+            assert np.array_equal(array[~over], shown[~over])
+            assert np.array_equal(array, twin_shown)
+    assert all(array[:, : ruleset.players].any() for array in known[:2])
+
+
+def test_places_follow_points_then_contracts():
+    batch = Batch(200, seed=5, finished="hold")
+    batch.play_random()
+    standings = zip(batch.scores(), batch.contracts(), batch.places(), strict=True)
+    for scores, contracts, places in standings:
+        merits = list(zip(scores.tolist(), contracts.tolist(), strict=True))
+        assert places.tolist() == [1 + sum(other > mine for other in merits) for mine in merits]
+
+
+def test_a_held_game_stays_on_the_table_and_takes_no_action():
+    batch = Batch(3, TINY, seed=5, finished="hold")
+    batch.play_random()
+    assert (batch.player == -1).all()
+    assert (batch.phase == PHASES.index("over")).all()
+    assert not batch.mask.any()
+    assert batch.legal_moves(1) == []
+    assert (batch.sample() == NO_ACTION).all()
+    games = batch.games.tobytes()
+    batch.step([NO_ACTION] * 3)
+    assert not batch.done.any()
+    assert batch.play_random() == 0
+    assert batch.games.tobytes() == games
+
+
+def test_held_games_wait_for_the_others():
+    batch = Batch(8, seed=5, finished="hold")
+    while (batch.player >= 0).all():
+        batch.step(batch.sample())
+    waiting = batch.player < 0
+    games = batch.games[waiting].tobytes()
+    decisions = batch.play_random(3)
+    assert decisions == 3 * (~waiting).sum()
+    assert batch.games[waiting].tobytes() == games
+
+
+def test_games_that_are_reset_have_no_end_to_be_played_to():
+    with pytest.raises(ValueError, match="finished='hold'"):
+        Batch(1).play_random()
+
+
+def test_reset_deals_from_the_first_game_again():
+    batch = Batch(4, TINY, seed=5, first=3)
+    dealt = batch.games.tobytes(), batch.mask.tobytes()
+    batch.play_random(100)
+    batch.reset()
+    assert (batch.games.tobytes(), batch.mask.tobytes()) == dealt
+    assert not batch.done.any()
+
+
+def test_reset_with_a_seed_equals_a_new_batch():
+    batch = Batch(4, TINY, seed=5)
+    batch.play_random(30)
+    batch.reset(6)
+    new = Batch(4, TINY, seed=6)
+    assert batch.seed == 6
+    assert batch.games.tobytes() == new.games.tobytes()
+    batch.play_random(100)
+    new.play_random(100)
+    assert batch.games.tobytes() == new.games.tobytes()
+
+
+def test_reset_where_deals_the_next_games_there_and_nowhere_else():
+    batch = Batch(4, seed=5, first=3)
+    batch.play_random(30)
+    games, mask = batch.games.copy(), batch.mask.copy()
+    batch.reset(where=[False, True, False, True])
+    assert batch.games["number"].tolist() == [3, 4 + 4, 5, 6 + 4]
+    for place, number in ((1, 8), (3, 10)):
+        assert batch.games[place].tobytes() == Batch(1, seed=5, first=number).games[0].tobytes()
+    for place in (0, 2):
+        assert batch.games[place].tobytes() == games[place].tobytes()
+        assert np.array_equal(batch.mask[place], mask[place])
+    batch.reset(where=True)
+    assert batch.games["number"].tolist() == [7, 12, 9, 14]
+
+
+def test_a_held_game_is_done_once_whatever_is_reset_beside_it():
+    batch = Batch(3, TINY, seed=5, finished="hold")
+    batch.play_random()
+    assert batch.done.all()
+    batch.step([NO_ACTION] * 3)
+    assert not batch.done.any()
+    batch.reset(where=[True, False, False])
+    assert (batch.player >= 0).tolist() == [True, False, False]
+    assert not batch.done.any()
+
+
+# Choices
+
+
+@every
+def test_the_legal_moves_are_those_of_the_mask_in_ascending_order(ruleset):
+    batch = Batch(3, ruleset, seed=5, finished="hold", skip_forced=False)
+    while running(batch):
+        for place in range(3):
+            phase = batch.phase_name(place)
+            texts = [batch.actions.text(int(action), phase) for action in batch.mask[place].nonzero()[0]]
+            assert batch.legal_moves(place) == texts
+        batch.step(batch.sample())
+
+
+@every
+def test_skipping_forced_decisions_leads_to_the_same_positions(ruleset):
+    quick = Batch(4, ruleset, seed=5, finished="hold", skip_forced=True)
+    asked = Batch(4, ruleset, seed=5, finished="hold", skip_forced=False)
+    rng = np.random.default_rng(0)
+    forced = 0
+    while True:
+        while (asked.mask.sum(1) == 1).any():
+            alone = asked.mask.sum(1) == 1
+            forced += alone.sum()
+            waiting = asked.copy()
+            asked.step(np.where(asked.player < 0, NO_ACTION, asked.mask.argmax(1)))
+            asked.games[~alone] = waiting.games[~alone]  # only forced moves count
+            asked.refresh()
+        assert asked.games.tobytes() == quick.games.tobytes()
+        assert np.array_equal(asked.mask, quick.mask)
+        if not running(quick):
+            break
+        assert not (quick.mask.sum(1) == 1).any()
+        actions = indexed_actions(quick, rng.integers(1000, size=4))
+        quick.step(actions)
+        asked.step(actions)
+    assert forced > 0
+
+
+def test_sample_is_uniform_over_the_legal_actions():
+    batch = Batch(12, seed=5)
+    batch.play_random(60)
+    mask = batch.mask.copy()
+    assert len(set(mask.sum(1))) > 3, "positions with different numbers of options are wanted"
+    draws = np.array([batch.sample() for _ in range(10_000)])
+    for place in range(len(batch)):
+        counts = np.bincount(draws[:, place], minlength=mask.shape[1])
+        assert not counts[~mask[place]].any()
+        assert abs(deviation(counts[mask[place]])) < FAR
+
+
+def test_sample_changes_nothing_but_the_stream_of_choices():
+    batch = Batch(12, seed=5)
+    before, twin = batch.games.copy(), batch.copy()
+    batch.sample()
+    assert (batch.games["rng"][:, 1] != before["rng"][:, 1]).all()
+    batch.games["rng"][:, 1] = before["rng"][:, 1]
+    assert state_of(batch) == state_of(twin)
+
+
+@several
+@pytest.mark.parametrize("finished", ["reset", "hold"])
+def test_random_play_is_repeated_sampling_and_stepping(ruleset, finished):
+    quick = Batch(6, ruleset, seed=5, finished=finished)
+    stepped = quick.copy()
+    for steps in (1, 40, 400):
+        played, ended = 0, np.zeros(6, bool)
+        for _ in range(steps):
+            played += (stepped.player >= 0).sum()
+            stepped.step(stepped.sample())
+            ended |= stepped.done
+        assert quick.play_random(steps) == played
+        assert quick.games.tobytes() == stepped.games.tobytes()
+        assert np.array_equal(quick.mask, stepped.mask)
+        assert np.array_equal(quick.done, ended)
+        for one, other in zip(results(quick), results(stepped), strict=True):
+            assert np.array_equal(one, other)
+
+
+# Files
+
+
+def play_and_save(batch, steps, path):
+    batch.play_random(steps)
+    batch.save(path)
+    return batch
+
+
+@every
+@pytest.mark.parametrize("finished", ["reset", "hold"])
+@pytest.mark.parametrize("skip_forced", [True, False])
+def test_a_saved_batch_plays_on_identically(ruleset, finished, skip_forced, tmp_path):
+    batch = Batch(5, ruleset, seed=5, first=8, finished=finished, skip_forced=skip_forced)
+    for steps in (0, 25, 120, 90):
+        play_and_save(batch, steps, tmp_path / "batch")
+        loaded = Batch.load(tmp_path / "batch")
+        assert state_of(loaded) == state_of(batch)
+        assert (loaded.ruleset, loaded.seed, loaded.first) == (ruleset, 5, 8)
+        twin = batch.copy()
+        for one in (loaded, twin):
+            one.play_random(200)
+        assert state_of(loaded) == state_of(twin)
+        for one in (loaded, twin):
+            one.reset()
+        assert loaded.games.tobytes() == twin.games.tobytes()
+
+
+def test_held_finished_games_are_saved_with_their_results(tmp_path):
+    batch = Batch(8, TINY, seed=5, finished="hold")
+    while not batch.done.any():
+        batch.step(batch.sample())
+    batch.save(tmp_path / "batch")
+    loaded = Batch.load(tmp_path / "batch")
+    assert state_of(loaded) == state_of(batch)
+    assert loaded.done.any()
+    batch.play_random()
+    batch.step([NO_ACTION] * 8)
+    batch.save(tmp_path / "batch")
+    loaded = Batch.load(tmp_path / "batch")
+    assert state_of(loaded) == state_of(batch)
+    assert not loaded.done.any()
+
+
+def test_a_file_can_be_loaded_for_another_number_of_threads(tmp_path):
+    play_and_save(Batch(2, TINY, threads=1), 5, tmp_path / "batch")
+    assert Batch.load(tmp_path / "batch", threads=3).threads == 3
+
+
+@pytest.fixture
+def saved(tmp_path):
+    """The arrays of a batch saved in the middle of its games."""
+    play_and_save(Batch(3, seed=5, finished="hold"), 60, tmp_path / "batch.npz")
+    with np.load(tmp_path / "batch.npz") as file:
+        return {name: file[name].copy() for name in file.files}
+
+
+def load_again(arrays, tmp_path):
+    np.savez(tmp_path / "again.npz", **arrays)
+    return Batch.load(tmp_path / "again.npz")
+
+
+def test_an_unchanged_file_loads(saved, tmp_path):
+    assert load_again(saved, tmp_path).games.tobytes() == saved["games"].tobytes()
+
+
+class Intruder:
+    """Leaves a trace if it is ever unpickled."""
+
+    def __init__(self, trace):
+        self.trace = trace
+
+    def __reduce__(self):
+        return (Path.touch, (self.trace,))
+
+
+@pytest.mark.parametrize("name", ["about", "games", "scores"])
+def test_load_never_unpickles(saved, name, tmp_path):
+    trace = tmp_path / "unpickled"
+    pickle.loads(pickle.dumps(Intruder(trace)))
+    assert trace.exists(), "the trap works"
+    trace.unlink()
+    saved[name] = np.array([Intruder(trace)], dtype=object)
+    with pytest.raises(BatchFileError, match="pickle"):
+        load_again(saved, tmp_path)
+    assert not trace.exists()
+
+
+@pytest.mark.parametrize("name", ["about", "games", "done", "scores", "places", "contracts"])
+def test_a_missing_array_is_refused(saved, name, tmp_path):
+    del saved[name]
+    with pytest.raises(BatchFileError, match=name):
+        load_again(saved, tmp_path)
+
+
+def other_fields(games):
+    names = [name for name in GAME.names if name != "padding"]
+    return np.zeros(len(games), [(name, GAME[name]) for name in names])
+
+
+@pytest.mark.parametrize(
+    ("name", "change"),
+    [
+        ("games", lambda games: games["place"]),
+        ("games", other_fields),
+        ("games", lambda games: games.view(np.uint8)),
+        ("games", lambda games: games[:0]),
+        ("games", lambda games: games[None]),
+        ("games", lambda games: games[0]),
+        ("scores", lambda scores: scores[:2]),
+        ("scores", lambda scores: scores[0]),
+        ("scores", lambda scores: scores + 0.5),
+        ("places", lambda places: places.astype("U3")),
+        ("done", lambda done: done.astype(np.float64)),
+    ],
+)
+def test_an_array_of_another_type_or_shape_is_refused(saved, name, change, tmp_path):
+    saved[name] = change(saved[name])
+    with pytest.raises(BatchFileError):
+        load_again(saved, tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "reason"),
+    [
+        ("format", "borneo-batch/0", "format"),
+        ("ruleset", {"edition": "card", "players": 6, "traders": 3, "blackbeard": False}, "players"),
+        ("ruleset", {"colour": "red"}, "colour"),
+        ("ruleset", [], "Ruleset"),
+        ("tables", {"cargo": [], "ports": [], "contracts": []}, "cargo"),
+        ("tables", None, "tables"),
+        ("seed", -1, "seed"),
+        ("seed", "7", "seed"),
+        ("first", -1, "first"),
+        ("first", 1.5, "first"),
+        ("first", 2**63, "first"),
+        ("finished", "burn", "finished"),
+        ("skip_forced", "yes", "skip_forced"),
+    ],
+)
+def test_a_wrong_description_is_refused_with_a_reason(saved, key, value, reason, tmp_path):
+    about = json.loads(str(saved["about"]))
+    saved["about"] = np.array(json.dumps(about | {key: value}))
+    with pytest.raises(BatchFileError, match=reason):
+        load_again(saved, tmp_path)
+
+
+@pytest.mark.parametrize("about", ["", "{", "[]", "{}", "3", "[" * 100_000])
+def test_a_description_that_is_none_is_refused(saved, about, tmp_path):
+    saved["about"] = np.array(about)
+    with pytest.raises(BatchFileError):
+        load_again(saved, tmp_path)
+
+
+def break_card_in_two_places(game):
+    """A card of player 0's hand is listed in the draw pile, too."""
+    game["draw"][0] = np.flatnonzero(game["place"] == HAND)[0]
+
+
+def break_lost_card(game):
+    game["place"][np.flatnonzero(game["place"] == PILE)[0]] = DISCARD
+
+
+def break_swapped_hand_cards(game):
+    """A hand card and a card of the draw pile change places, but the pile still lists the old one."""
+    hand, pile = np.flatnonzero(game["place"] == HAND)[0], game["draw"][0]
+    game["place"][[hand, pile]] = PILE, HAND
+
+
+def break_stranger_with_a_hand(game):
+    game["place"][np.flatnonzero(game["place"][:CARDS] == DISCARD)[0]] = HAND + 4
+    game["hand_size"][4] = 1
+
+
+def break_port_in_a_hand(game):
+    game["place"][CARDS] = HAND
+
+
+def break_warehouse(game):
+    game["place"][np.flatnonzero(game["place"][:CARDS] == DISCARD)[0]] = WAREHOUSE + 1
+
+
+def add(name, *index, value=1):
+    def change(game):
+        if index:
+            game[name][index] += value
+        else:
+            game[name] += value
+
+    change.__name__ = f"{name} {'+' if value > 0 else '-'}"
+    return change
+
+
+def put(name, value):
+    def change(game):
+        game[name] = value
+
+    change.__name__ = f"{name} = {value}"
+    return change
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        (break_card_in_two_places, "draw lists"),
+        (break_lost_card, "draw lists"),
+        (break_swapped_hand_cards, "draw lists"),
+        (break_stranger_with_a_hand, "only players have hands"),
+        (break_port_in_a_hand, "only cargo cards are in hands"),
+        (break_warehouse, "stock counts"),
+        (add("hand_size", 1), "hand_size counts"),
+        (add("hand_since", 2, 0), "hand_since tells"),
+        (add("draw_left"), "draw lists"),
+        (add("draw_left", value=-1), "draw lists"),
+        (add("ports_left"), "port_pile lists"),
+        (add("stock", 0, 0, 0), "stock counts"),
+        (add("laid", 0), "laid counts"),
+        (add("shown", 0, 0), "shown counts"),
+        (add("supply", 0), "contracts are in supply"),
+        (add("fulfilled", 1, 1), "contracts are in supply"),
+        (add("height", 0), "gaps"),
+        (add("placed", value=-1), "placed counts"),
+        (put("open", [60, 60, 60]), "port"),
+        (put("phase", len(PHASES)), "phase is from"),
+        (put("phase", -1), "phase is from"),
+        (put("phase", PHASES.index("over")), "somebody decides"),
+        (put("phase", PHASES.index("place")), "placing ends"),
+        (put("phase", PHASES.index("pay")), "a contract is paid"),
+        (put("phase", PHASES.index("take")), "a port is shared"),
+        (put("phase", PHASES.index("commit")), "a company is contested"),
+        (put("player", -1), "somebody decides"),
+        (put("player", 4), "player is a player"),
+        (put("turn", 4), "turn is a player"),
+        (put("pirates", 0), "pirate"),
+        (put("clock", 0), "the clock is not behind"),
+        (put("place", 0), "cargo cards are in the game"),
+        (put("number", -1), "number is from"),
+        (put("padding", 1), "padding is from"),
+    ],
+    ids=lambda value: getattr(value, "__name__", ""),
+)
+def test_an_impossible_game_is_refused_with_a_reason(saved, change, reason, tmp_path):
+    game = 2
+    assert saved["games"]["phase"][game] == TRADERS, "another phase needs other changes"
+    change(saved["games"][game])
+    with pytest.raises(BatchFileError, match=f"game {game}.*{reason}"):
+        load_again(saved, tmp_path)
+
+
+def break_player(game):
+    """Another player decides than should."""
+    game["player"] = (game["player"] + 1) % 4
+
+
+def break_turn(game):
+    game["turn"] = (game["turn"] + 1) % 4
+
+
+@pytest.mark.parametrize(
+    ("phase", "change"),
+    [
+        ("place", break_player),
+        ("contract", break_player),
+        ("pay", add("owed", 0, value=4)),
+        ("pay", break_player),
+        ("traders", break_turn),
+        ("commit", break_player),
+        ("commit", put("fighters", 0)),
+        ("commit", put("last_played", 59)),
+        ("defend", break_player),
+        ("keep", break_player),
+        ("yield", break_player),
+        ("ship", break_turn),
+        ("ship", put("ended", 1)),
+        ("take", break_player),
+        ("drop", break_player),
+        ("last contract", break_player),
+        ("last contract", put("finished", 5)),
+        ("last contract", put("ended", 0)),
+    ],
+    ids=lambda value: getattr(value, "__name__", str(value)),
+)
+def test_an_impossible_decision_is_refused(phase, change, tmp_path):
+    """Such games could go wrong later, or keep `resample` searching for ever."""
+    batch = Batch(1, seed=5, skip_forced=False)
+    while batch.phase_name() != phase:
+        batch.step(batch.sample())
+    change(batch.games[0])
+    batch.save(tmp_path / "batch")
+    with pytest.raises(BatchFileError, match="game"):
+        Batch.load(tmp_path / "batch")
+
+
+def test_a_changed_game_is_refused_or_can_be_played_to_its_end(tmp_path):
+    """One number of a record is changed to another of its range, hundreds of times."""
+    batch = Batch(40, seed=5, finished="hold", skip_forced=False)
+    fields = [field for field in FIELDS if field.name not in ("rng", "number", "padding")]
+    rng = np.random.default_rng(0)
+    refused = 0
+    for k in range(400):
+        if k % 20 == 0:
+            batch.play_random(12)
+        changed = Batch(1, finished="hold", skip_forced=False)
+        changed.games[0] = batch.games[k % 40]
+        field = fields[rng.integers(len(fields))]
+        values = changed.games[field.name]
+        values.flat[rng.integers(values.size)] = rng.integers(field.low, min(field.high, 100), endpoint=True)
+        changed.save(tmp_path / "batch")
+        try:
+            loaded = Batch.load(tmp_path / "batch")
+        except BatchFileError:
+            refused += 1
+        else:
+            loaded.play_random(5000)
+            assert loaded.phase_name() == "over", field.name
+    assert 100 < refused < 400
+
+
+@pytest.mark.parametrize("content", [b"", b"borneo", b"PK\x03\x04", b"\x93NUMPY", bytes(1000)])
+def test_a_file_that_is_no_archive_is_refused(content, tmp_path):
+    path = tmp_path / "batch.npz"
+    path.write_bytes(content)
+    with pytest.raises(BatchFileError, match="is not a saved batch"):
+        Batch.load(path)
+
+
+def test_a_plain_array_file_is_refused(saved, tmp_path):
+    np.save(tmp_path / "games.npy", saved["games"])
+    with pytest.raises(BatchFileError):
+        Batch.load(tmp_path / "games.npy")
+
+
+@pytest.mark.parametrize("path", ["missing.npz", "."])
+def test_a_file_that_cannot_be_read_is_refused(path, tmp_path):
+    with pytest.raises(BatchFileError, match="is not a saved batch"):
+        Batch.load(tmp_path / path)
+
+
+def test_a_truncated_file_is_refused(saved, tmp_path):
+    path = tmp_path / "batch.npz"
+    content = path.read_bytes()
+    for length in range(0, len(content), len(content) // 60):
+        path.write_bytes(content[:length])
+        with pytest.raises(BatchFileError):
+            Batch.load(path)
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("save", [np.savez, np.savez_compressed])
+def test_a_damaged_file_loads_or_is_refused_and_nothing_else(saved, save, tmp_path):
+    """Bytes of the file are overwritten at random, with and without compression."""
+    path = tmp_path / "damaged.npz"
+    save(path, **saved)
+    content = path.read_bytes()
+    rng = np.random.default_rng(0)
+    refused = 0
+    for _ in range(300):
+        damaged = bytearray(content)
+        for at in rng.integers(len(content), size=2):
+            damaged[at] = rng.integers(256)
+        path.write_bytes(damaged)
+        try:
+            Batch.load(path)
+        except BatchFileError:
+            refused += 1
+    assert refused > 200
+
+
+# Wrong use
+
+
+@pytest.fixture
+def batch():
+    """Five held games, the second of them over."""
+    batch = Batch(5, seed=5, finished="hold")
+    batch.play_random(70)
+    over = Batch(1, seed=5, first=1, finished="hold")
+    over.play_random()
+    batch.games[1] = over.games[0]
+    batch.refresh()
+    assert (batch.player >= 0).tolist() == [True, False, True, True, True]
+    return batch
+
+
+@pytest.mark.parametrize("place", [0, 2, 4])
+@pytest.mark.parametrize("wrong", ["masked out", "too large", "much too large", "negative", "legal from behind"])
+def test_an_illegal_action_changes_nothing_in_any_game(batch, place, wrong):
+    actions = batch.sample().astype(np.int64)
+    actions[place] = {
+        "masked out": np.flatnonzero(~batch.mask[place])[7],
+        "too large": len(batch.actions),
+        "much too large": 2**40,
+        "negative": NO_ACTION,
+        "legal from behind": actions[place] - len(batch.actions),
+    }[wrong]
+    before = state_of(batch)
+    with pytest.raises(IllegalMove, match=f"^game {place}, player {batch.player[place]}, phase "):
+        batch.step(actions)
+    assert state_of(batch) == before
+    batch.step(batch.sample())
+    assert state_of(batch) != before
+
+
+def test_every_masked_out_action_is_refused(batch):
+    actions = batch.sample()
+    before = state_of(batch)
+    for action in np.flatnonzero(~batch.mask[3]):
+        actions[3] = action
+        with pytest.raises(IllegalMove):
+            batch.step(actions)
+    assert state_of(batch) == before
+
+
+def test_the_complaint_names_game_player_phase_move_and_legal_moves(batch):
+    while batch.phase_name(2) != "ship":
+        batch.step(batch.sample())
+    actions = batch.sample()
+    player = batch.player[2]
+    elsewhere = np.flatnonzero(batch.games["place"][2, :CARDS] != HAND + player)[0]
+    actions[2] = batch.actions.action(f"ship {elsewhere} 0", "ship")
+    with pytest.raises(IllegalMove) as complaint:
+        batch.step(actions)
+    wrong, legal = f"'ship {elsewhere} 0' is not legal", ", ".join(batch.legal_moves(2))
+    assert str(complaint.value) == f"game 2, player {player}, phase ship: {wrong}; legal are: {legal}"
+
+
+@pytest.mark.parametrize("action", [0, 3, -2])
+def test_a_finished_game_takes_no_action(batch, action):
+    actions = batch.sample()
+    actions[1] = action
+    before = state_of(batch)
+    with pytest.raises(IllegalMove, match="game 1 is over; give it NO_ACTION"):
+        batch.step(actions)
+    assert state_of(batch) == before
+
+
+@pytest.mark.parametrize(
+    ("change", "error", "reason"),
+    [
+        (lambda actions: actions.astype(float), TypeError, "whole numbers, not float64"),
+        (lambda actions: actions.astype(bool), TypeError, "whole numbers, not bool"),
+        (lambda actions: actions.astype(str), TypeError, "whole numbers"),
+        (lambda actions: actions.astype(object), TypeError, "whole numbers"),
+        (lambda actions: actions[:4], ValueError, "each of the 5 games"),
+        (lambda actions: actions[:, None], ValueError, "each of the 5 games"),
+        (lambda actions: actions[0], ValueError, "each of the 5 games"),
+    ],
+)
+def test_actions_of_another_type_or_shape_change_nothing(batch, change, error, reason):
+    actions = batch.sample()
+    before = state_of(batch)
+    with pytest.raises(error, match=reason):
+        batch.step(change(actions))
+    assert state_of(batch) == before
+
+
+@pytest.mark.parametrize("kind", [list, np.int8, np.uint16, np.int64])
+def test_actions_may_be_any_whole_numbers(kind):
+    batch = Batch(5, seed=5)
+    twin = batch.copy()
+    actions = batch.mask.argmax(1)
+    batch.step(actions.tolist() if kind is list else actions.astype(kind))
+    twin.step(actions)
+    assert state_of(batch) == state_of(twin)
+
+
+@pytest.mark.parametrize("name", ["mask", "player", "phase", "done"])
+def test_what_a_batch_shows_is_read_only(name):
+    batch = Batch(2)
+    with pytest.raises(ValueError, match="read-only"):
+        getattr(batch, name)[0] = 1
+
+
+@pytest.mark.parametrize("name", ["scores", "places", "contracts"])
+def test_results_are_read_only(name):
+    batch = Batch(2)
+    with pytest.raises(ValueError, match="read-only"):
+        batch.result[name][0] = 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "reason"),
+    [
+        ({"size": 0}, ValueError, "at least 1 game, not 0"),
+        ({"size": -3}, ValueError, "at least 1 game, not -3"),
+        ({"size": 2.0}, ValueError, "at least 1 game, not 2.0"),
+        ({"seed": -1}, ValueError, "seed is a whole number from 0 .* not -1"),
+        ({"seed": 2**64}, ValueError, "seed is a whole number from 0"),
+        ({"seed": 1.0}, ValueError, "seed is a whole number from 0 .* not 1.0"),
+        ({"seed": "7"}, ValueError, "seed is a whole number from 0 .* not '7'"),
+        ({"first": -1}, ValueError, "first"),
+        ({"first": 1.5}, ValueError, "first"),
+        ({"first": 2**63}, ValueError, "first"),
+        ({"finished": "x"}, ValueError, "'reset' or 'hold', not 'x'"),
+        ({"threads": 0}, ValueError, "threads is a number from 1.* not 0"),
+        ({"threads": 1.5}, ValueError, "threads is a number from 1.* not 1.5"),
+        ({"ruleset": Ruleset(), "players": 3}, TypeError, "either a ruleset or its fields, not both .*players"),
+        ({"playerz": 3}, TypeError, "playerz"),
+        ({"players": 6}, ValueError, "3, 4 or 5 players, not 6"),
+    ],
+    ids=lambda value: str(value) if isinstance(value, dict) else "",
+)
+def test_bad_arguments_get_a_clear_error(arguments, error, reason):
+    with pytest.raises(error, match=reason):
+        Batch(**{"size": 1} | arguments)
+
+
+def test_a_bad_seed_leaves_the_batch_as_it_was(batch):
+    before = state_of(batch)
+    with pytest.raises(ValueError, match="seed"):
+        batch.reset(-1)
+    assert (state_of(batch), batch.seed) == (before, 5)
+
+
+@pytest.mark.parametrize("steps", [-1, -5, 2.5])
+def test_random_play_wants_a_number_of_steps(batch, steps):
+    with pytest.raises((ValueError, TypeError)):
+        batch.play_random(steps)

@@ -1,0 +1,187 @@
+"""Compiled and interpreted rules are the same rules; machine code is kept, and never outlives an edit."""
+
+import os
+import random
+import shutil
+import subprocess
+import sys
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import borneo_env
+from borneo_env import Batch, Ruleset, redact, resample
+from borneo_env.engine.jit import KEEP_CACHES
+
+PACKAGE = Path(borneo_env.__file__).parent
+SETTINGS = ("NUMBA_DISABLE_JIT", "NUMBA_BOUNDSCHECK", "NUMBA_CACHE_DIR")
+ANNOUNCEMENT = "borneo_env: compiling the rules"
+
+# Plays games of every ruleset to the end and prints a digest of records, masks and resampled games on the way.
+PLAY = """
+import hashlib, sys
+import numpy as np
+from borneo_env import Batch, every_ruleset, resample
+
+games, steps = map(int, sys.argv[1:])
+digest, rng = hashlib.sha256(), np.random.default_rng(0)
+for ruleset in every_ruleset():
+    batch = Batch(games, ruleset, seed=5, finished="hold", skip_forced=False)
+    moment = 0
+    while (batch.player >= 0).any():
+        batch.play_random(steps)
+        digest.update(batch.games.tobytes() + batch.mask.tobytes())
+        if moment % 8 == 0:
+            digest.update(resample(batch.games, batch.player, rng).tobytes())
+        moment += 1
+    digest.update(batch.scores().tobytes() + batch.places().tobytes())
+print(digest.hexdigest())
+"""
+
+# Prints what the pirate ship costs (R9.2) and compiles little: the rule stands in ending.py, its caller in batch.py.
+PIRATES = """
+import numpy as np
+from borneo_env import Ruleset
+from borneo_env.engine.batch import score_games
+from borneo_env.engine.state import make_blank, make_box
+
+ruleset = Ruleset(blackbeard=True)
+game = make_blank(ruleset)
+game["pirates"] = 1
+scores, places, contracts = np.zeros((1, 4), np.int32), np.zeros((1, 4), np.int8), np.zeros((1, 4), np.int8)
+score_games(make_box(ruleset), game, scores, places, contracts)
+print(scores[0].tolist())
+"""
+
+
+def run_python(script, *arguments, folder=PACKAGE.parent, **environment):
+    """Run a script with warnings as errors on the package in a folder; returns its stdout and stderr."""
+    inherited = {name: value for name, value in os.environ.items() if name not in SETTINGS}
+    run = subprocess.run(
+        [sys.executable, "-W", "error", "-c", script, *map(str, arguments)],
+        env=inherited | {"PYTHONPATH": str(folder)} | environment,
+        cwd=Path(sys.executable).parent,  # not the repository: its package would come first
+        capture_output=True,
+        text=True,
+        timeout=500,
+    )
+    assert run.returncode == 0, run.stderr
+    return run.stdout.strip(), run.stderr
+
+
+@cache
+def compiled_digest(games, steps):
+    return run_python(PLAY, games, steps)[0]
+
+
+def test_interpreted_and_compiled_rules_play_the_same_games():
+    interpreted, said = run_python(PLAY, 2, 1, NUMBA_DISABLE_JIT="1")
+    assert interpreted == compiled_digest(2, 1)
+    assert said == ""
+
+
+def test_no_index_is_out_of_bounds_in_thousands_of_games():
+    """Machine code reads and writes where a wrong index points, unless it checks, as this one does."""
+    checked, _ = run_python(PLAY, 300, 20, NUMBA_BOUNDSCHECK="1")
+    assert checked == compiled_digest(300, 20)
+
+
+def test_the_bounds_are_checked_in_that_run():
+    script = (
+        "import numpy as np\n"
+        "from borneo_env.engine.jit import rule\n"
+        "@rule\n"
+        "def read(array, i):\n"
+        "    return array[i]\n"
+        "try:\n"
+        "    print(read(np.zeros(3), 3))\n"
+        "except IndexError:\n"
+        "    print('checked')\n"
+    )
+    assert run_python(script, NUMBA_BOUNDSCHECK="1")[0] == "checked"
+
+
+# The cache of machine code
+
+
+@pytest.fixture
+def copied(tmp_path):
+    """Runs the pirates' script on a copy of the package with a cache of its own."""
+    shutil.copytree(PACKAGE, tmp_path / "copy" / "borneo_env", ignore=shutil.ignore_patterns("__pycache__"))
+
+    def run(cache="cache"):
+        return run_python(PIRATES, folder=tmp_path / "copy", BORNEO_CACHE_DIR=str(tmp_path / cache))
+
+    return run
+
+
+def edit(tmp_path, old, new):
+    path = tmp_path / "copy" / "borneo_env" / "engine" / "rules" / "ending.py"
+    text = path.read_text()
+    assert text.count(old) == 1
+    path.write_text(text.replace(old, new))
+
+
+def test_an_edited_rule_takes_effect_and_unedited_ones_are_compiled_once(copied, tmp_path):
+    points, said = copied()
+    assert points == "[0, -2, 0, 0]"
+    assert said.count(ANNOUNCEMENT) == 1
+    assert len(said.splitlines()) == 1
+    assert copied() == (points, "")
+    edit(tmp_path, "PIRATE_PENALTY = 2", "PIRATE_PENALTY = 3")
+    points, said = copied()
+    assert points == "[0, -3, 0, 0]"
+    assert said.count(ANNOUNCEMENT) == 1
+    edit(tmp_path, "PIRATE_PENALTY = 3", "PIRATE_PENALTY = 2")
+    assert copied() == ("[0, -2, 0, 0]", ""), "the old machine code is still there"
+
+
+def test_an_edited_rule_takes_effect_where_the_cache_folder_cannot_be_made(copied, tmp_path):
+    (tmp_path / "file").write_text("a file where the folder should be")
+    assert copied("file")[0] == "[0, -2, 0, 0]"
+    edit(tmp_path, "PIRATE_PENALTY = 2", "PIRATE_PENALTY = 3")
+    assert copied("file")[0] == "[0, -3, 0, 0]"
+
+
+def test_folders_of_versions_long_unused_are_removed(copied, tmp_path):
+    folder = tmp_path / "cache" / "compiled"
+    unused = [f"unused for {days} days" for days in range(1, KEEP_CACHES + 4)]
+    for days, name in enumerate(unused, start=1):
+        (folder / name).mkdir(parents=True)
+        os.utime(folder / name, times=(1_700_000_000 - 86_400 * days,) * 2)
+    copied()
+    left = {path.name for path in folder.iterdir()}
+    assert left & set(unused) == set(unused[:KEEP_CACHES])
+    assert len(left) == KEEP_CACHES + 1
+
+
+def test_functions_of_others_are_compiled_without_announcement():
+    script = "import numba, borneo_env\n@numba.njit\ndef double(x):\n    return 2 * x\nprint(double(4))\n"
+    assert run_python(script) == ("8", "")
+
+
+# What importing and playing leaves alone
+
+
+def test_importing_the_package_loads_nothing_heavy(tmp_path):
+    """The modules are put where Python would find them, whether or not they are installed."""
+    heavy = ("torch", "matplotlib", "pandas", "pygame", "stable_baselines3")
+    for name in heavy:
+        (tmp_path / f"{name}.py").write_text("")
+    script = f"import sys, borneo_env; print([name for name in {heavy} if name in sys.modules])"
+    assert run_python(script, PYTHONPATH=f"{tmp_path}{os.pathsep}{PACKAGE.parent}") == ("[]", "")
+    control = f"import sys, torch; print([name for name in {heavy} if name in sys.modules])"
+    assert run_python(control, PYTHONPATH=str(tmp_path))[0] == "['torch']"
+
+
+def test_playing_does_not_touch_the_global_random_generators():
+    before = np.random.get_state(legacy=False), random.getstate()  # noqa: NPY002  # the global one is meant
+    batch = Batch(4, Ruleset(tables="tiny"), seed=5)
+    batch.step(batch.sample())
+    batch.play_random(200)
+    resample(redact(batch.games, 0), 0, np.random.default_rng(0))
+    after = np.random.get_state(legacy=False), random.getstate()  # noqa: NPY002
+    assert repr(after) == repr(before)
+    assert np.array_equal(after[0]["state"]["key"], before[0]["state"]["key"])

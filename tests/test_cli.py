@@ -1,0 +1,323 @@
+"""The `borneo` command: what it prints for people and for programs, and how it answers mistakes.
+
+The command is run in this process through its entry point, as the installed script does; a few runs as a process of
+its own show that nothing depends on that.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+from borneo_env import cli
+from borneo_env.bench import SIZES
+from borneo_env.engine.batch import available_cores
+from borneo_env.record import read_record, record_games, verify, write_record
+from borneo_env.ruleset import Ruleset, every_ruleset
+from borneo_env.story import tell
+
+COMMANDS = ["actions", "record", "verify", "show", "random", "bench"]
+
+
+class Answer(NamedTuple):
+    status: int
+    out: str
+    err: str
+
+
+Borneo = Callable[..., Answer]
+
+
+@pytest.fixture
+def borneo(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Borneo:
+    """Run the command with a line of arguments, and more that may hold spaces."""
+
+    def run(line: str, *more: Any) -> Answer:
+        monkeypatch.setattr(sys, "argv", ["borneo", *line.split(), *map(str, more)])
+        with pytest.raises(SystemExit) as left:
+            cli.main()
+        return Answer(left.value.code or 0, *capsys.readouterr())
+
+    return run
+
+
+@pytest.fixture
+def record_file(tmp_path: Path) -> Path:
+    file = tmp_path / "game.jsonl"
+    write_record(file, record_games(Ruleset(players=3, tables="tiny"), 1, seed=1, agents=["random"] * 3)[0])
+    return file
+
+
+# ---------------------------------------------------------------- help
+
+
+def test_every_command_is_tested_here():
+    names = [command.name or command.callback.__name__ for command in cli.app.registered_commands]
+    assert sorted(names) == sorted(COMMANDS)
+
+
+def test_help_lists_the_commands(borneo):
+    answer = borneo("--help")
+    assert answer.status == 0
+    assert all(command in answer.out for command in COMMANDS)
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_has_help(command, borneo):
+    answer = borneo(f"{command} --help")
+    assert answer.status == 0
+    assert "Usage: " in answer.out
+    assert command in answer.out
+    assert "--json" in answer.out
+
+
+def test_the_installed_script():
+    script = shutil.which("borneo", path=str(Path(sys.executable).parent))
+    assert script, "the package is not installed"
+    done = subprocess.run([script, "--help"], capture_output=True, text=True)
+    assert done.returncode == 0
+    assert "actions" in done.stdout
+
+
+def test_help_is_quick_because_nothing_is_compiled():
+    code = (
+        "import sys, borneo_env.cli\nsys.argv = ['borneo', '--help']\ntry: borneo_env.cli.main()\n"
+        "except SystemExit: pass\nprint('record' in sys.modules, 'borneo_env.record' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.stdout.splitlines()[-1] == "False False"
+
+
+# ---------------------------------------------------------------- record, verify, show
+
+
+def test_record_verify_and_show_twenty_games(borneo, tmp_path):
+    folder = tmp_path / "a" / "new" / "folder"
+    answer = borneo("record --games 20 --players 4 --edition board --agents random --seed 1 --legal", "--out", folder)
+    assert (answer.status, answer.out) == (0, f"20 records of board-4 in {folder}\n")
+    files = sorted(folder.iterdir())
+    assert [file.name for file in files] == [f"board-4-seed1-game{number:05}.jsonl" for number in range(20)]
+    answer = borneo("verify", *files)
+    assert (answer.status, answer.out) == (0, "20 of 20 records are right\n")
+    answer = borneo("show", files[7])
+    assert answer.status == 0
+    assert answer.out.splitlines() == list(tell(read_record(files[7])))
+    assert all("legal" in line for line in read_record(files[7])[1:-1] if "move" in line)
+
+
+def test_the_records_are_those_of_the_library(borneo, tmp_path):
+    borneo("record --games 3 --players 3 --edition card --seed 9 --out", tmp_path)
+    written = [read_record(file) for file in sorted(tmp_path.iterdir())]
+    assert written == record_games(Ruleset("card", 3), 3, seed=9, agents=["random"] * 3)
+
+
+@pytest.mark.parametrize("games", [100, 101])
+def test_games_are_numbered_on_whatever_is_played_at_once(games, borneo, tmp_path):
+    answer = borneo(f"record --games {games} --players 3 --tables tiny --seed 5 --json --out", tmp_path)
+    assert len(json.loads(answer.out)) == games
+    last = read_record(tmp_path / f"board-3-own-cards-seed5-game{games - 1:05}.jsonl")
+    ruleset = Ruleset(players=3, tables="tiny")
+    assert [last] == record_games(ruleset, 1, seed=5, agents=["random"] * 3, first=games - 1)
+
+
+def test_record_takes_the_variants_and_one_agent_per_seat(borneo, tmp_path):
+    answer = borneo(
+        "record --players 3 --four-traders --blackbeard --agents random,random,random --json --out", tmp_path
+    )
+    [file] = json.loads(answer.out)
+    header = read_record(file)[0]
+    assert header["ruleset"] == {"edition": "board", "players": 3, "traders": 4, "blackbeard": True}
+    assert header["agents"] == ["random"] * 3
+
+
+def test_record_with_own_cards(borneo, tmp_path):
+    (tmp_path / "own.toml").write_text('base = "tiny"\ncontracts = []\n')
+    answer = borneo("record --json --tables", tmp_path / "own.toml", "--out", tmp_path / "out")
+    [file] = json.loads(answer.out)
+    assert read_record(file)[0]["contracts"] == dict.fromkeys(("each-1", "same-4", "each-2", "same-8", "each-3"), 0)
+    assert verify(read_record(file)).done[0]
+
+
+def test_verify_as_json(borneo, record_file):
+    answer = borneo("verify --json", record_file)
+    assert answer.status == 0
+    assert json.loads(answer.out) == [
+        {"file": str(record_file), "ok": True, "scores": read_record(record_file)[-1]["scores"]}
+    ]
+
+
+def test_show_as_json(borneo, record_file):
+    answer = borneo("show --json", record_file)
+    assert json.loads(answer.out) == list(tell(read_record(record_file)))
+
+
+def test_show_tells_everything_if_asked(borneo, record_file):
+    little, all_of_it = borneo("show", record_file), borneo("show --all", record_file)
+    assert set(little.out.splitlines()) < set(all_of_it.out.splitlines())
+    assert "fulfils no contract" in all_of_it.out
+
+
+def test_show_needs_no_colours(borneo, record_file):
+    """Printed to a file, a story is plain text, however long its lines."""
+    answer = borneo("show", record_file)
+    assert "\x1b" not in answer.out
+    assert max(map(len, answer.out.splitlines())) > 100
+
+
+# ---------------------------------------------------------------- random and bench
+
+
+def test_random_as_json(borneo):
+    answer = borneo("random --games 30 --seed 3 --json")
+    rows = json.loads(answer.out)
+    assert [row["ruleset"] for row in rows] == [ruleset.name for ruleset in every_ruleset()]
+    for row, ruleset in zip(rows, every_ruleset(), strict=True):
+        assert row["games"] == 30
+        assert row["decisions_per_game"] == pytest.approx(row["decisions"] / 30)
+        assert row["decisions_per_second"] > 0
+        assert row["winner_mean_score"] > row["mean_score"] > 0
+        assert len(row["win_share_from_start_player"]) == ruleset.players
+        assert sum(row["win_share_from_start_player"]) == pytest.approx(1)
+
+
+def test_random_plays_the_same_games_for_the_same_seed(borneo):
+    rows = [json.loads(borneo(f"random --games 5 --json --threads 1 --seed {seed}").out) for seed in (3, 3, 4)]
+    for table in rows:
+        for row in table:
+            del row["decisions_per_second"]
+    assert rows[0] == rows[1] != rows[2]
+
+
+def test_random_prints_a_table_and_a_story(borneo):
+    answer = borneo("random --games 5 --seed 1")
+    assert answer.status == 0
+    assert "5 random games of each ruleset, seed 1" in answer.out
+    story = list(tell(record_games(Ruleset(), 1, seed=1, agents=["random"] * 4)[0]))
+    assert answer.out.splitlines()[-len(story) :] == story
+
+
+def test_random_without_a_story(borneo):
+    assert "Turn 1" not in borneo("random --games 5 --no-story").out
+
+
+def test_bench_measures_the_engine(borneo):
+    answer = borneo("bench --seconds 0.02 --players 3 --json")
+    measured = json.loads(answer.out)
+    assert measured["ruleset"] == "board-3"
+    assert 0 < measured["game_bytes"] < 1024
+    rows = [row for row in measured["measured"] if row["who"] == "borneo"]
+    assert {(row["how"], row["games"], row["threads"]) for row in rows} == {
+        (how, size, threads)
+        for how in ("compiled loop", "sample and step")
+        for size in SIZES
+        for threads in {1, available_cores()}
+    }
+    assert all(row["per_second"] > 0 for row in rows)
+
+
+def test_bench_prints_a_table(borneo):
+    answer = borneo("bench --seconds 0.005")
+    assert answer.status == 0
+    assert "decisions per second, board-4" in answer.out
+    assert "65,536" in answer.out
+
+
+# ---------------------------------------------------------------- mistakes
+
+MISTAKES = {  # arguments, and what the one line says
+    "record --agents clever": "there is no agent 'clever'; known are: random",
+    "record --agents random,random": "2 agents for 4 players; give one name, or one per seat",
+    "record --agents random,clever,random,random": "there is no agent 'clever'",
+    "record --agents ,": "there is no agent ''",
+    "record --players 2": "3, 4 or 5 players, not 2",
+    "record --players 6": "3, 4 or 5 players, not 6",
+    "record --edition dice": "edition 'dice' does not exist; use one of board, card",
+    "record --four-traders": "four traders are a variant of the board edition with 3 players",
+    "record --edition card --blackbeard": "Blackbeard's secret is a variant of the board edition",
+    "record --games 0": "--games is a number from 1, not 0",
+    "record --games -5": "--games is a number from 1, not -5",
+    "record --seed -1": "a seed is a whole number from 0 to 2**64 - 1, not -1",
+    "record --seed 18446744073709551616": "a seed is a whole number from 0 to 2**64 - 1",
+    "record --tables nowhere.toml": "nowhere.toml: cannot be read",
+    "record --out /dev/null/x": "Not a directory",
+    "actions --edition dice": "edition 'dice' does not exist; use one of board, card",
+    "random --games 0": "a batch has at least 1 game, not 0",
+    "random --seed -1": "a seed is a whole number from 0",
+    "random --threads 0": "threads is a number from 1, or None for all cores, not 0",
+    "bench --players 2": "3, 4 or 5 players, not 2",
+    "bench --edition card --blackbeard": "Blackbeard's secret",
+    "show nowhere.jsonl": "nowhere.jsonl: line 1: the file cannot be read: No such file or directory",
+}
+
+
+@pytest.mark.parametrize("arguments", MISTAKES)
+def test_a_mistake_is_one_line_and_status_2(arguments, borneo, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    answer = borneo(arguments)
+    assert answer.status == 2
+    [said] = answer.err.splitlines()
+    assert said.startswith("error: ")
+    assert MISTAKES[arguments] in said
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    "arguments", ["dance", "record --players four", "record --games 1.5", "verify", "show", "bench --seconds soon"]
+)
+def test_arguments_that_are_no_arguments(arguments, borneo):
+    answer = borneo(arguments)
+    assert answer.status == 2
+    assert "Usage: " in answer.err
+    assert "Traceback" not in answer.err
+
+
+@pytest.mark.parametrize("option", ["", "--json", "--all"])
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        (b"", "line 1: the file is empty"),
+        (b"\xff\xfe", "line 1: the file is not text in UTF-8"),
+        (b"{}", "line 1: format"),
+        (b'{"format": "borneo-record/1", "agents": 5}', "line 1: "),
+        (b'{"format": "borneo-record/1", "agents": null, "ruleset": 1, "deal": []}', "line 1: "),
+    ],
+)
+def test_show_a_broken_file(content, reason, option, borneo, tmp_path):
+    (tmp_path / "broken").write_bytes(content)
+    answer = borneo(f"show {option}", tmp_path / "broken")
+    assert answer.status == 2
+    assert f"error: {tmp_path / 'broken'}: {reason}" in answer.err
+
+
+def test_show_tells_a_cut_off_game_up_to_where_it_breaks(borneo, record_file):
+    lines = record_file.read_text().splitlines(keepends=True)
+    record_file.write_text("".join(lines[:-5]))
+    answer = borneo("show", record_file)
+    assert "Turn 1: player" in answer.out
+    assert answer.status == 2
+    assert f"line {len(lines) - 4}: the file ends before the game" in answer.err
+
+
+def test_a_long_error_stays_one_line(borneo, tmp_path):
+    folder = tmp_path / ("long" * 40)
+    folder.mkdir()
+    answer = borneo("show", folder / "nowhere.jsonl")
+    assert answer.err.splitlines() == [
+        f"error: {folder / 'nowhere.jsonl'}: line 1: the file cannot be read: No such file or directory"
+    ]
+
+
+def test_a_mistake_as_a_process_of_its_own():
+    done = subprocess.run(
+        [sys.executable, "-m", "borneo_env.cli", "record", "--players", "9"], capture_output=True, text=True
+    )
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert done.stderr == "error: Borneo is for 3, 4 or 5 players, not 9\n"

@@ -1,0 +1,138 @@
+"""Rulesets: what exists can be made, what does not is refused in words that say what does."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+from borneo_env.cards import Tables, load_tables
+from borneo_env.engine.batch import Batch
+from borneo_env.ruleset import Ruleset, RulesetError, every_ruleset
+
+NAMES = [
+    "board-3", "board-4", "board-5", "board-3-four-traders",
+    "board-3-blackbeard", "board-4-blackbeard", "board-5-blackbeard", "board-3-four-traders-blackbeard",
+    "card-3", "card-4", "card-5",
+]  # fmt: skip
+
+
+def test_every_ruleset_of_the_box():
+    """R9.3: both variants may be played together; R9: none of them in the card edition."""
+    rulesets = every_ruleset()
+    assert [ruleset.name for ruleset in rulesets] == NAMES
+    assert len(set(rulesets)) == 11
+
+
+def test_without_arguments_the_board_edition_with_four_players():
+    ruleset = Ruleset()
+    assert (ruleset.edition, ruleset.players, ruleset.traders, ruleset.blackbeard) == ("board", 4, 3, False)
+    assert ruleset.tables is load_tables("board")
+    assert Ruleset("card").tables is load_tables("card")
+
+
+@pytest.mark.parametrize("ruleset", every_ruleset(), ids=lambda r: r.name)
+def test_every_ruleset_plays(ruleset):
+    batch = Batch(5, ruleset, finished="hold")
+    assert batch.play_random() > 5 * 50
+    assert batch.scores().shape == (5, ruleset.players)
+    assert (batch.places().min(1) == 1).all()
+
+
+REFUSED = [  # fields, and what the message must say: what is wrong, and what is allowed
+    ({"players": 2}, "Borneo is for 3, 4 or 5 players, not 2"),
+    ({"players": 6}, "Borneo is for 3, 4 or 5 players, not 6"),
+    ({"players": 4.0}, "3, 4 or 5 players, not 4.0"),
+    ({"players": True}, "3, 4 or 5 players, not True"),
+    ({"players": "4"}, "3, 4 or 5 players, not '4'"),
+    ({"players": None}, "3, 4 or 5 players, not None"),
+    ({"players": [4]}, r"3, 4 or 5 players, not [4]"),
+    ({"edition": "dice"}, "edition 'dice' does not exist; use one of board, card"),
+    ({"edition": "Board"}, "edition 'Board' does not exist; use one of board, card"),
+    ({"edition": None}, "edition None does not exist; use one of board, card"),
+    ({"edition": ["board"]}, "use one of board, card"),
+    ({"edition": 2008}, "use one of board, card"),
+    ({"traders": 2}, "each player has 3 traders, or 4 in the three-player variant, not 2"),
+    ({"traders": 5, "players": 3}, "3 traders, or 4 in the three-player variant, not 5"),
+    ({"traders": True}, "3 traders, or 4 in the three-player variant, not True"),
+    ({"traders": 3.0}, "3 traders, or 4 in the three-player variant, not 3.0"),
+    ({"traders": "3"}, "3 traders, or 4 in the three-player variant, not '3'"),
+    ({"traders": 4, "players": 4}, "board edition with 3 players (R9.1), not of the board edition with 4"),
+    ({"traders": 4, "players": 5}, "board edition with 3 players (R9.1), not of the board edition with 5"),
+    ({"traders": 4, "players": 3, "edition": "card"}, "use traders=3 or players=3, edition='board'"),
+    ({"blackbeard": True, "edition": "card"}, "a variant of the board edition (R9.2); use edition='board'"),
+    ({"blackbeard": 1}, "blackbeard is True or False, not 1"),
+    ({"blackbeard": None}, "blackbeard is True or False, not None"),
+    ({"blackbeard": "yes"}, "blackbeard is True or False, not 'yes'"),
+]
+
+
+@pytest.mark.parametrize(("fields", "message"), REFUSED, ids=[str(fields) for fields, _ in REFUSED])
+def test_what_does_not_exist_is_refused(fields, message):
+    with pytest.raises(RulesetError) as caught:
+        Ruleset(**fields)
+    assert message in str(caught.value)
+
+
+@pytest.mark.parametrize(("fields", "message"), REFUSED, ids=[str(fields) for fields, _ in REFUSED])
+def test_a_batch_refuses_it_too(fields, message):
+    with pytest.raises(RulesetError) as caught:
+        Batch(1, **fields)
+    assert message in str(caught.value)
+
+
+def test_numpy_numbers_are_refused_rather_than_kept():
+    """A ruleset is written into records as it is, and JSON knows no NumPy."""
+    with pytest.raises(RulesetError):
+        Ruleset(players=np.int64(4))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("tables", [5, 1.5, [], {}, True, b"tiny"], ids=repr)
+def test_tables_that_are_neither_a_path_nor_tables_are_refused(tables):
+    with pytest.raises(ValueError, match="tables"):
+        Ruleset(tables=tables)
+
+
+def test_an_unknown_field_is_refused():
+    with pytest.raises(TypeError, match="colour"):
+        Ruleset(colour="red")  # type: ignore[call-arg]
+
+
+# ---------------------------------------------------------------- as a value
+
+
+def test_equal_rulesets_are_equal():
+    assert Ruleset(players=3) == Ruleset("board", 3, 3, False)
+    assert hash(Ruleset(players=3)) == hash(Ruleset("board", 3))
+    assert Ruleset(tables=load_tables("board")) == Ruleset()
+    assert Ruleset(tables="tiny") == Ruleset(tables=load_tables("tiny"))
+
+
+def test_different_rulesets_differ():
+    others = [Ruleset(players=3), Ruleset("card"), Ruleset(blackbeard=True), Ruleset(tables="tiny")]
+    assert Ruleset() not in others
+    assert Ruleset(players=3) != Ruleset(players=3, traders=4)
+
+
+def test_a_ruleset_cannot_be_changed():
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        Ruleset().players = 3  # type: ignore[misc]
+
+
+def test_the_repr_makes_the_ruleset_again():
+    for ruleset in every_ruleset():
+        assert eval(repr(ruleset), {"Ruleset": Ruleset}) == ruleset
+    assert repr(Ruleset()) == "Ruleset(edition='board', players=4, traders=3, blackbeard=False)"
+
+
+def test_names_say_that_the_cards_are_ones_own():
+    assert Ruleset(tables="tiny").name == "board-4-own-cards"
+    assert Ruleset("card", 3, tables=load_tables("board")).name == "card-3-own-cards"  # type: ignore[arg-type]
+    assert Ruleset("card", 3, tables=load_tables("card")).name == "card-3"  # type: ignore[arg-type]
+
+
+def test_tables_are_loaded_when_the_ruleset_is_made():
+    assert isinstance(Ruleset(tables="tiny").tables, Tables)
+    with pytest.raises(ValueError, match=r"nowhere\.toml: cannot be read"):
+        Ruleset(tables="nowhere.toml")  # type: ignore[arg-type]
