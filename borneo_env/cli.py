@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from rich import box
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.table import Table
@@ -195,6 +196,7 @@ def play_random(
     from borneo_env.story import tell
 
     rulesets = every_ruleset()
+    _random_row(Ruleset(), 1, seed, threads)  # compiles, if need be: that is not to be measured
     with _progress() as progress:
         rows = [
             _random_row(ruleset, games, seed, threads) for ruleset in progress.track(rulesets, description="rulesets")
@@ -237,21 +239,20 @@ def _random_row(ruleset: Ruleset, games: int, seed: int, threads: int | None) ->
 
 
 def _print_random(rows: Sequence[dict[str, Any]], games: int, seed: int) -> None:
-    table = Table(title=f"{games} random games of each ruleset, seed {seed}")
-    table.add_column("ruleset")
-    for heading in ("decisions/s", "decisions/game", "points", "winner's", "contracts/game", "wins by turn order"):
-        table.add_column(heading, justify="right")
+    table = Table(
+        title=f"{games:,} random games of each ruleset, seed {seed}",
+        caption="decisions per second and per game, mean points, wins from the start player on",
+        box=box.SIMPLE,
+        padding=(0, 1, 0, 0),
+        pad_edge=False,
+    )
+    table.add_column("ruleset", no_wrap=True)
+    for heading in ("per second", "per game", "points", "wins, %"):
+        table.add_column(heading, justify="right", no_wrap=True)
     for row in rows:
-        shares = " ".join(f"{share:.0%}" for share in row["win_share_from_start_player"])
-        table.add_row(
-            row["ruleset"],
-            f"{row['decisions_per_second']:,.0f}",
-            f"{row['decisions_per_game']:.0f}",
-            f"{row['mean_score']:.1f}",
-            f"{row['winner_mean_score']:.1f}",
-            f"{row['contracts_per_game']:.1f}",
-            shares,
-        )
+        shares = " ".join(f"{share:.0%}"[:-1] for share in row["win_share_from_start_player"])
+        speed, length = f"{row['decisions_per_second']:,.0f}", f"{row['decisions_per_game']:.0f}"
+        table.add_row(row["ruleset"], speed, length, f"{row['mean_score']:.1f}", shares)
     out.print(table)
 
 
