@@ -9,7 +9,7 @@ import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
 from pettingzoo import AECEnv
-from pettingzoo.utils import wrappers
+from pettingzoo.utils.env_logger import EnvLogger
 
 from borneo_env.engine.batch import Batch, fresh_seed
 from borneo_env.engine.observe import LARGEST, SMALLEST, explain
@@ -26,15 +26,7 @@ _CHANGING = (
 )  # fmt: skip
 
 
-def env(**arguments: Any) -> AECEnv:
-    """The environment with PettingZoo's usual wrappers: an illegal move ends the game with -1 for the offender."""
-    wrapped = raw_env(**arguments)
-    wrapped = wrappers.TerminateIllegalWrapper(wrapped, illegal_reward=-1)
-    wrapped = wrappers.AssertOutOfBoundsWrapper(wrapped)
-    return wrappers.OrderEnforcingWrapper(wrapped)
-
-
-class raw_env(AECEnv):  # PettingZoo's name for it
+class raw_env(AECEnv):  # type: ignore[misc]  # PettingZoo has no types; the name is PettingZoo's, too
     metadata = {  # noqa: RUF012  # PettingZoo wants a plain dict
         "name": "borneo_v0",
         "render_modes": RENDER_MODES,
@@ -173,3 +165,42 @@ class raw_env(AECEnv):  # PettingZoo's name for it
 
     def close(self) -> None:
         self._screen.close()
+
+
+class env(raw_env):
+    """The environment as people use it: what PettingZoo's wrappers do around its classic games, without their cost.
+
+    An illegal move ends the game with -1 for the offender and 0 for the others; an action outside the action space,
+    or a call before `reset`, is an AssertionError.
+    """
+
+    def step(self, action: int | None) -> None:
+        if not hasattr(self, "agent_selection"):
+            EnvLogger.error_step_before_reset()
+        agent = self.agent_selection
+        if not self.agents:
+            EnvLogger.warn_step_after_terminated_truncated()
+        elif self.terminations[agent] or self.truncations[agent]:
+            super().step(action)
+        else:
+            assert self.action_spaces[agent].contains(action), f"{action!r} is not in the action space"
+            if self._batch.mask[0, action]:
+                super().step(action)
+            else:
+                self._lose(agent)
+
+    def observe(self, agent: str) -> dict[str, NDArray[Any]]:
+        if not hasattr(self, "agent_selection"):
+            EnvLogger.error_observe_before_reset()
+        return super().observe(agent)
+
+    def _lose(self, offender: str) -> None:
+        """End the game for an illegal move."""
+        EnvLogger.warn_on_illegal_move()
+        self._cumulative_rewards[offender] = 0.0
+        self.terminations = dict.fromkeys(self.agents, True)
+        self.truncations = dict.fromkeys(self.agents, True)
+        self.rewards = dict.fromkeys(self.agents, 0.0)
+        self.rewards[offender] = -1.0
+        self._accumulate_rewards()
+        self._deads_step_first()

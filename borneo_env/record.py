@@ -17,7 +17,8 @@ import numpy as np
 
 from borneo_env.cards import CARGO_CARDS, CONTRACT_KINDS, TableError, Tables, read_tables
 from borneo_env.engine.actions import OPEN_PORTS
-from borneo_env.engine.batch import NO_ACTION, Batch
+from borneo_env.engine.batch import Batch
+from borneo_env.engine.loops import NO_ACTION
 from borneo_env.engine.state import CARDS, FIRST_HAND, HAND, PILE
 from borneo_env.ruleset import Ruleset, RulesetError
 

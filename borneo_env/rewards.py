@@ -61,7 +61,8 @@ def ranks(ruleset: Ruleset, before: Games, after: Games) -> NDArray[np.float64]:
     won = after["tally"][..., [CONTESTS_WON, CONTESTS_DEFENDED]].sum(2, dtype=int)
     won -= before["tally"][..., [CONTESTS_WON, CONTESTS_DEFENDED]].sum(2, dtype=int)
     climbed = _slots_below_the_top(ruleset, before) - _slots_below_the_top(ruleset, after)
-    return (climbed + won[:, : ruleset.players]).astype(float)
+    gained: NDArray[np.float64] = (climbed + won[:, : ruleset.players]).astype(float)
+    return gained
 
 
 REWARDS: dict[str, Reward] = {

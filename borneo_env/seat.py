@@ -16,7 +16,7 @@ from borneo_env.screen import RENDER_MODES, Screen
 from borneo_env.vector import RANDOM_SEAT, Seats, seat_spaces
 
 
-class BorneoEnv(gymnasium.Env[NDArray[Any], int]):
+class BorneoEnv(gymnasium.Env[NDArray[Any], Any]):
     """One seat of a game of Borneo; the opponents play inside `step`.
 
     The reward is what happened since the seat's last decision. `action_masks()` and `info["action_mask"]` say what is
@@ -77,7 +77,8 @@ class BorneoEnv(gymnasium.Env[NDArray[Any], int]):
 
     def action_masks(self) -> NDArray[np.bool_]:
         """Which actions are legal: what sb3-contrib's masked algorithms ask for."""
-        return self._seats.mask[0].copy()
+        mask: NDArray[np.bool_] = self._seats.mask[0].copy()
+        return mask
 
     def _info(self) -> dict[str, Any]:
         phase = self._seats.batch.phase_name()

@@ -44,13 +44,21 @@ class Seats:
         dtype: str = "int8",
         threads: int | None = None,
         deals_anew: bool = True,
+        first: int = 0,
     ) -> None:
         if seat != RANDOM_SEAT and (type(seat) is not int or not 0 <= seat < ruleset.players):
             raise ValueError(f"seat {seat!r} does not exist; use 0 to {ruleset.players - 1}, or {RANDOM_SEAT!r}")
         self.ruleset = ruleset
         self.opponents = find_opponents(opponents, ruleset.players)
         self.reward_function = find_reward(reward)
-        self.batch = Batch(size, ruleset, seed=fresh_seed() if seed is None else seed, finished="hold", threads=threads)
+        self.batch = Batch(
+            size,
+            ruleset,
+            seed=fresh_seed() if seed is None else seed,
+            first=first,
+            finished="hold",
+            threads=threads,
+        )
         self.deals_anew = deals_anew
         self._seat = seat
         self.seat: NDArray[np.int64] = np.zeros(size, np.int64)
@@ -113,7 +121,7 @@ class Seats:
         """An action where an opponent decides; each agent is asked once, for all its games together."""
         actions = np.where(waiting, self.batch.sample(), NO_ACTION).astype(np.int64)
         who = (self.batch.player - self.seat - 1) % self.ruleset.players
-        for agent in {id(o): o for o in self.opponents if o != RANDOM}.values():
+        for agent in {id(o): o for o in self.opponents if not isinstance(o, str)}.values():
             mine = [i for i, opponent in enumerate(self.opponents) if opponent is agent]
             rows = np.flatnonzero(waiting & np.isin(who, mine))
             if len(rows):

@@ -218,7 +218,7 @@ def assign(spots: dict[str, list[Drawn]], faces: list[tuple[Drawn, ...]]) -> lis
 def recount(g: np.void, ruleset: Ruleset) -> dict[str, np.ndarray]:
     """The counts a record must have, from where its things lie and what the tables say they show."""
     tables, ports = ruleset.tables, ruleset.tables.ports_in_play(ruleset.players)
-    names = ("hand_size", "hand_since", "stock", "laid", "lowest", "shown", "height")
+    names = ("hand_size", "hand_since", "stock", "laid", "lowest", "shown", "height", "order")
     counted = {name: np.zeros_like(g[name]) for name in names}
     counted["height"][:] = [sum(player >= 0 for player in ladder) for ladder in g["ladder"]]
     counted["hand_since"][:] = counted["lowest"][:] = -1
@@ -233,6 +233,8 @@ def recount(g: np.void, ruleset: Ruleset) -> dict[str, np.ndarray]:
     for place in range(OPEN_PORTS):
         laid = cargo_at(g, place)
         counted["laid"][place] = len(laid)
+        taken = g["order"][laid] if place == g["sharing_port"] and all(g["order"][laid]) else range(1, len(laid) + 1)
+        counted["order"][laid] = taken
         if laid and place != g["sharing_port"]:  # cards that are being shared out show nothing any more
             counted["lowest"][place] = laid[-1]
             top_rows = [flag for number in laid for flag in tables.cargo[number].flags[:3]]

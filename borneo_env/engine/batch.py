@@ -30,12 +30,12 @@ from borneo_env.engine.loops import (
     first_illegal,
     observe_game,
     observe_games,
+    play_game,
     play_games,
     play_others,
     refresh_games,
     sample_games,
     score_games,
-    step_game,
     step_games,
 )
 from borneo_env.engine.observe import length
@@ -160,7 +160,7 @@ class Batch:
     def _bind(self) -> None:
         """Collect what the compiled loops work on: cards, blank game and settings, then what there is of each game."""
         arrays = (self._box, self._blank, self._run, self.games, self._desk, self._mask)
-        self._arrays = tuple(map(attributes, arrays))
+        self._arrays: Any = tuple(map(attributes, arrays))
         self._shown_mask = _read_only(self._mask)
 
     def __len__(self) -> int:
@@ -262,7 +262,8 @@ class Batch:
         """Play one action in one game: what `step` does, without the arrays."""
         if not 0 <= action < self._mask.shape[1] or not self._mask[game, action]:
             raise IllegalMove(self._complaint(game, action))
-        step_game(*self._arrays, game, action)
+        boxes, blank, runs, games, desks, masks = self._arrays
+        play_game(boxes, blank, runs, games, desks, masks, game, action)
 
     def observe_game(self, game: int, seat: int, out: NDArray[Any]) -> None:
         """Write what a seat of one game knows into `out`: what `observe` does, without the arrays."""

@@ -15,6 +15,7 @@ from borneo_env.engine.state import (
     AT_PORT,
     ATTACK,
     CARDS,
+    CLOCK_MAX,
     COMMIT,
     DEFENCE,
     DEFEND,
@@ -65,6 +66,7 @@ def _wrongs(ruleset: Ruleset, games: NDArray[np.void]) -> Iterator[Wrong]:
     box = make_box(ruleset)[0]
     yield from _cards(ruleset, box, games)
     yield from _piles(games)
+    yield from _elsewhere(games)
     yield from _ports(box, games)
     yield from _warehouses(ruleset, box, games)
     yield from _ladders(ruleset, box, games)
@@ -100,6 +102,12 @@ def _cards(ruleset: Ruleset, box: np.void, games: NDArray[np.void]) -> Iterator[
     yield "the clock is not behind a card", games["clock"] < games["since"].max(1)
 
 
+def _elsewhere(games: NDArray[np.void]) -> Iterator[Wrong]:
+    at_port = (games["place"] >= AT_PORT) & (games["place"] < HAND)
+    at_port[:, CARDS:] = False
+    yield "only cards at ports have an order", _somewhere((games["order"] > 0) != at_port)
+
+
 def _piles(games: NDArray[np.void]) -> Iterator[Wrong]:
     piles = (("draw", "draw_left", slice(0, CARDS)), ("port_pile", "ports_left", slice(CARDS, THINGS)))
     for pile, left, things in piles:
@@ -132,6 +140,12 @@ def _ports(box: np.void, games: NDArray[np.void]) -> Iterator[Wrong]:
         latest = np.where(cards, games["since"][:, :CARDS], -1).argmax(1)
         lowest = np.where(~shut & cards.any(1), latest, NO_CARD)
         yield f"lowest is the last card at port {k}", games["lowest"][:, k] != lowest
+        since = np.where(cards, games["since"][:, :CARDS], CLOCK_MAX + 1)
+        order = np.where(cards, since.argsort(1).argsort(1) + 1, 0)
+        yield (
+            f"order is the order of play at port {k}",
+            ~shut & _somewhere(cards & (order != games["order"][:, :CARDS])),
+        )
         visible = box["strength"].astype(int) - np.eye(N_COMPANIES, dtype=int)[box["flags_of"][:, 3]]
         shown = (
             cards @ visible

@@ -159,7 +159,7 @@ def play_others(boxes, blank, runs, games, desks, masks, seats):
 
 
 @entry
-def step_game(boxes, blank, runs, games, desks, masks, i, action):
+def play_game(boxes, blank, runs, games, desks, masks, i, action):
     """Play one legal action in one game."""
     desks[i].done = False
     play(boxes[0], blank, runs[0], games, i, desks[i], masks[i], action)

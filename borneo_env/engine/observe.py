@@ -140,7 +140,7 @@ def layout(slots: int) -> tuple[Block, ...]:
 
 def length(slots: int) -> int:
     """How many numbers an observation has."""
-    return layout(slots)[-1].slice.stop
+    return int(layout(slots)[-1].slice.stop)
 
 
 LAYOUT = layout(BOARD_SLOTS)
@@ -150,13 +150,13 @@ def split(observation: NDArray[Any]) -> dict[str, NDArray[Any]]:
     """The blocks of an observation, or of an array of them, by name; views, not copies."""
     blocks = _layout_of(observation)
     batch = observation.shape[:-1]
-    return {block.name: observation[..., block.slice].reshape(*batch, *block.shape) for block in blocks}
+    return {block.name: observation[..., block.slice].reshape((*batch, *block.shape)) for block in blocks}
 
 
 def join(blocks: dict[str, NDArray[Any]]) -> NDArray[Any]:
     """The observation made of these blocks: the reverse of `split`."""
     batch = blocks["hand"].shape[:-1]
-    return np.concatenate([block.reshape(*batch, -1) for block in blocks.values()], axis=-1)
+    return np.concatenate([block.reshape((*batch, -1)) for block in blocks.values()], axis=-1)
 
 
 def explain(observation: NDArray[Any]) -> str:
@@ -184,7 +184,7 @@ def _entries(block: Block, values: NDArray[Any]) -> str:
 
 # The first index of every block, as constants for the compiler.
 _At = namedtuple("_At", [block.name for block in LAYOUT])  # type: ignore[misc]  # the names are the table's
-AT = _At(*(block.start for block in LAYOUT))
+AT: Any = _At(*(block.start for block in LAYOUT))
 
 
 @rule

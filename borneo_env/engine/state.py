@@ -90,7 +90,7 @@ FIELDS = (
     Field("open", "i1", (OPEN_PORTS,), -1, THINGS - 1, "the open ports; -1 while a port's cards are distributed"),
     Field("laid", "i1", (OPEN_PORTS,), 0, CARDS, "cargo cards at each open port"),
     Field("lowest", "i1", (OPEN_PORTS,), -1, CARDS - 1, "the card played last at each open port, or -1"),
-    Field("order", "i1", (CARDS,), 0, CARDS, "for a card at a port, its place in the order of play, counted from 1"),
+    Field("order", "i1", (THINGS,), 0, CARDS, "for a card at a port, its place in the order of play from 1; else 0"),
     Field("ladder", "i1", (N_COMPANIES, CARD_SLOTS), -1, SEATS - 1, "player of the trader on each rank, or -1"),
     Field("height", "i1", (N_COMPANIES,), 0, CARD_SLOTS, "traders on each ladder"),
     Field("hand_size", "i1", (SEATS,), 0, HAND_ROOM - 1, "cards in each hand"),
@@ -134,7 +134,8 @@ _WHOLE = np.dtype((np.void, GAME.itemsize))
 def copy_games(games: NDArray[np.void], rows: Any = slice(None)) -> NDArray[np.void]:
     """A copy of an array of games, or of some of them, as whole blocks of memory: NumPy copies field by field."""
     chosen = np.ascontiguousarray(games).view(_WHOLE)[rows]
-    return (chosen.copy() if isinstance(rows, slice) else chosen).view(GAME)
+    copies: NDArray[np.void] = (chosen.copy() if isinstance(rows, slice) else chosen).view(GAME)
+    return copies
 
 
 BOX = np.dtype(

@@ -778,7 +778,7 @@ def test_an_illegal_action_changes_nothing_in_any_game(batch, place, wrong):
         "masked out": np.flatnonzero(~batch.mask[place])[7],
         "too large": len(batch.actions),
         "much too large": 2**40,
-        "negative": NO_ACTION,
+        "negative": -2,
         "legal from behind": actions[place] - len(batch.actions),
     }[wrong]
     before = state_of(batch)

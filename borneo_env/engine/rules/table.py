@@ -10,6 +10,7 @@ from borneo_env.engine.state import CARDS, DISCARD, HAND, WAREHOUSE
 def set_down(g, thing, place):
     """Lay a thing on the table for all to see; the clock remembers since when it lies there."""
     g.place[thing] = place
+    g.order[thing] = 0
     g.clock += 1
     g.since[thing] = g.clock
 
@@ -48,6 +49,7 @@ def discard_from(g, place):
     for card in range(CARDS):
         if g.place[card] == place:
             g.place[card] = DISCARD
+            g.order[card] = 0
 
 
 @rule
