@@ -17,9 +17,10 @@ from borneo_env.engine.batch import Batch, available_cores
 from borneo_env.ruleset import Ruleset
 
 SIZES = (1, 16, 256, 1024, 4096, 16384, 65536)
+MIXING = 250  # random decisions in each game before the clock starts: more than a game has
 REPEATS = 3  # the median of so many measurements counts
 PEER_STRETCH = 200  # decisions of a peer between two looks at the clock
-COMPILED, STEPPED = "compiled loop", "sample and step"
+COMPILED, STEPPED, OBSERVED = "compiled loop", "sample and step", "step and observe"
 
 Play = Callable[[float], int]  # plays for about so many seconds, returns the decisions made
 
@@ -51,6 +52,8 @@ def entrants(ruleset: Ruleset, seed: int) -> list[Entrant]:
         for size in SIZES:
             found.append(Entrant("borneo", COMPILED, size, threads, _compiled_loop(ruleset, size, threads, seed)))
             found.append(Entrant("borneo", STEPPED, size, threads, _stepping(ruleset, size, threads, seed)))
+            observing = _stepping(ruleset, size, threads, seed, observe=True)
+            found.append(Entrant("borneo", OBSERVED, size, threads, observing))
     return found + list(_peers(seed))
 
 
@@ -66,21 +69,32 @@ def measure(entrant: Entrant, seconds: float) -> Measurement:
     return Measurement(entrant.who, entrant.how, entrant.games, entrant.threads, statistics.median(rates))
 
 
+def _mixed_batch(ruleset: Ruleset, size: int, threads: int, seed: int) -> Batch:
+    """A batch whose games have come to all sorts of positions."""
+    batch = Batch(size, ruleset, seed=seed)
+    batch.play_random(MIXING)
+    batch.threads = threads
+    return batch
+
+
 def _compiled_loop(ruleset: Ruleset, size: int, threads: int, seed: int) -> Callable[[], Play]:
     def prepare() -> Play:
-        batch = Batch(size, ruleset, seed=seed, threads=threads)
+        batch = _mixed_batch(ruleset, size, threads, seed)
         steps = max(8, 65536 // size)
         return lambda seconds: _until(seconds, lambda: batch.play_random(steps))
 
     return prepare
 
 
-def _stepping(ruleset: Ruleset, size: int, threads: int, seed: int) -> Callable[[], Play]:
+def _stepping(ruleset: Ruleset, size: int, threads: int, seed: int, *, observe: bool = False) -> Callable[[], Play]:
     def prepare() -> Play:
-        batch = Batch(size, ruleset, seed=seed, threads=threads)
+        batch = _mixed_batch(ruleset, size, threads, seed)
+        observation = batch.observe()
 
         def step() -> int:
             batch.step(batch.sample())
+            if observe:
+                batch.observe(out=observation)
             return size
 
         return lambda seconds: _until(seconds, step)

@@ -81,6 +81,47 @@ def actions(edition: Edition = "board", as_json: AsJson = False) -> None:
 
 
 @app.command()
+def observation(edition: Edition = "board", as_json: AsJson = False) -> None:
+    """Print the layout of the observation: every block with its place, shape and meaning."""
+    from borneo_env.engine.observe import layout
+    from borneo_env.engine.state import slots_of
+
+    blocks = layout(slots_of(Ruleset(edition)))
+    rows = [
+        {
+            "name": block.name,
+            "start": block.slice.start,
+            "stop": block.slice.stop,
+            "axes": [axis.name for axis in block.axes],
+            "shape": list(block.shape),
+            "meaning": block.meaning,
+        }
+        for block in blocks
+    ]
+    if as_json:
+        print(json.dumps(rows))
+        return
+    table = Table("block", "from", "shape", "meaning", title=f"the {blocks[-1].slice.stop} numbers of an observation")
+    for block in blocks:
+        shape = " x ".join(f"{len(axis.labels)} {axis.name}" for axis in block.axes) or "1"
+        table.add_row(block.name, str(block.slice.start), shape, block.meaning)
+    out.print(table)
+
+
+@app.command()
+def pictures(
+    out_folder: Annotated[Path, typer.Option("--out", help="Folder for the pictures.")] = Path("docs/pictures"),
+    as_json: AsJson = False,
+) -> None:
+    """Draw the example positions of the README (needs the extra `render`)."""
+    from borneo_env.render import make_pictures
+
+    out_folder.mkdir(parents=True, exist_ok=True)
+    drawn = [str(path) for path in make_pictures(out_folder)]
+    print(json.dumps(drawn) if as_json else "\n".join(drawn))
+
+
+@app.command()
 def record(
     games: Annotated[int, typer.Option(help="How many games.")] = 1,
     players: Players = 4,
@@ -284,26 +325,27 @@ def bench(
 
 
 def _print_bench(results: Sequence[Any], title: str) -> None:
-    from borneo_env.bench import COMPILED, STEPPED
+    from borneo_env.bench import COMPILED, OBSERVED, STEPPED
 
     ours = {(r.games, r.how, r.threads): r.per_second for r in results if r.who == "borneo"}
     threads = sorted({r.threads for r in results})
-    table = Table(title=f"decisions per second, {title}")
+    table = Table(title=f"thousand decisions per second, {title}")
     table.add_column("games", justify="right")
-    columns = [(how, n) for how in (COMPILED, STEPPED) for n in threads]
+    columns = [(how, n) for how in (COMPILED, STEPPED, OBSERVED) for n in threads]
     for how, n in columns:
         table.add_column(f"{how}, {n} thread{'s' if n > 1 else ''}", justify="right")
     for size in sorted({games for games, _, _ in ours}):
-        table.add_row(f"{size:,}", *(f"{ours[size, how, n]:,.0f}" for how, n in columns))
+        table.add_row(f"{size:,}", *(f"{ours[size, how, n] / 1000:,.0f}" for how, n in columns))
     out.print(table)
     reference = ours[4096, COMPILED, 1]
     peers = Table("peer, 1 thread", title="beside others, in the same run")
     peers.add_column("decisions/s", justify="right")
-    peers.add_column("borneo (4,096 games, compiled loop, 1 thread) is", justify="right")
+    peers.add_column("borneo*", justify="right")
     for r in results:
         if r.who != "borneo":
-            peers.add_row(f"{r.who}, {r.how}", f"{r.per_second:,.0f}", f"{reference / r.per_second:,.1f} times as fast")
+            peers.add_row(f"{r.who}, {r.how}", f"{r.per_second:,.0f}", f"{reference / r.per_second:,.1f} x")
     out.print(peers if peers.row_count else "No peers are installed; `make bench` installs them.")
+    print("* how many times as fast borneo's compiled loop is: 4,096 games, 1 thread")
 
 
 if __name__ == "__main__":

@@ -61,7 +61,8 @@ def _opening(header: Line) -> Iterator[str]:
     blackbeard = ", Blackbeard's secret" if rules["blackbeard"] else ""
     yield f"Borneo, {rules['edition']} edition, {rules['players']} players{four_traders}{blackbeard}"
     yield f"Agents: {', '.join(header['agents'])}; seed {header.get('seed')}"
-    yield f"Player {header['deal']['start']} begins."
+    names = [header["ports"][port]["name"] for port in header["deal"]["ports"]]
+    yield f"Open ports: {', '.join(names[:3])}. Player {header['deal']['start']} begins."
 
 
 def _result(line: Line) -> Iterator[str]:
@@ -112,7 +113,7 @@ def _fight(moment: Moment, card: str) -> str:
     side = PHASES[moment.before["phase"]]
     if card == "done":
         cards = moment.before["attack_cards" if side == "commit" else "defence_cards"]
-        return f"has played {_count(cards, 'card')}"
+        return f"has played {_count(cards, 'card')}" if cards else "does not defend"
     return f"{'commits' if side == 'commit' else 'defends with'} {card_name(moment.batch.ruleset, int(card))}"
 
 
@@ -184,3 +185,5 @@ def _port_result(moment: Moment, place: int) -> Iterator[str]:
     name = moment.batch.ruleset.tables.ports_in_play(moment.batch.ruleset.players)[port - CARDS].name
     owner = after["place"][port] - WAREHOUSE
     yield f"player {owner} gets {name}." if owner >= 0 else f"{name} leaves the game."
+    if not after["height"][after["sharers"][: after["n_sharers"]]].any():
+        yield "There is no trader to choose: the cargo cards are discarded."
