@@ -11,19 +11,20 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
 
-from borneo_env import cli
+from borneo_env import bench, cli
 from borneo_env.bench import SIZES
 from borneo_env.engine.batch import available_cores
 from borneo_env.record import read_record, record_games, verify, write_record
 from borneo_env.ruleset import Ruleset, every_ruleset
 from borneo_env.story import tell
 
-COMMANDS = ["actions", "record", "verify", "show", "random", "bench"]
+COMMANDS = ["actions", "observation", "pictures", "record", "verify", "show", "random", "bench"]
 
 
 class Answer(NamedTuple):
@@ -207,7 +208,22 @@ def test_random_without_a_story(borneo):
     assert "Turn 1" not in borneo("random --games 5 --no-story").out
 
 
-def test_bench_measures_the_engine(borneo):
+@pytest.mark.parametrize("edition", ["board", "card"])
+def test_observation_prints_the_layout(borneo, edition):
+    blocks = json.loads(borneo(f"observation --edition {edition} --json").out)
+    assert blocks[0]["start"] == 0
+    assert all(block["stop"] == after["start"] for block, after in pairwise(blocks))
+    told = borneo(f"observation --edition {edition}").out
+    assert str(blocks[-1]["stop"]) in told and "warehouse" in told
+
+
+def test_pictures_are_drawn(borneo, tmp_path):
+    files = json.loads(borneo("pictures --json --out", tmp_path).out)
+    assert len(files) == 6 and all(Path(file).stat().st_size > 1000 for file in files)
+
+
+def test_bench_measures_the_engine(borneo, monkeypatch):
+    monkeypatch.setattr(bench, "MIXING", 1)
     answer = borneo("bench --seconds 0.02 --players 3 --json")
     measured = json.loads(answer.out)
     assert measured["ruleset"] == "board-3"
@@ -215,14 +231,15 @@ def test_bench_measures_the_engine(borneo):
     rows = [row for row in measured["measured"] if row["who"] == "borneo"]
     assert {(row["how"], row["games"], row["threads"]) for row in rows} == {
         (how, size, threads)
-        for how in ("compiled loop", "sample and step")
+        for how in ("compiled loop", "sample and step", "step and observe")
         for size in SIZES
         for threads in {1, available_cores()}
     }
     assert all(row["per_second"] > 0 for row in rows)
 
 
-def test_bench_prints_a_table(borneo):
+def test_bench_prints_a_table(borneo, monkeypatch):
+    monkeypatch.setattr(bench, "MIXING", 1)
     answer = borneo("bench --seconds 0.005")
     assert answer.status == 0
     assert "decisions per second, board-4" in answer.out
