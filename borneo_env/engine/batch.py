@@ -134,7 +134,7 @@ class Batch:
     ) -> None:
         if ruleset is not None and fields:
             raise TypeError(f"give either a ruleset or its fields, not both (got {', '.join(fields)})")
-        if type(size) is not int or size < 1:
+        if not isinstance(size, int | np.integer) or size < 1:
             raise ValueError(f"a batch has at least 1 game, not {size!r}")
         if type(first) is not int or not 0 <= first < LAST_NUMBER:
             raise ValueError(f"first is the number of a game, 0 to {LAST_NUMBER - 1}, not {first!r}")
@@ -379,6 +379,8 @@ class Batch:
             raise TypeError(f"actions are whole numbers, not {chosen.dtype}")
         if chosen.shape != (len(self),):
             raise ValueError(f"one action for each of the {len(self)} games is needed, not an array of {chosen.shape}")
+        if chosen.dtype == np.uint64:
+            chosen = np.minimum(chosen, self._mask.shape[1])  # or the largest would become NO_ACTION
         return chosen.astype(np.int64)
 
     def _complaint(self, game: int, action: int) -> str:

@@ -139,6 +139,10 @@ def resample(games: Any, seat: ArrayLike, rng: np.random.Generator) -> Any:
     (reshuffles, the port pile) follows the original game.
     """
     copies, seats = _prepare(games, seat)
+    watching = np.flatnonzero(seats >= 0)
+    seen = (copies["place"][watching] == HAND + seats[watching, None]).sum(1)
+    if np.any(seen != copies["hand_size"][watching, seats[watching]]):
+        raise ValueError("a view that hides the seat's own hand cannot be resampled for it; give its own view")
     seeds = rng.integers(2**64, size=len(copies), dtype=np.uint64)
     resample_games(attributes(copies), seats, seeds, np.empty(THINGS, np.int8))
     return _like(games, copies)

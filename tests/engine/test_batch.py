@@ -904,3 +904,8 @@ def test_a_bad_seed_leaves_the_batch_as_it_was(batch):
 def test_random_play_wants_a_number_of_steps(batch, steps):
     with pytest.raises((ValueError, TypeError)):
         batch.play_random(steps)
+
+
+def test_a_huge_unsigned_action_is_not_taken_for_none(batch):
+    with pytest.raises(IllegalMove):
+        batch.step(np.full(len(batch), 2**64 - 1, np.uint64))

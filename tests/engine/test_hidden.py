@@ -511,3 +511,9 @@ def test_all_hands_an_attacker_can_hold_are_equally_likely():
     possible = [hand for hand in combinations(cards, 2) if fits(ruleset, game, hand)]
     assert 0 < len(possible) < comb(len(cards), 2), "some hands should be ruled out"
     assert abs(equally_likely(hands, possible)) < FAR
+
+
+def test_another_seats_view_cannot_be_resampled():
+    batch = Batch(3, players=3, seed=1)
+    with pytest.raises(ValueError, match="own hand"):
+        resample(redact(batch.games, 0), 1, np.random.default_rng(1))
