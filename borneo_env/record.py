@@ -14,7 +14,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from borneo_env.agent import Agent, Random, ask, find_agent
 from borneo_env.cards import CARGO_CARDS, CONTRACT_KINDS, TableError, Tables, read_tables
 from borneo_env.engine.actions import OPEN_PORTS
 from borneo_env.engine.batch import Batch
@@ -42,16 +44,34 @@ class RecordError(ValueError):
 
 
 def record_games(
-    ruleset: Ruleset, games: int, *, seed: int, agents: Sequence[str], first: int = 0, legal: bool = False
+    ruleset: Ruleset,
+    games: int,
+    *,
+    seed: int,
+    agents: Sequence[str],
+    first: int = 0,
+    legal: bool = False,
+    names: Sequence[str] | None = None,
 ) -> list[list[Line]]:
-    """Play games of a seed from number `first` on with random players, and return their records."""
+    """Play games of a seed from number `first` on, and return their records; `names` stand there for the agents."""
+    seated = np.arange(ruleset.players) * np.ones((games, 1), np.int64)
+    found = [find_agent(agent) for agent in agents]
     batch = Batch(games, ruleset, seed=seed, first=first, finished="hold", skip_forced=False)
-    records = [[header(ruleset, game, agents, seed)] for game in batch.games]
+    records = [[header(ruleset, game, names or agents, seed)] for game in batch.games]
     while (batch.player >= 0).any():
-        step_and_record(batch, batch.sample(), records, legal=legal)
+        step_and_record(batch, _decide(batch, found, seated), records, legal=legal)
     for i, record in enumerate(records):
         record.append(result_line(batch, i))
     return records
+
+
+def _decide(batch: Batch, agents: Sequence[Agent], seated: NDArray[np.int64]) -> NDArray[np.int64]:
+    """An action for every game that is not over: forced moves are not asked for."""
+    actions = batch.sample().astype(np.int64)
+    talks = np.array([not isinstance(agent, Random) for agent in agents])
+    rows = np.flatnonzero((batch.player >= 0) & (batch.forced() == NO_ACTION) & talks[batch.player])
+    actions[rows] = ask(batch, rows, agents, seated)
+    return actions
 
 
 def step_and_record(batch: Batch, actions: np.ndarray, records: Sequence[list[Line]], *, legal: bool = False) -> None:

@@ -10,11 +10,9 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 from numpy.typing import ArrayLike, NDArray
 
-from borneo_env.agent import RANDOM, Views, find_opponents
+from borneo_env.agent import RANDOM, Random, ask, find_opponents
 from borneo_env.engine.actions import action_table
 from borneo_env.engine.batch import Batch, fresh_seed, observe
-from borneo_env.engine.hidden import redact
-from borneo_env.engine.loops import NO_ACTION
 from borneo_env.engine.observe import LARGEST, SMALLEST, length
 from borneo_env.engine.state import OVER, copy_games, slots_of
 from borneo_env.rewards import AT_THE_END, Reward, find_reward
@@ -62,6 +60,7 @@ class Seats:
         self.deals_anew = deals_anew
         self._seat = seat
         self.seat: NDArray[np.int64] = np.zeros(size, np.int64)
+        self._seated = np.zeros((size, ruleset.players), np.int64)  # the opponent in each seat; -1 is the learner
         observation, _ = seat_spaces(ruleset, dtype)
         shape = (size, *observation.shape)
         self.observation = np.zeros(shape, dtype)
@@ -105,33 +104,21 @@ class Seats:
         self.batch.observe(self.seat, out=self.observation)
 
     def _take_seats(self, chosen: NDArray[np.bool_]) -> None:
-        """The learner's seat of new games: fixed, or drawn from the seed and the game's number."""
+        """Seat the learner in new games, at a fixed seat or one drawn from the seed and the game's number."""
         seats = self.batch.draw_seats() if self._seat == RANDOM_SEAT else self._seat
         self.seat[chosen] = np.broadcast_to(seats, len(self))[chosen]
+        from_learner = np.arange(self.ruleset.players) - self.seat[chosen, None]
+        self._seated[chosen] = from_learner % self.ruleset.players - 1
 
     def _play_opponents(self) -> None:
-        if all(opponent == RANDOM for opponent in self.opponents):
+        if all(isinstance(opponent, Random) for opponent in self.opponents):
             self.batch.play_others(self.seat)
             return
         player = self.batch.player
-        while (waiting := (player >= 0) & (player != self.seat)).any():
-            self.batch.step(self._opponents_actions(waiting))
-
-    def _opponents_actions(self, waiting: NDArray[np.bool_]) -> NDArray[np.int64]:
-        """An action where an opponent decides; each agent is asked once, for all its games together."""
-        actions = np.where(waiting, self.batch.sample(), NO_ACTION).astype(np.int64)
-        who = (self.batch.player - self.seat - 1) % self.ruleset.players
-        for agent in {id(o): o for o in self.opponents if not isinstance(o, str)}.values():
-            mine = [i for i, opponent in enumerate(self.opponents) if opponent is agent]
-            rows = np.flatnonzero(waiting & np.isin(who, mine))
-            if len(rows):
-                actions[rows] = agent.act(self._views(rows))
-        return actions
-
-    def _views(self, rows: NDArray[np.intp]) -> Views:
-        games = copy_games(self.batch.games, rows)
-        views = redact(games, games["player"])
-        return Views(self.ruleset, views, self.batch.mask[rows])
+        rows = np.flatnonzero((player >= 0) & (player != self.seat))
+        while len(rows):
+            self.batch.step(ask(self.batch, rows, self.opponents, self._seated), rows)
+            rows = rows[(player[rows] >= 0) & (player[rows] != self.seat[rows])]
 
     def _give_rewards(self, before: NDArray[np.void]) -> None:
         rows = np.flatnonzero(self.done) if self.reward_function in AT_THE_END else np.arange(len(self))

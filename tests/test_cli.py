@@ -252,7 +252,7 @@ MISTAKES = {  # arguments, and what the one line says
     "record --agents clever": "there is no agent 'clever'; known are: random",
     "record --agents random,random": "2 agents for 4 players; give one name, or one per seat",
     "record --agents random,clever,random,random": "there is no agent 'clever'",
-    "record --agents ,": "there is no agent ''",
+    "record --agents ,": "2 agents for 4 players; give one name, or one per seat",
     "record --players 2": "3, 4 or 5 players, not 2",
     "record --players 6": "3, 4 or 5 players, not 6",
     "record --edition dice": "edition 'dice' does not exist; use one of board, card",

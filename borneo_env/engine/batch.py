@@ -37,6 +37,7 @@ from borneo_env.engine.loops import (
     sample_games,
     score_games,
     step_games,
+    view_games,
 )
 from borneo_env.engine.observe import length
 from borneo_env.engine.state import CARDS, GAME, OVER, PHASES, copy_games, make_blank, make_box, slots_of
@@ -154,6 +155,7 @@ class Batch:
         self.games: NDArray[np.void] = np.zeros(size, GAME)
         self._desk = np.zeros(size, DESK)
         self._mask = np.zeros((size, len(self.actions)), np.bool_)
+        self._every_row = np.arange(size)
         self._bind()
         self.reset(seed)
 
@@ -203,7 +205,7 @@ class Batch:
 
     @property
     def done(self) -> NDArray[np.bool_]:
-        """(games,): whether the last step finished a game there; its result is in `result`."""
+        """(games,): whether the last action in each place finished a game; its result is in `result`."""
         return _read_only(self._desk["done"])
 
     @property
@@ -247,16 +249,17 @@ class Batch:
         """Work out options and masks anew; call it after writing into `games`."""
         self._on_games(refresh_games)
 
-    def step(self, actions: ArrayLike) -> None:
-        """Play one action in every game; NO_ACTION (-1) leaves a game as it is.
+    def step(self, actions: ArrayLike, rows: NDArray[np.intp] | None = None) -> None:
+        """Play one action in every game, or in those of `rows`; NO_ACTION (-1) leaves a game as it is.
 
         If any action is illegal nothing changes in any game, and IllegalMove names the game and the legal moves.
         """
-        chosen = self._checked_actions(actions)
-        illegal = first_illegal(self._mask, chosen)
+        rows = self._every_row if rows is None else self._checked_rows(rows)
+        chosen = self._checked_actions(actions, len(rows))
+        illegal = first_illegal(self._mask, rows, chosen)
         if illegal >= 0:
-            raise IllegalMove(self._complaint(illegal, int(chosen[illegal])))
-        self._on_games(step_games, chosen)
+            raise IllegalMove(self._complaint(int(rows[illegal]), int(chosen[illegal])))
+        self._parallel(step_games, self._arrays, (rows, chosen))
 
     def step_game(self, game: int, action: int) -> None:
         """Play one action in one game: what `step` does, without the arrays."""
@@ -277,6 +280,15 @@ class Batch:
             out = np.empty((len(self), length(slots_of(self.ruleset))), np.int8)
         self._parallel(observe_games, (self._box,), (self.games, chosen, out))
         return out
+
+    def view(self, rows: NDArray[np.intp]) -> tuple[NDArray[np.void], NDArray[np.bool_], NDArray[np.uint64]]:
+        """Some games as their deciding players see them, with their masks and random bits for each decision."""
+        rows = self._checked_rows(rows)
+        views = np.empty(len(rows), GAME)
+        masks = np.empty((len(rows), self._mask.shape[1]), np.bool_)
+        dice = np.empty(len(rows), np.uint64)
+        self._parallel(view_games, (self.games, self._mask), (rows, views, masks, dice))
+        return views, masks, dice
 
     def draw_seats(self) -> NDArray[np.int64]:
         """(games,): a seat at random for each game, the same for the same game everywhere."""
@@ -301,6 +313,10 @@ class Batch:
     def play_others(self, seats: ArrayLike) -> None:
         """In every held game, play random decisions until the given seat decides or the game is over."""
         self._on_games(play_others, np.broadcast_to(np.asarray(seats, np.int64), len(self)).copy())
+
+    def forced(self) -> NDArray[np.int16]:
+        """(games,): the action where only one is legal, else NO_ACTION."""
+        return np.where(self._desk["count"] == 1, self._desk["options"][:, 0], NO_ACTION)
 
     def legal_moves(self, game: int = 0) -> list[str]:
         """The legal moves of one game in words."""
@@ -373,15 +389,20 @@ class Batch:
             batch._desk[name] = values
         return batch
 
-    def _checked_actions(self, actions: ArrayLike) -> NDArray[np.int64]:
+    def _checked_actions(self, actions: ArrayLike, wanted: int) -> NDArray[np.int64]:
         chosen = np.asarray(actions)
         if chosen.dtype.kind not in "iu":
             raise TypeError(f"actions are whole numbers, not {chosen.dtype}")
-        if chosen.shape != (len(self),):
-            raise ValueError(f"one action for each of the {len(self)} games is needed, not an array of {chosen.shape}")
+        if chosen.shape != (wanted,):
+            raise ValueError(f"one action for each of the {wanted} games is needed, not an array of {chosen.shape}")
         if chosen.dtype == np.uint64:
             chosen = np.minimum(chosen, self._mask.shape[1])  # or the largest would become NO_ACTION
         return chosen.astype(np.int64)
+
+    def _checked_rows(self, rows: NDArray[np.intp]) -> NDArray[np.intp]:
+        if len(rows) and (rows[0] < 0 or rows[-1] >= len(self) or (rows[1:] <= rows[:-1]).any()):
+            raise ValueError(f"rows are different places of the batch, 0 to {len(self) - 1}, in ascending order")
+        return rows
 
     def _complaint(self, game: int, action: int) -> str:
         phase = self.phase_name(game)
@@ -398,7 +419,7 @@ class Batch:
     def _parallel(self, function: Callable[..., Any], shared: tuple[Any, ...], own: tuple[Any, ...]) -> list[Any]:
         """Call a compiled loop on slices of the games, one per thread; arrays in `own` are sliced, numbers are not."""
         shared, own = tuple(map(attributes, shared)), tuple(map(attributes, own))
-        size = len(self)
+        size = len(own[0])
         parts = max(1, min(self._threads, size // GAMES_PER_THREAD))
         if parts == 1:
             return [function(*shared, *own)]

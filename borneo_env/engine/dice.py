@@ -18,6 +18,7 @@ CARRY_MULTIPLIER = np.uint64(4294883355)
 PHILOX_MULTIPLIER = np.uint64(0xD256D193)
 PHILOX_WEYL = np.uint64(0x9E3779B9)
 PHILOX_ROUNDS = 10
+ROLL_KEY = np.uint64(0xD1CE)
 
 
 @rule
@@ -49,6 +50,13 @@ def below(g, stream, n):
     g.rng[stream] = state
     bits = (state & LOW) ^ (state >> HALF)
     return int((bits * np.uint64(n)) >> HALF)
+
+
+@rule
+def roll(g):
+    """64 random bits that tell nothing of the game's streams."""
+    below(g, CHOICES, 1)
+    return scramble(g.rng[CHOICES], ROLL_KEY)
 
 
 @rule

@@ -2,7 +2,8 @@
 
 `@rule` marks a function over one game: it is compiled into whatever calls it. `@entry` marks a function that Python
 calls: its machine code is kept on disk. Numba watches only the file a cached function stands in, so an edited rule in
-another file would go unnoticed; therefore the cache folder is named by a digest of all sources of the package.
+another file would go unnoticed; therefore the cache folder is named by a digest of all sources that can end up in
+machine code: those of the engine, and those of the package that compiles a function on top of it.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import os
 import shutil
 import sys
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -23,25 +25,37 @@ from platformdirs import user_cache_path
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 INTERPRETED = bool(config.DISABLE_JIT)  # NUMBA_DISABLE_JIT=1: every rule runs as plain Python
-KEEP_CACHES = 8  # folders of other versions and settings that are left in place
+KEEP_CACHES = 12  # folders of other versions and settings that are left in place
 COMPILE_SECONDS = 40  # about what a first use takes on a slow machine; for the announcement only
 
 
-def _digest() -> str:
-    """Names this version of the engine's sources together with the settings that change the machine code."""
-    package = Path(__file__).parent.parent
+PACKAGE = Path(__file__).parent.parent
+COMPILED = ("engine", "cards", "ruleset.py")  # the parts of this package whose functions and constants are compiled
+
+
+def _sources(package: Path) -> list[Path]:
+    """The Python files whose edits change the machine code of functions in a package."""
+    parts = [PACKAGE / part for part in COMPILED]
+    if package != PACKAGE:
+        parts.append(package)
+    return sorted(path for part in parts for path in ([part] if part.is_file() else part.rglob("*.py")))
+
+
+def _digest(package: Path) -> str:
+    """Names this version of the sources together with the settings that change the machine code."""
     digest = hashlib.sha256()
-    for path in sorted(package.rglob("*.py")):
-        digest.update(str(path.relative_to(package)).encode() + b"\0" + path.read_bytes())
+    for path in _sources(package):
+        digest.update(path.name.encode() + b"\0" + path.read_bytes())
     settings = (numba.__version__, np.__version__, sys.version_info[:2], config.BOUNDSCHECK, config.OPT)
     digest.update(repr(settings).encode())
     return digest.hexdigest()[:16]
 
 
-def _cache_folder() -> Path | None:
-    """The folder for this version's machine code, or None; folders of versions long unused are removed."""
+@cache
+def _cache_folder(package: Path) -> Path | None:
+    """The folder for a package's machine code, or None; folders of versions long unused are removed."""
     root = Path(os.environ.get("BORNEO_CACHE_DIR") or user_cache_path("borneo-env")) / "compiled"
-    folder = root / _digest()
+    folder = root / _digest(package)
     try:
         folder.mkdir(parents=True, exist_ok=True)
         os.utime(folder)
@@ -54,7 +68,6 @@ def _cache_folder() -> Path | None:
     return folder
 
 
-_FOLDER = _cache_folder()
 _OURS: set[int] = set()
 
 
@@ -66,15 +79,23 @@ def rule(function: Function) -> Function:
 
 def entry(function: Function) -> Function:
     """Compile a function that Python calls, and keep its machine code on disk."""
-    if _FOLDER is None:  # a read-only home: compile anew in each process, since Numba's own places miss edits
+    folder = _cache_folder(_package_of(function))
+    if folder is None:  # a read-only home: compile anew in each process, since Numba's own places miss edits
         return rule(function)
     shared = config.CACHE_DIR
-    config.CACHE_DIR = str(_FOLDER)  # read by Numba while it decorates; other packages keep their own
+    config.CACHE_DIR = str(folder)  # read by Numba while it decorates; other packages keep their own
     try:
         dispatcher: Function = _remember(numba.njit(nogil=True, error_model="numpy", cache=True)(function))
         return dispatcher
     finally:
         config.CACHE_DIR = shared
+
+
+def _package_of(function: Callable[..., Any]) -> Path:
+    """The folder of the package, or the single file, that a function belongs to."""
+    file = Path(function.__code__.co_filename)
+    depth = function.__module__.count(".")
+    return file.parents[depth - 1] if depth else file
 
 
 def _remember(dispatcher: Any) -> Any:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from borneo_env.engine.dice import HALF, LOW, below, scramble
+from borneo_env.engine.dice import HALF, LOW, below, roll, scramble
 from borneo_env.engine.game import MAX_OPTIONS, apply, legal
+from borneo_env.engine.hidden import blank_secrets
 from borneo_env.engine.jit import entry, rule
 from borneo_env.engine.observe import observe
 from borneo_env.engine.rules.ending import contracts_of, place_of, score
@@ -107,22 +108,33 @@ def refresh_games(boxes, blank, runs, games, desks, masks):
 
 
 @entry
-def first_illegal(masks, actions):
-    """The first game whose action is not legal, or -1."""
-    for i in range(len(actions)):
-        action = actions[i]
-        if action != NO_ACTION and (action < 0 or action >= masks.shape[1] or not masks[i, action]):
-            return i
+def first_illegal(masks, rows, actions):
+    """The first of the actions that is not legal in its game, or -1."""
+    for k in range(len(rows)):
+        action = actions[k]
+        if action != NO_ACTION and (action < 0 or action >= masks.shape[1] or not masks[rows[k], action]):
+            return k
     return -1
 
 
 @entry
-def step_games(boxes, blank, runs, games, desks, masks, actions):
-    """Play one legal action in every game that is given one."""
-    for i in range(len(games)):
+def step_games(boxes, blank, runs, games, desks, masks, rows, actions):
+    """Play one legal action in each of the chosen games."""
+    for k in range(len(rows)):
+        i = rows[k]
         desks[i].done = False
-        if actions[i] != NO_ACTION:
-            play(boxes[0], blank, runs[0], games, i, desks[i], masks[i], actions[i])
+        if actions[k] != NO_ACTION:
+            play(boxes[0], blank, runs[0], games, i, desks[i], masks[i], actions[k])
+
+
+@entry
+def view_games(games, masks, rows, views, view_masks, dice):
+    """Copy some games as their deciding players see them, each with random bits of its own."""
+    for k in range(len(rows)):
+        dice[k] = roll(games[rows[k]])
+        views[k] = games[rows[k]]
+        blank_secrets(views[k], views[k].player)
+        view_masks[k, :] = masks[rows[k]]
 
 
 @entry

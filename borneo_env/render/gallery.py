@@ -8,6 +8,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import NamedTuple
 
+from borneo_env.agent import RANDOM
 from borneo_env.record import Line, RecordError, record_games, replay
 from borneo_env.render.picture import svg
 from borneo_env.render.pixels import rgb
@@ -51,7 +52,9 @@ def make_pictures(folder: str | Path) -> list[Path]:
 def draw(example: Example) -> str:
     """One of the example pictures as SVG."""
     names = NAMES[: example.ruleset.players]
-    record = record_games(example.ruleset, 1, seed=SEED, agents=names, first=example.game)[0]
+    record = record_games(example.ruleset, 1, seed=SEED, agents=[RANDOM] * len(names), names=names, first=example.game)[
+        0
+    ]
     moment = next(moment for moment in replay(record) if moment.line_number == example.line)
     words = _told(record[: example.line])[len(_told(record[: example.line - 1])) :]
     last_move = ". ".join(line.strip(" .") for line in words if line.startswith(" "))
