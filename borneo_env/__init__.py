@@ -5,6 +5,7 @@ played. The rules are in RULES.md beside this file.
 """
 
 import gymnasium
+import pettingzoo
 
 from borneo_env.aec import env, raw_env
 from borneo_env.cards import TableError, Tables, load_tables
@@ -46,3 +47,5 @@ gymnasium.register(
     entry_point="borneo_env.seat:BorneoEnv",
     vector_entry_point="borneo_env.vector:BorneoVectorEnv",
 )
+if hasattr(pettingzoo, "register"):  # older versions have no registry
+    pettingzoo.register("aec", "borneo_v0", "borneo_env.aec:env")

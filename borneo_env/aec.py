@@ -12,8 +12,9 @@ from pettingzoo import AECEnv
 from pettingzoo.utils.env_logger import EnvLogger
 
 from borneo_env.engine.batch import Batch, fresh_seed
-from borneo_env.engine.observe import LARGEST, SMALLEST, explain
-from borneo_env.engine.state import OVER, copy_games
+from borneo_env.engine.hidden import SPECTATOR
+from borneo_env.engine.observe import LARGEST, SMALLEST, explain, state_length
+from borneo_env.engine.state import OVER, copy_games, slots_of
 from borneo_env.rewards import AT_THE_END, Reward, find_reward
 from borneo_env.ruleset import Ruleset
 from borneo_env.screen import RENDER_MODES, Screen
@@ -36,11 +37,7 @@ class raw_env(AECEnv):  # type: ignore[misc]  # PettingZoo has no types; the nam
 
     def __init__(
         self,
-        players: int = 4,
-        edition: str = "board",
-        traders: int = 3,
-        blackbeard: bool = False,
-        tables: Any = None,
+        ruleset: Ruleset | None = None,
         *,
         reward: str | Reward = "win",
         dtype: str = "int8",
@@ -48,9 +45,16 @@ class raw_env(AECEnv):  # type: ignore[misc]  # PettingZoo has no types; the nam
         skip_forced: bool = True,
         render_mode: str | None = None,
         viewer: int | None = None,
+        **fields: Any,
     ) -> None:
         super().__init__()
-        self.ruleset = Ruleset(edition, players, traders, blackbeard, tables)
+        self.ruleset = Ruleset.given(ruleset, fields)
+        players = self.ruleset.players
+        if viewer is not None and viewer not in range(SPECTATOR, players):
+            raise ValueError(
+                f"viewer {viewer!r} does not exist; use 0 to {players - 1}, {SPECTATOR} for a spectator, "
+                "or None for the table"
+            )
         self.possible_agents = [f"player_{seat}" for seat in range(players)]
         self.agents: list[str] = []
         self.render_mode = render_mode
@@ -68,7 +72,7 @@ class raw_env(AECEnv):  # type: ignore[misc]  # PettingZoo has no types; the nam
         self.action_spaces = dict.fromkeys(self.possible_agents, action)
         self._length = observation.shape[0]
         self._no_mask = np.zeros(mask.shape, np.int8)
-        self.state_space = spaces.Box(SMALLEST, LARGEST, (players * self._length,), np.int8)
+        self.state_space = spaces.Box(SMALLEST, LARGEST, (state_length(slots_of(self.ruleset)),), np.int8)
 
     def observation_space(self, agent: str) -> spaces.Space[Any]:
         return self.observation_spaces[agent]
@@ -138,8 +142,9 @@ class raw_env(AECEnv):  # type: ignore[misc]  # PettingZoo has no types; the nam
         return {"observation": observation, "action_mask": self._no_mask.copy()}
 
     def state(self) -> NDArray[np.int8]:
-        """The whole table for centralised critics: what every seat knows, one after the other."""
-        return np.concatenate([self._batch.observe(seat)[0] for seat in range(self.ruleset.players)])
+        """The whole table for centralised critics: what player 0 knows, then all hands and the order of the piles."""
+        state: NDArray[np.int8] = self._batch.state()[0]
+        return state
 
     def explain(self, observation: NDArray[Any]) -> str:
         """An observation in words."""

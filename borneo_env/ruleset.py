@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 from borneo_env.cards import Tables, load_tables
 
@@ -52,6 +53,19 @@ class Ruleset:
         if not isinstance(self.tables, Tables):
             source: str | Path = self.edition if self.tables is None else self.tables
             object.__setattr__(self, "tables", load_tables(source))
+
+    @classmethod
+    def given(cls, ruleset: Ruleset | None, settings: dict[str, Any]) -> Ruleset:
+        """What the environments are given: a ruleset, or its fields as keywords."""
+        if ruleset is not None and settings:
+            raise TypeError(f"give either a ruleset or its fields, not both (got {', '.join(settings)})")
+        known = [field.name for field in fields(cls)]
+        for name in settings:
+            if name not in known:
+                raise TypeError(f"there is no argument {name!r}; a ruleset has {', '.join(known)}")
+        if not isinstance(ruleset, Ruleset | None):
+            raise TypeError(f"a ruleset is a Ruleset(...), not {ruleset!r}; or give its fields, such as players=4")
+        return ruleset or cls(**settings)
 
     def __hash__(self) -> int:
         return self._hash

@@ -27,19 +27,16 @@ class BorneoEnv(gymnasium.Env[NDArray[Any], Any]):
 
     def __init__(
         self,
-        players: int = 4,
-        edition: str = "board",
-        traders: int = 3,
-        blackbeard: bool = False,
-        tables: Any = None,
+        ruleset: Ruleset | None = None,
         *,
         opponents: Any = RANDOM,
         seat: int | str = RANDOM_SEAT,
         reward: str | Reward = "win",
         dtype: str = "int8",
         render_mode: str | None = None,
+        **fields: Any,
     ) -> None:
-        self.ruleset = Ruleset(edition, players, traders, blackbeard, tables)
+        self.ruleset = Ruleset.given(ruleset, fields)
         self.render_mode = render_mode
         self._screen = Screen(render_mode)
         self._seats = Seats(

@@ -147,19 +147,16 @@ class BorneoVectorEnv(VectorEnv):
     def __init__(
         self,
         num_envs: int = 1,
-        players: int = 4,
-        edition: str = "board",
-        traders: int = 3,
-        blackbeard: bool = False,
-        tables: Any = None,
+        ruleset: Ruleset | None = None,
         *,
         opponents: Any = RANDOM,
         seat: int | str = RANDOM_SEAT,
         reward: str | Reward = "win",
         dtype: str = "int8",
         threads: int | None = None,
+        **fields: Any,
     ) -> None:
-        ruleset = Ruleset(edition, players, traders, blackbeard, tables)
+        ruleset = Ruleset.given(ruleset, fields)
         self.num_envs = num_envs
         self.seats = Seats(
             num_envs, ruleset, opponents=opponents, seat=seat, reward=reward, dtype=dtype, threads=threads

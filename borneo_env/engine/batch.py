@@ -36,10 +36,11 @@ from borneo_env.engine.loops import (
     refresh_games,
     sample_games,
     score_games,
+    state_of_games,
     step_games,
     view_games,
 )
-from borneo_env.engine.observe import length
+from borneo_env.engine.observe import length, state_length
 from borneo_env.engine.state import CARDS, GAME, OVER, PHASES, copy_games, make_blank, make_box, slots_of
 from borneo_env.ruleset import Ruleset
 
@@ -133,8 +134,6 @@ class Batch:
         threads: int | None = None,
         **fields: Any,
     ) -> None:
-        if ruleset is not None and fields:
-            raise TypeError(f"give either a ruleset or its fields, not both (got {', '.join(fields)})")
         if not isinstance(size, int | np.integer) or size < 1:
             raise ValueError(f"a batch has at least 1 game, not {size!r}")
         if type(first) is not int or not 0 <= first < LAST_NUMBER:
@@ -143,7 +142,7 @@ class Batch:
             raise ValueError(f"skip_forced is True or False, not {skip_forced!r}")
         if finished not in ("reset", "hold"):
             raise ValueError(f"finished games are 'reset' or 'hold', not {finished!r}")
-        self.ruleset = ruleset or Ruleset(**fields)
+        self.ruleset = Ruleset.given(ruleset, fields)
         self.threads = threads
         self.first = first
         self._box = make_box(self.ruleset)
@@ -279,6 +278,13 @@ class Batch:
         if out is None:
             out = np.empty((len(self), length(slots_of(self.ruleset))), np.int8)
         self._parallel(observe_games, (self._box,), (self.games, chosen, out))
+        return out
+
+    def state(self, seats: ArrayLike = 0) -> NDArray[np.int8]:
+        """(games, length): the whole table, secrets included, with seats counted from the given ones."""
+        chosen = np.broadcast_to(np.asarray(seats, np.int64), len(self)).copy()
+        out = np.empty((len(self), state_length(slots_of(self.ruleset))), np.int8)
+        self._parallel(state_of_games, (self._box,), (self.games, chosen, out))
         return out
 
     def view(self, rows: NDArray[np.intp]) -> tuple[NDArray[np.void], NDArray[np.bool_], NDArray[np.uint64]]:

@@ -8,7 +8,7 @@ from borneo_env.engine.dice import HALF, LOW, below, roll, scramble
 from borneo_env.engine.game import MAX_OPTIONS, apply, legal
 from borneo_env.engine.hidden import blank_secrets
 from borneo_env.engine.jit import entry, rule
-from borneo_env.engine.observe import observe
+from borneo_env.engine.observe import observe, write_state
 from borneo_env.engine.rules.ending import contracts_of, place_of, score
 from borneo_env.engine.rules.setup import deal, new_game
 from borneo_env.engine.state import CHOICES, OVER, SEATS
@@ -188,6 +188,13 @@ def observe_games(boxes, games, seats, out):
     """Write what a seat of every game knows."""
     for i in range(len(games)):
         observe(boxes[0], games[i], seats[i], out[i])
+
+
+@entry
+def state_of_games(boxes, games, seats, out):
+    """Write the whole table of every game, secrets included."""
+    for i in range(len(games)):
+        write_state(boxes[0], games[i], seats[i], out[i])
 
 
 @entry

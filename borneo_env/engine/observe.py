@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from borneo_env.cards import CHEST, COMPANIES, CONTRACT_KINDS, SPICES
+from borneo_env.cards import CHEST, COMPANIES, CONTRACT_KINDS, MAX_PORTS, SPICES
 from borneo_env.engine.actions import SIZES
 from borneo_env.engine.jit import rule
 from borneo_env.engine.rules.cargo import sharer_after
@@ -38,6 +38,7 @@ from borneo_env.engine.state import (
     SEATS,
     TAKE,
     UNSEEN,
+    WAREHOUSE,
 )
 from borneo_env.ruleset import PLAYER_COUNTS
 
@@ -66,6 +67,8 @@ AGE = Axis("pile", AGES)
 PHASE = Axis("phase", PHASES)
 SIDE = Axis("side", ("attack", "defence"))
 TAKER = Axis("taker", ("now", *(f"after {i}" for i in range(1, TAKERS))))
+PILED = Axis("place in the pile", tuple(f"port {i} from the top" for i in range(1, MAX_PORTS - OPEN_PORTS + 1)))
+PORT_FACTS = Axis("spice or chest, limit, monopoly", (*SPICES, CHEST, "limit", "monopoly"))
 PLAYER_COUNT = Axis("number", tuple(str(n) for n in PLAYER_COUNTS))
 
 
@@ -127,14 +130,32 @@ _BLOCKS: tuple[tuple[str, tuple[Axis, ...], str], ...] = (
 )
 
 
+# What follows the observation in a state: the secrets of the table.
+_SECRETS: tuple[tuple[str, tuple[Axis, ...], str], ...] = (
+    ("hands", (SEAT, CARD), "every hand: 1 for each card held"),
+    ("draw_order", (CARD,), "draw pile: 1 for its top card, 2 for the next, ..."),
+    ("port_order", (PILED, PORT_FACTS), "port pile from its top: spice one-hot, limit, monopoly number"),
+)
+
+
 @cache
 def layout(slots: int) -> tuple[Block, ...]:
     """The blocks of the observation for ladders of this many slots; only the last block depends on it."""
     rank = Axis("rank", tuple(f"rank {rank}" for rank in range(1, slots + 1)))
     ladders = ("ladders", (COMPANY, rank, SEAT), "player on each rank of each company's ladder, one-hot")
+    return _laid_out(0, (*_BLOCKS, ladders))
+
+
+@cache
+def state_layout(slots: int) -> tuple[Block, ...]:
+    """The blocks of the state: an observation and the secrets behind it."""
+    return layout(slots) + _laid_out(length(slots), _SECRETS)
+
+
+def _laid_out(start: int, parts: tuple[tuple[str, tuple[Axis, ...], str], ...]) -> tuple[Block, ...]:
     blocks: list[Block] = []
-    for name, axes, meaning in (*_BLOCKS, ladders):
-        blocks.append(Block(name, blocks[-1].slice.stop if blocks else 0, axes, meaning))
+    for name, axes, meaning in parts:
+        blocks.append(Block(name, blocks[-1].slice.stop if blocks else start, axes, meaning))
     return tuple(blocks)
 
 
@@ -143,11 +164,16 @@ def length(slots: int) -> int:
     return int(layout(slots)[-1].slice.stop)
 
 
+def state_length(slots: int) -> int:
+    """How many numbers a state has."""
+    return int(state_layout(slots)[-1].slice.stop)
+
+
 LAYOUT = layout(BOARD_SLOTS)
 
 
 def split(observation: NDArray[Any]) -> dict[str, NDArray[Any]]:
-    """The blocks of an observation, or of an array of them, by name; views, not copies."""
+    """The blocks of an observation or a state, or of an array of them, by name; views, not copies."""
     blocks = _layout_of(observation)
     batch = observation.shape[:-1]
     return {block.name: observation[..., block.slice].reshape((*batch, *block.shape)) for block in blocks}
@@ -167,8 +193,9 @@ def explain(observation: NDArray[Any]) -> str:
 
 def _layout_of(observation: NDArray[Any]) -> tuple[Block, ...]:
     for slots in (BOARD_SLOTS, CARD_SLOTS):
-        if observation.shape[-1] == length(slots):
-            return layout(slots)
+        for blocks in (layout(slots), state_layout(slots)):
+            if observation.shape[-1] == blocks[-1].slice.stop:
+                return blocks
     lengths = f"{length(BOARD_SLOTS)} (board edition) or {length(CARD_SLOTS)} (card edition)"
     raise ValueError(f"an observation has {lengths} numbers, not {observation.shape[-1]}")
 
@@ -185,6 +212,8 @@ def _entries(block: Block, values: NDArray[Any]) -> str:
 # The first index of every block, as constants for the compiler.
 _At = namedtuple("_At", [block.name for block in LAYOUT])  # type: ignore[misc]  # the names are the table's
 AT: Any = _At(*(block.start for block in LAYOUT))
+SECRETS = state_length(BOARD_SLOTS) - length(BOARD_SLOTS)
+DRAW_ORDER, PORT_ORDER = (block.start - length(BOARD_SLOTS) for block in state_layout(BOARD_SLOTS)[-2:])
 
 
 @rule
@@ -202,7 +231,7 @@ def observe(box, g, seat, out):
     out[AT.draw_left] = g.draw_left
     out[AT.ports_left] = g.ports_left
     out[AT.placed] = g.placed
-    out[AT.phase + g.phase] = 1
+    out[AT.phase + int(g.phase)] = 1
     observe_payment(g, out)
     if g.company >= 0:
         observe_contest(box, g, seat, out)
@@ -221,23 +250,33 @@ def seat_from(box, seat, player):
     return away if away >= 0 else away + box.players
 
 
+def _cards_by_place() -> tuple[NDArray[np.int64], NDArray[np.int8]]:
+    """For each place a card can lie: the block that tells it, and the number written there (a port's is the order)."""
+    blocks = np.full(WAREHOUSE + SEATS, AT.hand)  # of cards in warehouses the hand tells the 0
+    shown = np.zeros(len(blocks), np.int8)
+    told = {DISCARD: AT.discards, ATTACK: AT.attack, DEFENCE: AT.defence, PILE: AT.unseen, UNSEEN: AT.unseen}
+    for place, block in (told | dict.fromkeys(range(HAND, HAND + SEATS), AT.unseen)).items():
+        blocks[place], shown[place] = block, 1
+    blocks[AT_PORT : AT_PORT + OPEN_PORTS] = AT.port_cards + CARDS * np.arange(OPEN_PORTS)
+    return blocks, shown
+
+
+BLOCK_OF, SHOWN = _cards_by_place()
+NOWHERE = len(BLOCK_OF)  # a spectator's hand
+
+
 @rule
 def observe_cards(g, seat, previous, out):
-    """Where each cargo card lies, as far as the seat knows."""
+    """Where each cargo card lies, as far as the seat knows; without branches, which cost twice the time here."""
+    own_hand = HAND + seat if seat >= 0 else NOWHERE
+    newest = g.pile_since
     for card in range(CARDS):
-        place = g.place[card]
-        if place == HAND + seat:
-            out[AT.hand + card] = 1
-        elif place == DISCARD:
-            out[AT.discards + card] = 1
-        elif place in (PILE, UNSEEN) or HAND <= place < HAND + SEATS:
-            out[AT.unseen + age(g, g.since[card], previous) * CARDS + card] = 1
-        elif AT_PORT <= place < AT_PORT + OPEN_PORTS:
-            out[AT.port_cards + (place - AT_PORT) * CARDS + card] = g.order[card]
-        elif place == ATTACK:
-            out[AT.attack + card] = 1
-        elif place == DEFENCE:
-            out[AT.defence + card] = 1
+        place = np.uint64(g.place[card])
+        since = g.since[card]
+        block = AT.hand if place == np.uint64(own_hand) else BLOCK_OF[place]
+        older = CARDS * (since != newest) + CARDS * ((since != newest) & (since != previous))
+        block += older if block == AT.unseen else 0
+        out[np.uint64(block + card)] = g.order[card] + SHOWN[place]
 
 
 @rule
@@ -270,7 +309,7 @@ def observe_ports(box, g, out):
         if port >= 0:
             out[AT.port_limit + place] = box.limit[port]
             out[AT.port_monopoly + place] = min(LARGEST, int(box.monopoly[port]))
-            out[AT.port_spice + place * (N_SPICES + 1) + box.spice_of[port]] = 1
+            out[AT.port_spice + place * (N_SPICES + 1) + int(box.spice_of[port])] = 1
 
 
 @rule
@@ -307,14 +346,14 @@ def observe_ladders(box, g, seat, out):
 @rule
 def observe_payment(g, out):
     if g.contract >= 0:
-        out[AT.contract + g.contract] = 1
+        out[AT.contract + int(g.contract)] = 1
     for spice in range(N_SPICES):
         out[AT.owed + spice] = g.owed[spice]
 
 
 @rule
 def observe_contest(box, g, seat, out):
-    out[AT.contest + g.company] = 1
+    out[AT.contest + int(g.company)] = 1
     out[AT.attacker + seat_from(box, seat, g.turn)] = 1
     defender = g.ladder[g.company, g.defender_rank] if g.phase == COMMIT else g.player
     out[AT.defender + seat_from(box, seat, defender)] = 1
@@ -327,9 +366,29 @@ def observe_contest(box, g, seat, out):
 
 @rule
 def observe_distribution(box, g, seat, out):
-    out[AT.sharing + g.sharing_port] = 1
+    out[AT.sharing + int(g.sharing_port)] = 1
     sharer, rank = int(g.sharer), int(g.sharing_rank)
     for i in range(min(TAKERS, int(g.laid[g.sharing_port]))):
         player = seat_from(box, seat, g.ladder[g.sharers[sharer], rank])
         out[AT.takers + i * SEATS + player] = 1
         sharer, rank = sharer_after(g, sharer, rank)
+
+
+@rule
+def write_state(box, g, seat, out):
+    """Write the whole table: what a seat knows, and behind it everything it does not."""
+    known = len(out) - SECRETS
+    observe(box, g, seat, out[:known])
+    secret = out[known:]
+    secret[:] = 0
+    for card in range(CARDS):
+        if HAND <= g.place[card] < HAND + SEATS:
+            secret[seat_from(box, seat, g.place[card] - HAND) * CARDS + card] = 1
+    for i in range(g.draw_left):
+        secret[DRAW_ORDER + int(g.draw[g.draw_left - 1 - i])] = i + 1
+    for i in range(g.ports_left):
+        port = g.port_pile[g.ports_left - 1 - i]
+        at = PORT_ORDER + i * (N_SPICES + 3)
+        secret[at + int(box.spice_of[port])] = 1
+        secret[at + N_SPICES + 1] = box.limit[port]
+        secret[at + N_SPICES + 2] = min(LARGEST, int(box.monopoly[port]))

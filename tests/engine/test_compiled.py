@@ -19,7 +19,7 @@ PACKAGE = Path(borneo_env.__file__).parent
 SETTINGS = ("NUMBA_DISABLE_JIT", "NUMBA_BOUNDSCHECK", "NUMBA_CACHE_DIR")
 ANNOUNCEMENT = "borneo_env: compiling the rules"
 
-# Plays games of every ruleset to the end and prints a digest of records, masks and resampled games on the way.
+# Plays games of every ruleset to the end and prints a digest of records, masks, resampled games and states on the way.
 PLAY = """
 import hashlib, sys
 import numpy as np
@@ -35,6 +35,7 @@ for ruleset in every_ruleset():
         digest.update(batch.games.tobytes() + batch.mask.tobytes())
         if moment % 8 == 0:
             digest.update(resample(batch.games, batch.player, rng).tobytes())
+            digest.update(batch.observe().tobytes() + batch.state(batch.player).tobytes())
         moment += 1
     digest.update(batch.scores().tobytes() + batch.places().tobytes())
 print(digest.hexdigest())

@@ -1,0 +1,107 @@
+"""Agents by name: what is found, how arguments are read, and what is refused; and the agents the engine asks."""
+
+import numpy as np
+import pytest
+
+import borneo_env
+from borneo_env.agent import Random, UnknownAgent, Views, ask, find_agent, find_opponents, known_agents, seat_names
+
+MY_BOTS = """
+class Greedy:
+    def __init__(self, depth=1, name="greedy"):
+        self.depth, self.name = depth, name
+
+    def act(self, views):
+        return views.mask.argmax(1)
+
+
+class Lazy:
+    pass
+"""
+
+
+@pytest.fixture
+def here(tmp_path, monkeypatch):
+    """A folder with a bot of one's own, and we are in it."""
+    (tmp_path / "my_bots.py").write_text(MY_BOTS)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("sys.path", ["/nowhere"])
+    monkeypatch.delitem(__import__("sys").modules, "my_bots", raising=False)
+
+
+def test_agents_are_found_by_name():
+    assert isinstance(find_agent("random"), Random)
+    assert "random" in known_agents()
+
+
+def test_a_class_in_the_current_folder_is_found_with_its_arguments(here):
+    agent = find_agent("my_bots:Greedy:depth=3:name=bold")
+    assert (agent.depth, agent.name) == (3, "bold")
+    agent = find_agent("my_bots:Greedy:7")
+    assert (agent.depth, agent.name) == (7, "greedy")
+
+
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [
+        ("genius", "no agent 'genius'; known are: .*random.*, or package.module:Class"),
+        ("nowhere:Genius", "no agent 'nowhere:Genius': No module named 'nowhere'; known are: .*random"),
+        ("my_bots:Genius", "the module my_bots has no Genius"),
+        ("my_bots:Greedy:speed=3", "unexpected keyword argument 'speed'; its arguments are: depth, name"),
+        ("my_bots:Lazy", r"'my_bots:Lazy' is no agent: it has no method act\(views\)"),
+        ("random:3", "too many positional arguments; its arguments are: none"),
+        (Random, r"a name or has a method act\(views\), not <class"),
+        (5, r"a name or has a method act\(views\), not 5"),
+    ],
+)
+def test_what_is_no_agent_is_refused_with_a_reason(here, name, reason):
+    with pytest.raises(UnknownAgent, match=reason):
+        find_agent(name)
+
+
+def test_seats_get_one_name_for_all_or_one_each():
+    assert seat_names("random", 3) == ["random"] * 3
+    assert seat_names("a, b,c", 3) == ["a", "b", "c"]
+    with pytest.raises(UnknownAgent, match="2 agents for 3 players"):
+        seat_names("a,b", 3)
+
+
+def test_one_opponent_for_all_is_one_agent():
+    agent = Random()
+    assert find_opponents(agent, 4) == [agent] * 3
+
+
+def test_a_random_agent_plays_every_legal_action_equally_often():
+    batch = borneo_env.Batch(1, seed=1)
+    mask = batch.mask[0]
+    many = 40_000
+    dice = np.random.default_rng(1).integers(2**64, size=many, dtype=np.uint64)
+    games = np.repeat(batch.games, many)
+    actions = Random().act(Views(batch.ruleset, games, np.tile(mask, (many, 1)), dice))
+    counts = np.bincount(actions, minlength=len(mask))
+    assert not counts[~mask].any()
+    share = counts[mask] / many
+    assert np.abs(share - 1 / mask.sum()).max() < 5 * np.sqrt(1 / mask.sum() / many)
+
+
+class Remembering:
+    def __init__(self):
+        self.seen = []
+
+    def act(self, views):
+        self.seen.append(views)
+        return views.mask.argmax(1)
+
+
+def test_each_agent_is_asked_once_for_all_its_games():
+    batch = borneo_env.Batch(12, players=3, seed=1)
+    batch.play_random(40)
+    first, second = Remembering(), Remembering()
+    seated = np.array([[0, 1, 1]] * 6 + [[1, 1, 0]] * 6)
+    rows = np.arange(1, 12)
+    actions = ask(batch, rows, [first, second], seated)
+    assert (actions == batch.mask[rows].argmax(1)).all()
+    assert len(first.seen) == len(second.seen) == 1
+    theirs = (batch.player == 0) & (np.arange(12) < 6) | (batch.player == 2) & (np.arange(12) >= 6)
+    assert len(first.seen[0]) == theirs[1:].sum() and len(first.seen[0]) + len(second.seen[0]) == 11
+    assert (first.seen[0].player == batch.player[rows][theirs[1:]]).all()
