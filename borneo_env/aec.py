@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,8 @@ from borneo_env.ruleset import Ruleset
 from borneo_env.screen import RENDER_MODES, Screen
 from borneo_env.vector import seat_spaces
 
+MANUAL = Path(__file__).with_name("MANUAL.md").read_text(encoding="utf-8")
+
 # What changes in the course of a game.
 _CHANGING = (
     "_batch", "_dealt", "_last_move", "agents", "agent_selection", "rewards", "_cumulative_rewards", "terminations",
@@ -28,6 +31,8 @@ _CHANGING = (
 
 
 class raw_env(AECEnv):  # type: ignore[misc]  # PettingZoo has no types; the name is PettingZoo's, too
+    __doc__ = MANUAL
+
     metadata = {  # noqa: RUF012  # PettingZoo wants a plain dict
         "name": "borneo_v0",
         "render_modes": RENDER_MODES,
@@ -74,6 +79,12 @@ class raw_env(AECEnv):  # type: ignore[misc]  # PettingZoo has no types; the nam
         self._no_mask = np.zeros(mask.shape, np.int8)
         self.state_space = spaces.Box(SMALLEST, LARGEST, (state_length(slots_of(self.ruleset)),), np.int8)
 
+    @property
+    def table(self) -> np.void:
+        """The game record itself, secrets included: read it by name, such as `env.table["ladder"]`."""
+        game: np.void = self._batch.games[0]
+        return game
+
     def observation_space(self, agent: str) -> spaces.Space[Any]:
         return self.observation_spaces[agent]
 
@@ -109,7 +120,6 @@ class raw_env(AECEnv):  # type: ignore[misc]  # PettingZoo has no types; the nam
         self._batch.step_game(0, int(action))
         self._cumulative_rewards[agent] = 0.0
         self._give_rewards(before)
-        self._accumulate_rewards()
         self._ask()
         if self.render_mode == "human":
             self.render()
@@ -121,6 +131,7 @@ class raw_env(AECEnv):  # type: ignore[misc]  # PettingZoo has no types; the nam
         if over or self._reward not in AT_THE_END:
             values = self._reward(self.ruleset, before, self._batch.games)[0].tolist()
             self.rewards = dict(zip(self.agents, values, strict=True))
+            self._accumulate_rewards()
 
     def _ask(self) -> None:
         """Turn to the agent who decides, and tell it what is being decided."""
@@ -172,12 +183,10 @@ class raw_env(AECEnv):  # type: ignore[misc]  # PettingZoo has no types; the nam
         self._screen.close()
 
 
+# What PettingZoo's wrappers do around its classic games, without their cost: an illegal move ends the game with -1 for
+# the offender and 0 for the others; an action outside the action space, or a call before `reset`, is an error.
 class env(raw_env):
-    """The environment as people use it: what PettingZoo's wrappers do around its classic games, without their cost.
-
-    An illegal move ends the game with -1 for the offender and 0 for the others; an action outside the action space,
-    or a call before `reset`, is an AssertionError.
-    """
+    __doc__ = MANUAL
 
     def step(self, action: int | None) -> None:
         if not hasattr(self, "agent_selection"):

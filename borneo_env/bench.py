@@ -12,15 +12,21 @@ import time
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import Any
 
+from borneo_env.aec import env, raw_env
 from borneo_env.engine.batch import Batch, available_cores
 from borneo_env.ruleset import Ruleset
+from borneo_env.vector import BorneoVectorEnv
 
 SIZES = (1, 16, 256, 1024, 4096, 16384, 65536)
 MIXING = 250  # random decisions in each game before the clock starts: more than a game has
 REPEATS = 3  # the median of so many measurements counts
 PEER_STRETCH = 200  # decisions of a peer between two looks at the clock
 COMPILED, STEPPED, OBSERVED = "compiled loop", "sample and step", "step and observe"
+VECTOR = "vector env"  # against random opponents; a decision is one of the learner's
+VECTOR_SIZES = (256, 4096)
+ENV, RAW_ENV = "env()", "raw_env()"
 
 Play = Callable[[float], int]  # plays for about so many seconds, returns the decisions made
 
@@ -46,7 +52,7 @@ class Entrant:
 
 
 def entrants(ruleset: Ruleset, seed: int) -> list[Entrant]:
-    """The engine at every batch size on one thread and on all, then the peers that are installed."""
+    """The engine and the environments on one thread and on all, then the peers that are installed."""
     found = []
     for threads in sorted({1, available_cores()}):
         for size in SIZES:
@@ -54,6 +60,10 @@ def entrants(ruleset: Ruleset, seed: int) -> list[Entrant]:
             found.append(Entrant("borneo", STEPPED, size, threads, _stepping(ruleset, size, threads, seed)))
             observing = _stepping(ruleset, size, threads, seed, observe=True)
             found.append(Entrant("borneo", OBSERVED, size, threads, observing))
+        for size in VECTOR_SIZES:
+            found.append(Entrant("borneo", VECTOR, size, threads, _vector(ruleset, size, threads, seed)))
+    found.append(Entrant("borneo", ENV, 1, 1, _aec(lambda: env(ruleset), seed)))
+    found.append(Entrant("borneo", RAW_ENV, 1, 1, _aec(lambda: raw_env(ruleset), seed)))
     return found + list(_peers(seed))
 
 
@@ -102,6 +112,22 @@ def _stepping(ruleset: Ruleset, size: int, threads: int, seed: int, *, observe: 
     return prepare
 
 
+def _vector(ruleset: Ruleset, size: int, threads: int, seed: int) -> Callable[[], Play]:
+    def prepare() -> Play:
+        games = BorneoVectorEnv(size, ruleset, threads=threads)
+        games.reset(seed=seed)
+
+        def step() -> int:
+            games.step(games.seats.batch.sample())
+            return size
+
+        for _ in range(MIXING // ruleset.players):
+            step()
+        return lambda seconds: _until(seconds, step)
+
+    return prepare
+
+
 def _until(seconds: float, step: Callable[[], int]) -> int:
     end = time.perf_counter() + seconds
     decisions = step()
@@ -115,10 +141,10 @@ def _peers(seed: int) -> Iterator[Entrant]:
         for game in ("hearts", "gin_rummy"):
             yield Entrant(f"OpenSpiel {game}", "C++ driven from Python", 1, 1, _open_spiel(game, seed))
     if importlib.util.find_spec("pygame"):
-        yield Entrant("PettingZoo tictactoe_v3", "env()", 1, 1, _pettingzoo("tictactoe_v3", seed))
+        yield _pettingzoo("tictactoe_v3", ENV, seed)
+        yield _pettingzoo("tictactoe_v3", RAW_ENV, seed)
         if importlib.util.find_spec("rlcard"):
-            game = "texas_holdem_no_limit_v6"
-            yield Entrant(f"PettingZoo {game}", "env()", 1, 1, _pettingzoo(game, seed))
+            yield _pettingzoo("texas_holdem_no_limit_v6", ENV, seed)
 
 
 def _open_spiel(name: str, seed: int) -> Callable[[], Play]:
@@ -145,22 +171,32 @@ def _open_spiel(name: str, seed: int) -> Callable[[], Play]:
     return prepare
 
 
-def _pettingzoo(name: str, seed: int) -> Callable[[], Play]:
-    def prepare() -> Play:
+def _pettingzoo(name: str, how: str, seed: int) -> Entrant:
+    def make() -> Any:
         with warnings.catch_warnings(action="ignore", category=DeprecationWarning):  # of the peer's own modules
-            env = importlib.import_module(f"pettingzoo.classic.{name}").env()
-        env.reset(seed=seed)
+            module = importlib.import_module(f"pettingzoo.classic.{name}")
+        return module.env() if how == ENV else module.raw_env()
+
+    return Entrant(f"PettingZoo {name}", how, 1, 1, _aec(make, seed))
+
+
+def _aec(make: Callable[[], Any], seed: int) -> Callable[[], Play]:
+    """The same loop for every PettingZoo environment, ours too."""
+
+    def prepare() -> Play:
+        game = make()
+        game.reset(seed=seed)
         choices = random.Random(seed)
 
         def stretch() -> int:
             decisions = 0
             while decisions < PEER_STRETCH:
-                observation, _, terminated, truncated, _ = env.last()
+                observation, _, terminated, truncated, _ = game.last()
                 if terminated or truncated:
-                    env.reset()
+                    game.reset()
                     continue
                 legal = observation["action_mask"].nonzero()[0]
-                env.step(int(legal[int(choices.random() * len(legal))]))
+                game.step(int(legal[int(choices.random() * len(legal))]))
                 decisions += 1
             return decisions
 

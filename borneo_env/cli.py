@@ -109,6 +109,14 @@ def observation(edition: Edition = "board", as_json: AsJson = False) -> None:
 
 
 @app.command()
+def manual(as_json: AsJson = False) -> None:
+    """Print the manual of the environments: spaces, actions, observation, rewards, arguments."""
+    from borneo_env.manual import manual as written
+
+    print(json.dumps(written()) if as_json else written(), end="")
+
+
+@app.command()
 def pictures(
     out_folder: Annotated[Path, typer.Option("--out", help="Folder for the pictures.")] = Path("docs/pictures"),
     as_json: AsJson = False,
@@ -325,27 +333,33 @@ def bench(
 
 
 def _print_bench(results: Sequence[Any], title: str) -> None:
-    from borneo_env.bench import COMPILED, OBSERVED, STEPPED
+    from borneo_env.bench import COMPILED, ENV, OBSERVED, RAW_ENV, SIZES, STEPPED, VECTOR
 
     ours = {(r.games, r.how, r.threads): r.per_second for r in results if r.who == "borneo"}
     threads = sorted({r.threads for r in results})
-    table = Table(title=f"thousand decisions per second, {title}")
-    table.add_column("games", justify="right")
-    columns = [(how, n) for how in (COMPILED, STEPPED, OBSERVED) for n in threads]
-    for how, n in columns:
-        table.add_column(f"{how}, {n} thread{'s' if n > 1 else ''}", justify="right")
-    for size in sorted({games for games, _, _ in ours}):
-        table.add_row(f"{size:,}", *(f"{ours[size, how, n] / 1000:,.0f}" for how, n in columns))
+    table = Table("games", title=f"thousand decisions per second, {title}")
+    for size in SIZES:
+        table.add_column(f"{size:,}", justify="right")
+    for how in (COMPILED, STEPPED, OBSERVED, VECTOR):
+        for n in threads:
+            rates = (ours.get((size, how, n)) for size in SIZES)
+            cells = ("" if rate is None else f"{rate / 1000:,.0f}" for rate in rates)
+            table.add_row(f"{how}, {n} thread{'s' if n > 1 else ''}", *cells)
     out.print(table)
-    reference = ours[4096, COMPILED, 1]
-    peers = Table("peer, 1 thread", title="beside others, in the same run")
-    peers.add_column("decisions/s", justify="right")
-    peers.add_column("borneo*", justify="right")
+    likes = {ENV: (1, ENV, 1), RAW_ENV: (1, RAW_ENV, 1)}
+    peers = Table("peer, 1 thread", "borneo's", title="decisions per second beside others, in the same run")
+    for heading in ("peer", "borneo", "ratio"):
+        peers.add_column(heading, justify="right")
     for r in results:
         if r.who != "borneo":
-            peers.add_row(f"{r.who}, {r.how}", f"{r.per_second:,.0f}", f"{reference / r.per_second:,.1f} x")
-    out.print(peers if peers.row_count else "No peers are installed; `make bench` installs them.")
-    print("* how many times as fast borneo's compiled loop is: 4,096 games, 1 thread")
+            like = likes.get(r.how, (4096, COMPILED, 1))
+            ratio = f"{ours[like] / r.per_second:,.1f} x"
+            peers.add_row(f"{r.who}, {r.how}", like[1], f"{r.per_second:,.0f}", f"{ours[like]:,.0f}", ratio)
+    if peers.row_count:
+        out.print(peers)
+    else:
+        print(f"env() {ours[likes[ENV]]:,.0f} and raw_env() {ours[likes[RAW_ENV]]:,.0f} decisions per second.")
+        print("No peers are installed; `make bench` installs them.")
 
 
 if __name__ == "__main__":
