@@ -15,7 +15,7 @@ from pettingzoo.utils.env_logger import EnvLogger
 from borneo_env.engine.batch import Batch, fresh_seed
 from borneo_env.engine.hidden import SPECTATOR
 from borneo_env.engine.observe import LARGEST, SMALLEST, explain, state_length
-from borneo_env.engine.state import OVER, copy_games, slots_of
+from borneo_env.engine.state import GAME, OVER, PHASES, copy_games, slots_of
 from borneo_env.rewards import AT_THE_END, Reward, find_reward
 from borneo_env.ruleset import Ruleset
 from borneo_env.screen import RENDER_MODES, Screen
@@ -104,8 +104,10 @@ class raw_env(AECEnv):  # type: ignore[misc]  # PettingZoo has no types; the nam
         self.truncations = dict.fromkeys(self.agents, False)
         self.infos: dict[str, dict[str, Any]] = {agent: {} for agent in self.agents}
         self._dealt = copy_games(self._batch.games)
-        self._last_move: tuple[str, int, str] | None = None
+        self._last_move: tuple[int, int, bytes] | None = None
         self._ask()
+        if self.render_mode == "human":
+            self.render()
 
     def step(self, action: int | None) -> None:
         """Play an action of the deciding agent; IllegalMove changes nothing and says what is legal."""
@@ -115,9 +117,10 @@ class raw_env(AECEnv):  # type: ignore[misc]  # PettingZoo has no types; the nam
             return
         if not isinstance(action, int | np.integer):
             raise TypeError(f"an action is a whole number, not {action!r}")
-        self._last_move = (agent, int(action), self._batch.phase_name())
+        last_move = (self._seats[agent], int(action), self._batch.games.tobytes())
         before = self._dealt if self._reward in AT_THE_END else copy_games(self._batch.games)
         self._batch.step_game(0, int(action))
+        self._last_move = last_move
         self._cumulative_rewards[agent] = 0.0
         self._give_rewards(before)
         self._ask()
@@ -173,11 +176,23 @@ class raw_env(AECEnv):  # type: ignore[misc]  # PettingZoo has no types; the nam
         """The position as the render mode says: text, an array of pixels, or a window."""
         return self._screen.show(self.ruleset, self._batch.games[0], self.viewer, self._told_move())
 
+    def _repr_svg_(self) -> str:
+        """What a notebook shows: the position for the viewer's eyes, or that there is none yet."""
+        from borneo_env.render import notice, svg
+
+        if not hasattr(self, "agent_selection"):
+            return notice("No game yet: reset() deals one.")
+        return svg(self.ruleset, self._batch.games[0], self.viewer, self._told_move())
+
     def _told_move(self) -> str:
+        """The last move that was asked for, in words."""
+        from borneo_env.story import move_in_words
+
         if self._last_move is None:
             return ""
-        agent, action, phase = self._last_move
-        return f"{agent}: {self._batch.actions.text(action, phase)}"
+        seat, action, before = self._last_move
+        game = np.frombuffer(before, GAME)[0]
+        return move_in_words(self.ruleset, game, seat, self._batch.actions.text(action, PHASES[game["phase"]]))
 
     def close(self) -> None:
         self._screen.close()

@@ -5,12 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from borneo_env.ruleset import Ruleset
 
 RENDER_MODES = ["ansi", "rgb_array", "human"]
-WINDOW_WIDTH = 1280
 
 
 class Screen:
@@ -24,35 +22,26 @@ class Screen:
 
     def show(self, ruleset: Ruleset, game: np.void, viewer: int | None, last_move: str) -> Any:
         """The position for a viewer's eyes: a text, an array of pixels, or None once it is in the window."""
-        from borneo_env.render import ansi, rgb, svg
+        from borneo_env.render import Picture
 
         if self.mode is None:
             raise ValueError(f"give a render_mode when you make the environment: one of {', '.join(RENDER_MODES)}")
+        picture = Picture(ruleset, game, viewer, last_move)
         if self.mode == "ansi":
-            return ansi(ruleset, game, viewer, last_move)
-        pixels = rgb(svg(ruleset, game, viewer, last_move), WINDOW_WIDTH)
+            return picture.ansi()
         if self.mode == "rgb_array":
-            return pixels
-        self._draw(pixels)
-        return None
-
-    def _draw(self, pixels: NDArray[np.uint8]) -> None:
-        import pygame
-
+            return picture.rgb()
         if self._window is None:
-            pygame.display.init()
-            self._window = pygame.display.set_mode((pixels.shape[1], pixels.shape[0]))
-            pygame.display.set_caption("Borneo")
-        pygame.event.pump()
-        self._window.blit(pygame.surfarray.make_surface(pixels.swapaxes(0, 1)), (0, 0))
-        pygame.display.flip()
+            from borneo_env.render.window import Window
+
+            self._window = Window()
+        self._window.show(picture)
+        return None
 
     def close(self) -> None:
         """Close the window, if there is one."""
         if self._window is not None:
-            import pygame
-
-            pygame.display.quit()
+            self._window.close()
             self._window = None
 
     def __getstate__(self) -> dict[str, Any]:

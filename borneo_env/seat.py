@@ -39,6 +39,7 @@ class BorneoEnv(gymnasium.Env[NDArray[Any], Any]):
         self.ruleset = Ruleset.given(ruleset, fields)
         self.render_mode = render_mode
         self._screen = Screen(render_mode)
+        self._dealt = False
         self._seats = Seats(
             1, self.ruleset, opponents=opponents, seat=seat, reward=reward, dtype=dtype, threads=1, deals_anew=False
         )
@@ -58,6 +59,9 @@ class BorneoEnv(gymnasium.Env[NDArray[Any], Any]):
             self._seats.reset(where=True)
         else:
             self._seats.reset(seed)
+        self._dealt = True
+        if self.render_mode == "human":
+            self.render()
         return self._seats.observation[0].copy(), self._info()
 
     def step(self, action: int) -> tuple[NDArray[Any], float, bool, bool, dict[str, Any]]:
@@ -88,6 +92,14 @@ class BorneoEnv(gymnasium.Env[NDArray[Any], Any]):
     def render(self) -> Any:
         """The position as the learner sees it: text, an array of pixels, or a window."""
         return self._screen.show(self.ruleset, self._seats.batch.games[0], self.seat, "")
+
+    def _repr_svg_(self) -> str:
+        """What a notebook shows: the position as the learner sees it, or that there is none yet."""
+        from borneo_env.render import notice, svg
+
+        if not self._dealt:
+            return notice("No game yet: reset() deals one.")
+        return svg(self.ruleset, self._seats.batch.games[0], self.seat)
 
     def close(self) -> None:
         self._screen.close()

@@ -38,6 +38,12 @@ def tell(lines: Sequence[Line], *, forced: bool = False) -> Iterator[str]:
         yield from (f"    {consequence}" for consequence in _consequences(moment))
 
 
+def move_in_words(ruleset: Ruleset, game: np.void, player: int, move: str) -> str:
+    """What a player does in a position, from the text of the move: "player 2 drops card 17 [...]"."""
+    verb, *words = move.split()
+    return f"player {player} {_TOLD[verb](ruleset, game, *words)}"
+
+
 def card_name(ruleset: Ruleset, card: int) -> str:
     """A cargo card in words: its id, its flags (top row / bottom row) and its spice."""
     cargo = ruleset.tables.cargo[card]
@@ -77,67 +83,65 @@ def _goes_without_saying(moment: Moment) -> bool:
 
 
 def _move(moment: Moment) -> str:
-    verb, *words = moment.line["move"].split()
-    return f"player {moment.line['player']} {_TOLD[verb](moment, *words)}"
+    return move_in_words(moment.batch.ruleset, moment.before, moment.line["player"], moment.line["move"])
 
 
-def _place(moment: Moment, company: str) -> str:
-    return f"places a trader in {company}, rank {moment.after['height'][COMPANIES.index(company)]}"
+def _place(ruleset: Ruleset, game: np.void, company: str) -> str:
+    return f"places a trader in {company}, rank {game['height'][COMPANIES.index(company)] + 1}"
 
 
-def _contract(moment: Moment, kind: str, spice: str = "") -> str:
+def _contract(ruleset: Ruleset, game: np.void, kind: str, spice: str = "") -> str:
     return "fulfils no contract" if kind == "none" else f"chooses the contract {kind} {spice}".rstrip()
 
 
-def _pay(moment: Moment, spice: str, size: str = "") -> str:
-    owed = SPICES[int(np.argmax(moment.before["owed"] > 0))]
+def _pay(ruleset: Ruleset, game: np.void, spice: str, size: str = "") -> str:
+    owed = SPICES[int(np.argmax(game["owed"] > 0))]
     if spice == "joker":
         return f"pays {owed} with a joker"
     return f"pays {owed} with a {size} of {spice}" + (" through the pirates" if spice != owed else "")
 
 
-def _traders(moment: Moment, none: str) -> str:
+def _traders(ruleset: Ruleset, game: np.void, none: str) -> str:
     return "leaves the traders where they are"
 
 
-def _transfer(moment: Moment, company: str, rank: str, other: str) -> str:
-    return f"transfers the trader on {company} {rank} to {other}, rank {moment.after['height'][COMPANIES.index(other)]}"
+def _transfer(ruleset: Ruleset, game: np.void, company: str, rank: str, other: str) -> str:
+    return f"transfers the trader on {company} {rank} to {other}, rank {game['height'][COMPANIES.index(other)] + 1}"
 
 
-def _attack(moment: Moment, company: str, rank: str, above: str) -> str:
-    defender = moment.before["ladder"][COMPANIES.index(company), int(above) - 1]
+def _attack(ruleset: Ruleset, game: np.void, company: str, rank: str, above: str) -> str:
+    defender = game["ladder"][COMPANIES.index(company), int(above) - 1]
     return f"attacks player {defender} in {company}: rank {rank} against rank {above}"
 
 
-def _fight(moment: Moment, card: str) -> str:
-    side = PHASES[moment.before["phase"]]
+def _fight(ruleset: Ruleset, game: np.void, card: str) -> str:
+    side = PHASES[game["phase"]]
     if card == "done":
-        cards = moment.before["attack_cards" if side == "commit" else "defence_cards"]
+        cards = game["attack_cards" if side == "commit" else "defence_cards"]
         return f"has played {_count(cards, 'card')}" if cards else "does not defend"
-    return f"{'commits' if side == 'commit' else 'defends with'} {card_name(moment.batch.ruleset, int(card))}"
+    return f"{'commits' if side == 'commit' else 'defends with'} {card_name(ruleset, int(card))}"
 
 
-def _keep(moment: Moment, card: str) -> str:
-    return "keeps no card" if card == "none" else f"keeps {card_name(moment.batch.ruleset, int(card))}"
+def _keep(ruleset: Ruleset, game: np.void, card: str) -> str:
+    return "keeps no card" if card == "none" else f"keeps {card_name(ruleset, int(card))}"
 
 
-def _yield(moment: Moment, where: str) -> str:
+def _yield(ruleset: Ruleset, game: np.void, where: str) -> str:
     return "takes the slot the attacker left" if where == "slot" else f"leaves for {where}"
 
 
-def _ship(moment: Moment, card: str, place: str) -> str:
-    port = port_name(moment.batch.ruleset, int(moment.before["open"][int(place)]) - CARDS)
-    return f"ships {card_name(moment.batch.ruleset, int(card))} to {port}"
+def _ship(ruleset: Ruleset, game: np.void, card: str, place: str) -> str:
+    port = port_name(ruleset, int(game["open"][int(place)]) - CARDS)
+    return f"ships {card_name(ruleset, int(card))} to {port}"
 
 
-def _take(moment: Moment, card: str) -> str:
-    game = moment.before
+def _take(ruleset: Ruleset, game: np.void, card: str) -> str:
     company = COMPANIES[game["sharers"][game["sharer"]]]
-    return f"({company} {game['sharing_rank'] + 1}) takes {card_name(moment.batch.ruleset, int(card))}"
+    return f"({company} {game['sharing_rank'] + 1}) takes {card_name(ruleset, int(card))}"
 
 
-def _drop(moment: Moment, card: str) -> str:
-    return f"drops {card_name(moment.batch.ruleset, int(card))}"
+def _drop(ruleset: Ruleset, game: np.void, card: str) -> str:
+    return f"drops {card_name(ruleset, int(card))}"
 
 
 _TOLD: dict[str, Any] = {

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import ast
+import copy
+import pickle
 import re
+import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,15 +16,17 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
+import borneo_env
 from borneo_env import SPECTATOR, Batch, Ruleset, every_ruleset, redact, resample
 from borneo_env.engine.state import CARD_SLOTS, GAME, OVER, TAKE
-from borneo_env.render import ansi, rgb, svg
+from borneo_env.render import Picture, ansi, rgb, svg
 from borneo_env.render.chart import HEIGHT, WIDTH
 from borneo_env.render.gallery import EXAMPLES, draw
 from borneo_env.render.pen import measure
 from borneo_env.render.scene import Scene
 from borneo_env.render.terminal import ESCAPE
 from borneo_env.render.terminal import WIDTH as COLUMNS
+from borneo_env.story import move_in_words
 
 PICTURES = Path(__file__).parent.parent / "docs" / "pictures"
 RULESETS = [*every_ruleset(), Ruleset(players=3, tables="tiny")]  # type: ignore[arg-type]
@@ -37,13 +43,14 @@ class Moment(NamedTuple):
 def random_game(ruleset: Ruleset, seed: int = 4) -> Iterator[Moment]:
     """Every position of a game of random players, the end included."""
     batch = Batch(1, ruleset, seed=seed, finished="hold", skip_forced=False)
-    move = ""
+    told = ""
     while True:
-        yield Moment(batch.games[0].copy(), move)
+        yield Moment(batch.games[0].copy(), told)
         if batch.player[0] < 0:
             return
         action = batch.sample()
-        move = f"player {batch.player[0]}: {batch.actions.text(int(action[0]), batch.phase_name())}"
+        move = batch.actions.text(int(action[0]), batch.phase_name())
+        told = move_in_words(ruleset, batch.games[0], int(batch.player[0]), move)
         batch.step(action)
 
 
@@ -101,8 +108,9 @@ def test_every_position_fits_the_terminal(ruleset: Ruleset) -> None:
     for game, last_move in random_game(ruleset):
         table = ansi(ruleset, game, None, last_move, names, colour=False)
         assert max(map(len, table.splitlines())) <= COLUMNS
-        for words in (*names, last_move, *open_ports(ruleset, game)):
+        for words in (*names, *open_ports(ruleset, game)):
             assert words in table
+        assert last_move in " ".join(table.split())
 
 
 def open_ports(ruleset: Ruleset, game: np.void) -> list[str]:
@@ -181,6 +189,19 @@ def test_the_winner_is_named() -> None:
     assert re.search("(Ayu|Bram|Citra) (wins|and)", svg(ruleset, end.game, names=NAMES[:3]))
 
 
+def test_the_points_of_the_end_are_explained() -> None:
+    """R8.6, R9.2: contracts, cargo cards, ports and the pirate ship make the score."""
+    ruleset = Ruleset(players=5, blackbeard=True)
+    batch = Batch(30, ruleset, seed=2, finished="hold")
+    batch.play_random()
+    for game, scores in zip(batch.games, batch.scores(), strict=True):
+        scene = Scene(ruleset, game, None, "", None)
+        accounts = [scene.points_for(player) for player in range(5)]
+        assert [sum(account.values()) for account in accounts] == scores.tolist()
+        assert all(account.get("pirate ship", -2) == -2 for account in accounts)
+    assert (batch.games["pirates"] >= 0).any()
+
+
 # ---------------------------------------------------------------- secrets
 
 
@@ -221,6 +242,144 @@ def test_wrong_seats_and_names_are_explained() -> None:
         ansi(ruleset, game, names=["Ayu"])
 
 
+# ---------------------------------------------------------------- pictures that show themselves
+
+
+def test_a_picture_is_the_position_it_was_made_of() -> None:
+    games = Batch(3, players=3, seed=5)
+    games.play_random(60)
+    picture = games.picture(1, seat=2)
+    drawing, table = picture._repr_svg_(), str(picture)
+    assert drawing == svg(games.ruleset, games.games[1], 2)
+    assert table == ansi(games.ruleset, games.games[1], 2)
+    games.play_random(10)
+    assert (picture.svg(), str(picture)) == (drawing, table)
+
+
+def test_a_picture_is_saved_by_the_ending_of_its_name(tmp_path: Path) -> None:
+    image = pytest.importorskip("PIL.Image")
+    picture = Batch(1, players=3, seed=5).picture()
+    picture.save(tmp_path / "a.svg")
+    picture.save(str(tmp_path / "a.png"))
+    assert (tmp_path / "a.svg").read_text(encoding="utf-8") == picture.svg()
+    assert (np.asarray(image.open(tmp_path / "a.png")) == picture.rgb()).all()
+    with pytest.raises(ValueError, match=r"a\.jpg: a picture is saved as \.svg or \.png"):
+        picture.save(tmp_path / "a.jpg")
+
+
+@pytest.mark.parametrize("make", [borneo_env.env, borneo_env.raw_env, borneo_env.BorneoEnv])
+def test_before_reset_a_notebook_shows_a_text(make: Any) -> None:
+    notice = make(players=3)._repr_svg_()
+    assert "".join(ElementTree.fromstring(notice).itertext()).endswith("No game yet: reset() deals one.")
+
+
+def test_an_environment_shows_itself_in_a_notebook() -> None:
+    env = borneo_env.env(players=3, viewer=1)
+    env.reset(seed=5)
+    assert "last move" not in env._repr_svg_()
+    first = int(env.observe(env.agent_selection)["action_mask"].argmax())
+    agent = env.agent_selection
+    env.step(first)
+    drawing = env._repr_svg_()
+    check_layout(drawing)
+    assert "seen by player 1" in drawing
+    assert f"{agent.replace('_', ' ')} places a trader in red, rank 1" in drawing
+    again = borneo_env.env(players=3, viewer=1)
+    again.set_state(env.get_state())
+    assert again._repr_svg_() == drawing
+
+
+def test_a_seat_shows_itself_in_a_notebook() -> None:
+    seat = borneo_env.BorneoEnv(players=3)
+    seat.reset(seed=5)
+    assert seat._repr_svg_() == svg(seat.ruleset, seat._seats.batch.games[0], seat.seat)
+
+
+# ---------------------------------------------------------------- the window
+
+
+@pytest.fixture
+def pygame(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
+    """pygame with windows that nobody sees, on the screen of a laptop."""
+    monkeypatch.setenv("SDL_VIDEODRIVER", "dummy")
+    pygame = pytest.importorskip("pygame")
+    monkeypatch.setattr(pygame.display, "get_desktop_sizes", lambda: [(1366, 768)])
+    monkeypatch.setattr("borneo_env.render.window.SECONDS", 0)
+    yield pygame
+    pygame.display.quit()
+
+
+def human_env() -> borneo_env.env:
+    env = borneo_env.env(players=3, render_mode="human")
+    env.reset(seed=5)
+    return env
+
+
+def play_first(env: borneo_env.env) -> None:
+    env.step(int(env.observe(env.agent_selection)["action_mask"].argmax()))
+
+
+def test_a_window_fits_the_screen_and_shows_every_position(pygame: Any) -> None:
+    env = human_env()
+    surface = pygame.display.get_surface()
+    assert surface.get_width() < 1366
+    assert surface.get_height() < 0.9 * 768
+    shown = pygame.surfarray.array3d(surface).swapaxes(0, 1)
+    drawn = Picture(env.ruleset, env._batch.games[0]).rgb(surface.get_width())
+    assert (shown == drawn).all()
+    play_first(env)
+    assert (pygame.surfarray.array3d(surface).swapaxes(0, 1) != shown).any()
+    env.close()
+    assert not pygame.display.get_init()
+
+
+def test_a_picture_keeps_its_shape_in_a_resized_window(pygame: Any) -> None:
+    env = human_env()
+    pygame.display.set_mode((900, 400))
+    env.render()
+    surface = pygame.display.get_surface()
+    assert surface.get_at((3, 200)) == surface.get_at((896, 200)), "the sea left and right of the picture"
+    assert np.ptp(pygame.surfarray.array3d(surface)[300:600]) > 100
+
+
+def test_a_window_closed_by_its_user_stays_closed(pygame: Any) -> None:
+    env = human_env()
+    pygame.event.post(pygame.event.Event(pygame.QUIT))
+    for _ in range(3):
+        play_first(env)
+        assert not pygame.display.get_init()
+    env.close()
+    env.render()
+    assert pygame.display.get_init(), "closed and opened by the program"
+
+
+def test_two_environments_share_the_window(pygame: Any) -> None:
+    one, other = human_env(), human_env()
+    one.close()
+    play_first(other)
+    assert pygame.display.get_init()
+    one.close()
+
+
+def test_a_copied_environment_opens_its_own_window(pygame: Any) -> None:
+    env = human_env()
+    for twin in (copy.deepcopy(env), pickle.loads(pickle.dumps(env))):
+        twin.render()
+        twin.close()
+
+
+def test_without_a_screen_the_remedy_is_named(pygame: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SDL_VIDEODRIVER", "no such driver")
+    with pytest.raises(RuntimeError, match=r"no window can be opened: .*; render_mode='rgb_array' needs none"):
+        human_env()
+
+
+def test_without_pygame_the_remedy_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pygame", None)
+    with pytest.raises(ImportError, match=r"pygame, which is missing; pip install 'borneo-env\[render\]'"):
+        human_env()
+
+
 # ---------------------------------------------------------------- pixels
 
 
@@ -237,12 +396,47 @@ def test_pixels() -> None:
 
 def test_without_the_extra_the_remedy_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "resvg_py", None)
-    with pytest.raises(ImportError, match=r"pip install borneo-env\[render\]"):
+    with pytest.raises(ImportError, match=r"resvg_py, which is missing; pip install 'borneo-env\[render\]'"):
         rgb("<svg/>")
+
+
+@every
+def test_a_picture_pieced_together_is_the_one_drawn_at_once(ruleset: Ruleset) -> None:
+    """No part of the drawing reaches out of its pane, at a size where panes do not begin at whole pixels."""
+    pytest.importorskip("resvg_py")
+    moments = [*random_game(ruleset)]
+    for game, last_move in moments[:: len(moments) // 3]:
+        picture = Picture(ruleset, game, None, last_move)
+        pieced, drawn = picture.rgb(640).astype(int), rgb(picture.svg(), 640).astype(int)
+        assert pieced.shape == drawn.shape
+        assert np.abs(pieced - drawn).max() <= 24, "more than the rounding of half-transparent edges"
+
+
+# ---------------------------------------------------------------- the code
+
+
+def test_drawing_knows_no_rule() -> None:
+    folder = Path(borneo_env.__file__).parent / "render"
+    for path in folder.glob("*.py"):
+        nodes = [*ast.walk(ast.parse(path.read_text(encoding="utf-8")))]
+        imported = [node.module or "" for node in nodes if isinstance(node, ast.ImportFrom)]
+        imported += [alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names]
+        rules = [name for name in imported if re.match(r"borneo_env\.engine\.(rules|game|loops)", name)]
+        assert not rules, f"{path.name} imports {rules}"
+
+
+def test_importing_the_package_draws_nothing() -> None:
+    heavy = ("borneo_env.render", "borneo_env.story", "pygame", "PIL")
+    code = f"import sys, borneo_env; print([name for name in sys.modules if name.startswith({heavy})])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+# ---------------------------------------------------------------- the documentation
 
 
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_the_pictures_of_the_documentation_are_current(name: str) -> None:
-    """If this fails after an intended change, draw them anew with make_pictures."""
+    """If this fails after an intended change, draw them anew with `borneo pictures` and look at them."""
     assert (PICTURES / f"{name}.svg").read_text(encoding="utf-8") == draw(EXAMPLES[name])
     assert 10_000 < (PICTURES / f"{name}.png").stat().st_size < 300_000

@@ -330,6 +330,12 @@ class Batch:
         phase = self.phase_name(game)
         return [self.actions.text(int(action), phase) for action in desk["options"][: desk["count"]]]
 
+    def picture(self, game: int = 0, seat: int | None = None) -> Any:
+        """One game as a `Picture` for a seat's eyes (None: the whole table); it shows itself in a notebook."""
+        from borneo_env.render import Picture  # pictures are a layer above, for those who ask for one
+
+        return Picture(self.ruleset, self.games[game], seat)
+
     def phase_name(self, game: int = 0) -> str:
         return PHASES[self.games["phase"][game]]
 

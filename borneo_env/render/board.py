@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from borneo_env.cards import COMPANIES, CONTRACT_KINDS, SPICES, Port
-from borneo_env.engine.rules.ending import PIRATE_PENALTY
 from borneo_env.engine.state import BOARD_SLOTS, OPEN_PORTS, slots_of
 from borneo_env.render.cards import HEIGHT as CARD_HEIGHT
 from borneo_env.render.cards import WIDTH as CARD_WIDTH
 from borneo_env.render.cards import pile, spread, stacked
-from borneo_env.render.pen import INK, MINUS, TIMES, box, disc, group, stroke, text, use
+from borneo_env.render.pen import INK, TIMES, Pane, box, disc, group, sheet, stroke, text, use
 from borneo_env.render.scene import Scene
 from borneo_env.render.symbols import (
     BLOOD,
@@ -20,6 +19,7 @@ from borneo_env.render.symbols import (
     GOLD,
     PAPER,
     PAPER_EDGE,
+    PAPER_SPENT,
     PLAYER_COLOURS,
     PLAYER_INKS,
     SPICE_SYMBOLS,
@@ -35,13 +35,19 @@ PORT_CARD = 112.0  # its height
 QUAY, QUAY_INDENT = TOP + PORT_CARD + 10, 64.0  # where the cargo cards of a port begin
 SUPPLY_LEFT, SUPPLY_RIGHT = 958.0, 1240.0
 PILES = 354.0
+SPICE_STEP = 26.0
 NO_PILE = box(-22, 0, 44, 58, "none", PAPER_EDGE, 4, 1, ' stroke-dasharray="4 3"')
 
 
-def board(scene: Scene) -> str:
-    ports = "".join(_port(scene, place, PORTS_LEFT + place * PORT_STEP) for place in range(OPEN_PORTS))
+def board(scene: Scene) -> list[Pane]:
+    lefts = [PORTS_LEFT + place * PORT_STEP for place in range(OPEN_PORTS)]
     contracts = "".join(_contract(scene, kind, TOP + 50 * kind) for kind in range(len(CONTRACT_KINDS)))
-    return _ladders(scene) + ports + contracts + _piles(scene)
+    return [
+        Pane(LADDERS_LEFT - 25, TOP - 4, PORTS_LEFT - 5, BOTTOM + 6, _ladders(scene)),
+        *(Pane(x - 5, TOP - 4, x + PORT_STEP - 5, BOTTOM + 6, _port(scene, i, x)) for i, x in enumerate(lefts)),
+        Pane(SUPPLY_LEFT - 4, TOP - 4, SUPPLY_RIGHT + 6, PILES - 20, contracts),
+        Pane(SUPPLY_LEFT - 4, PILES - 20, SUPPLY_RIGHT + 6, BOTTOM + 6, _piles(scene)),
+    ]
 
 
 def trader(x: float, y: float, radius: float, player: int) -> str:
@@ -67,7 +73,7 @@ def _ladder(scene: Scene, company: int, ranks: list[float], step: float) -> str:
     left, radius, colour = LADDERS_LEFT + company * COLUMN, min(21.0, 0.41 * step), COMPANY_COLOURS[company]
     middle = left + COLUMN / 2
     drawn = [
-        box(left + 3, TOP, COLUMN - 6, LADDER_HEAD + len(ranks) * step, COMPANY_TINTS[company], colour, 8, 1.4),
+        sheet(left + 3, TOP, COLUMN - 6, LADDER_HEAD + len(ranks) * step, COMPANY_TINTS[company], colour, 8, 1.4),
         use(COMPANIES[company], middle - 17, TOP + 8, 1.6),
         text(middle, TOP + 53, COMPANIES[company], 14, COLUMN - 12, "bold", "middle"),
     ]
@@ -93,8 +99,8 @@ def _port(scene: Scene, place: int, left: float) -> str:
     port = scene.port(place)
     cards = [(card, scene.card(card)) for card in scene.cards_at(place)]
     if port is None:
-        sheet = _sharing_sheet(scene, left, BOTTOM - TOP if cards else 46)
-        return sheet + spread(cards, left + 8, TOP + 44, PORT_WIDTH - 16, BOTTOM - TOP - 52, 1)
+        ground = _sharing_sheet(scene, left, BOTTOM - TOP if cards else 46)
+        return ground + spread(cards, left + 8, TOP + 44, PORT_WIDTH - 16, BOTTOM - TOP - 52, 1)
     if not cards:
         return _port_card(scene, place, port, left) + _empty_quay(left)
     return _port_card(scene, place, port, left) + stacked(cards, left + QUAY_INDENT, QUAY, BOTTOM - QUAY - 4, 1.3)
@@ -102,10 +108,10 @@ def _port(scene: Scene, place: int, left: float) -> str:
 
 def _sharing_sheet(scene: Scene, left: float, height: float) -> str:
     """The place of a port whose cards are being shared out; after the last port it stays closed (R8.3)."""
-    words = scene.distribution or "closed"
+    words = scene.distribution or "no port left"
     edge, line = (GOLD, 3.0) if scene.distribution else (PAPER_EDGE, 1.2)
-    sheet = box(left, TOP, PORT_WIDTH, height, PAPER, edge, 9, line, ' fill-opacity=".85"')
-    return sheet + text(left + PORT_WIDTH / 2, TOP + 29, words, 18, PORT_WIDTH - 20, "bold", "middle")
+    ground = sheet(left, TOP, PORT_WIDTH, height, PAPER, edge, 9, line)
+    return ground + text(left + PORT_WIDTH / 2, TOP + 29, words, 18, PORT_WIDTH - 20, "bold", "middle")
 
 
 def _empty_quay(left: float) -> str:
@@ -116,7 +122,7 @@ def _empty_quay(left: float) -> str:
 def _port_card(scene: Scene, place: int, port: Port, left: float) -> str:
     tint, right = SPICE_TINTS[SPICE_SYMBOLS.index(port.spice)], left + PORT_WIDTH
     return (
-        box(left, TOP, PORT_WIDTH, PORT_CARD, CARD, PAPER_EDGE, 9, 1.4)
+        sheet(left, TOP, PORT_WIDTH, PORT_CARD, CARD, PAPER_EDGE, 9, 1.4)
         + box(left, TOP, PORT_WIDTH, 38, tint, PAPER_EDGE, 9, 1.4)
         + disc(left + 22, TOP + 19, 14.5, CARD, PAPER_EDGE)
         + use("anchor", left + 22, TOP + 18, 0.85)
@@ -163,10 +169,10 @@ def _contract(scene: Scene, kind: int, top: float) -> str:
     edge, line = (GOLD, 3.0) if scene.g.contract == kind else (PAPER_EDGE, 1.2)
     ink = INK if supply else FAINT
     return (
-        box(SUPPLY_LEFT, top, width, 44, CARD, edge, 7, line, "" if supply else ' fill-opacity=".5"')
+        sheet(SUPPLY_LEFT, top, width, 44, CARD if supply else PAPER_SPENT, edge, 7, line)
         + seal(SUPPLY_LEFT + 26, top + 22, 17, scene.ruleset.tables.contracts[kind].points)
         + text(SUPPLY_LEFT + 52, top + 28, contract_words(kind), 17, 80, "bold", ink=ink)
-        + _spices_asked(kind, SUPPLY_LEFT + 146, top + 22)
+        + _spices_asked(kind, SUPPLY_LEFT + 143, top + 22)
         + text(SUPPLY_RIGHT - 12, top + 28, f"{TIMES} {supply}", 17, 46, "bold", "end", ink)
     )
 
@@ -185,10 +191,10 @@ def contract_words(kind: int) -> str:
 
 def _spices_asked(kind: int, x: float, y: float) -> str:
     """The four spices, with strokes between them where one is asked for."""
-    spices = "".join(use(spice, x + 24 * i, y, 0.85) for i, spice in enumerate(SPICES))
+    spices = "".join(use(spice, x + SPICE_STEP * i, y, 0.8) for i, spice in enumerate(SPICES))
     if CONTRACT_KINDS[kind].startswith("each"):
         return spices
-    return spices + stroke("".join(f"M{x + 24 * i - 14:.0f} {y + 7:.0f}l4-14" for i in (1, 2, 3)), FAINT)
+    return spices + stroke("".join(f"M{x + SPICE_STEP * i - 15:.0f} {y + 6:.0f}l4-12" for i in (1, 2, 3)), FAINT)
 
 
 def _piles(scene: Scene) -> str:
@@ -199,9 +205,8 @@ def _piles(scene: Scene) -> str:
         ("ports left", str(g.ports_left), pile("port-back", g.ports_left, -29, 12, 0.52)),
     ]
     if scene.ruleset.blackbeard:
-        piles.append(
-            ("pirate ship", "at sea" if g.pirates < 0 else f"{MINUS}{PIRATE_PENALTY}", _pirate_ship(g.pirates))
-        )
+        holder = "at sea" if g.pirates < 0 else scene.names[g.pirates]
+        piles.append(("pirate ship", holder, _pirate_ship(g.pirates)))
     step = (SUPPLY_RIGHT - SUPPLY_LEFT) / len(piles)
     drawn = []
     for i, (name, count, drawing) in enumerate(piles):

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from functools import cache
 
 from borneo_env.cards import SPICES, Cargo
-from borneo_env.render.pen import INK, box, disc, group, text, use
+from borneo_env.render.pen import INK, box, disc, group, sheet, text, use
 from borneo_env.render.symbols import CARD, FAINT, GOLD, PAPER_EDGE, SPICE_TINTS
 
 WIDTH, HEIGHT = 84, 112
@@ -27,7 +27,7 @@ def face(number: int, card: Cargo) -> str:
 def _head(card: Cargo) -> str:
     """The paper and the top row of flags: all that is seen of a covered card."""
     flags = "".join(use(flag, 6 + 25 * i, 7) for i, flag in enumerate(card.flags[:3]))
-    return box(0, 0, WIDTH, HEIGHT, CARD, PAPER_EDGE, 7, 1.2) + flags
+    return sheet(0, 0, WIDTH, HEIGHT, CARD, PAPER_EDGE, 7) + flags
 
 
 def _spice(card: Cargo) -> str:
@@ -50,10 +50,13 @@ def spread(cards: Sequence[Numbered], x: float, y: float, width: float, height: 
     rows, scale = _rows(len(cards), width, height, largest)
     columns = -(-len(cards) // rows)
     across, down = (WIDTH + GAP) * scale, (HEIGHT + GAP) * scale
-    x += (width - columns * across + GAP * scale) / 2
     y += (height - rows * down + GAP * scale) / 2
-    places = ((x + i % columns * across, y + i // columns * down) for i in range(len(cards)))
-    return "".join(group(*at, scale, face(*card)) for at, card in zip(places, cards, strict=True))
+    drawn = []
+    for row in range(rows):
+        cards_of_row = cards[row * columns : (row + 1) * columns]
+        first = x + (width - len(cards_of_row) * across + GAP * scale) / 2
+        drawn += [group(first + i * across, y + row * down, scale, face(*card)) for i, card in enumerate(cards_of_row)]
+    return "".join(drawn)
 
 
 def _rows(count: int, width: float, height: float, largest: float) -> tuple[int, float]:
@@ -80,11 +83,12 @@ def stacked(cards: Sequence[Numbered], x: float, y: float, height: float, larges
 
 
 def _tag(right: float, y: float, height: float, number: int, card: Cargo) -> str:
-    """The number and the spice of a covered card."""
+    """The number and the spice of a covered card, on a slip that is tucked under it."""
     size, middle = min(1.0, height / 34), y + height / 2
     double = double_mark(right - 3 * size, middle - 6 * size, 5.5 * size) if card.count == 2 else ""
     return (
-        text(right - 24 * size, middle + 4 * size, str(number), 12.5 * size, 20, "regular", "end", INK)
+        box(right - 46 * size, middle - 12 * size, 60 * size, 24 * size, CARD, PAPER_EDGE, 6 * size)
+        + text(right - 24 * size, middle + 4.5 * size, str(number), 13.5 * size, 20, "regular", "end", INK)
         + use(card.spice, right - 11 * size, middle, 0.82 * size)
         + double
     )

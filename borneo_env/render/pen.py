@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import lru_cache
+from typing import NamedTuple
 from xml.sax.saxutils import escape
 
 FONT = "Source Serif Pro"  # the package font-source-serif-pro brings it; other serif fonts are stretched to its widths
@@ -42,6 +43,16 @@ STYLE = (
     f"text{{font-family:'{FONT}',Georgia,'DejaVu Serif',serif}}"
     ".bold{font-weight:600}.italic{font-style:italic}.middle{text-anchor:middle}.end{text-anchor:end}"
 )
+
+
+class Pane(NamedTuple):
+    """A part of the picture and the box it keeps to. Parts are turned into pixels one by one, and kept."""
+
+    left: float
+    top: float
+    right: float
+    bottom: float
+    content: str
 
 
 def printable(words: str) -> str:
@@ -102,6 +113,14 @@ def box(
         f'<rect x="{x:.1f}" y="{y:.1f}" width="{width:.1f}" height="{height:.1f}" rx="{corner:g}" fill="{fill}" '
         f'stroke="{edge}" stroke-width="{line:g}"{more}/>'
     )
+
+
+def sheet(
+    x: float, y: float, width: float, height: float, fill: str, edge: str, corner: float, line: float = 1.2
+) -> str:
+    """A box that lies on something and throws a shadow."""
+    shadow = box(x + 1, y + 2.5, width, height, INK, corner=corner, more=' fill-opacity=".22"')
+    return shadow + box(x, y, width, height, fill, edge, corner, line)
 
 
 def disc(x: float, y: float, radius: float, fill: str, edge: str = "none", line: float = 1, more: str = "") -> str:

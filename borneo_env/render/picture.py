@@ -1,30 +1,35 @@
-"""svg: one drawing of a whole position."""
+"""Picture: a position as somebody sees it, to be shown in a notebook, printed, saved or turned into pixels."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from importlib import import_module
+from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
 from borneo_env.render.board import board
 from borneo_env.render.chart import BACKGROUND, HEIGHT, WIDTH
-from borneo_env.render.pen import STYLE, text
+from borneo_env.render.pen import STYLE, Pane, text
+from borneo_env.render.pixels import pieced_together
 from borneo_env.render.players import panels
 from borneo_env.render.scene import Scene
 from borneo_env.render.strip import strip
-from borneo_env.render.symbols import FOAM, GOLD, SYMBOLS
+from borneo_env.render.symbols import FOAM, GOLD, SEA, SYMBOLS
+from borneo_env.render.terminal import table
 from borneo_env.ruleset import Ruleset
 
+DEFINITIONS = f"<style>{STYLE}</style><defs>{SYMBOLS}</defs>"
 HEAD = (
     f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" width="{WIDTH}" height="{HEIGHT}">'
-    f"<style>{STYLE}</style><defs>{SYMBOLS}</defs>{BACKGROUND}"
+    f"{DEFINITIONS}{BACKGROUND}"
 )
+TAIL = "</svg>\n"
 
 
-def svg(
-    ruleset: Ruleset, game: np.void, seat: int | None = None, last_move: str = "", names: Sequence[str] | None = None
-) -> str:
-    """A position as an SVG drawing of 1280 by 1012, always of the same size.
+class Picture:
+    """A position as it was when the picture was made: in a notebook it shows itself, `print` gives it as text.
 
     Arguments:
         ruleset, game: the game record, complete or redacted.
@@ -33,14 +38,66 @@ def svg(
         last_move: the last move in words; forced moves in between need not be told.
         names: the players' names instead of "player 0", "player 1", ...
     """
-    scene = Scene(ruleset, game, seat, last_move, names)
-    return HEAD + _title(scene) + board(scene) + strip(scene) + panels(scene) + "</svg>\n"
+
+    def __init__(
+        self,
+        ruleset: Ruleset,
+        game: np.void,
+        seat: int | None = None,
+        last_move: str = "",
+        names: Sequence[str] | None = None,
+    ) -> None:
+        self._scene = Scene(ruleset, game, seat, last_move, names)
+
+    def svg(self) -> str:
+        """An SVG drawing of 1280 by 1012, always of the same size."""
+        return HEAD + "".join(pane.content for pane in self._panes()) + TAIL
+
+    def rgb(self, width: int = WIDTH) -> NDArray[np.uint8]:
+        """An array of pixels (height, width, 3); parts that were drawn before are not drawn again."""
+        return pieced_together(HEAD + TAIL, DEFINITIONS, self._panes(), width)
+
+    def ansi(self, colour: bool = True) -> str:
+        """A text of at most 80 columns for the terminal."""
+        return table(self._scene, colour)
+
+    def save(self, path: str | Path) -> None:
+        """Write the picture to a file whose name ends in .svg, or in .png."""
+        path = Path(path)
+        if path.suffix == ".svg":
+            path.write_text(self.svg(), encoding="utf-8")
+        elif path.suffix == ".png":
+            pixels = self.rgb()
+            import_module("PIL.Image").fromarray(pixels).save(path, optimize=True)
+        else:
+            raise ValueError(f"{path}: a picture is saved as .svg or .png")
+
+    def __str__(self) -> str:
+        return self.ansi()
+
+    def _repr_svg_(self) -> str:
+        return self.svg()
+
+    def _panes(self) -> list[Pane]:
+        scene = self._scene
+        return [_title(scene), *board(scene), strip(scene), *panels(scene)]
 
 
-def _title(scene: Scene) -> str:
+def svg(
+    ruleset: Ruleset, game: np.void, seat: int | None = None, last_move: str = "", names: Sequence[str] | None = None
+) -> str:
+    """A position as an SVG drawing; the arguments are those of `Picture`."""
+    return Picture(ruleset, game, seat, last_move, names).svg()
+
+
+def notice(words: str) -> str:
+    """Words as a small SVG drawing, where there is no position to show."""
+    size = f'width="{WIDTH // 2}" height="48"'
+    ground = f'<rect {size} rx="8" fill="{SEA}"/>' + text(20, 30, words, 18, WIDTH / 2 - 40, ink=FOAM)
+    return f'<svg xmlns="http://www.w3.org/2000/svg" {size}><style>{STYLE}</style>{ground}{TAIL}'
+
+
+def _title(scene: Scene) -> Pane:
     name = text(28, 44, "BORNEO", 34, 190, "bold", ink=GOLD)
-    return (
-        name
-        + text(190, 42, scene.title, 18, 640, ink=FOAM)
-        + text(1252, 42, scene.view, 17, 400, "italic", "end", FOAM)
-    )
+    edition = text(190, 42, scene.title, 18, 640, ink=FOAM)
+    return Pane(0, 0, WIDTH, 60, name + edition + text(1252, 42, scene.view, 17, 400, "italic", "end", FOAM))

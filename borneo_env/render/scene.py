@@ -22,6 +22,7 @@ from borneo_env.engine.state import (
     DEFENCE,
     DEFEND,
     DISCARD,
+    DOUBLE,
     DROP,
     GAME,
     HAND,
@@ -33,12 +34,14 @@ from borneo_env.engine.state import (
     OVER,
     PAY,
     PLACE,
+    PORT,
     SHIP,
+    SINGLE,
     TAKE,
     TRADERS,
     YIELD,
 )
-from borneo_env.render.pen import printable
+from borneo_env.render.pen import MINUS, printable
 from borneo_env.ruleset import Ruleset
 
 SECRETS = ("rng", "number", "draw", "port_pile")
@@ -56,6 +59,16 @@ CONTEST = (COMMIT, DEFEND, KEEP, YIELD)
 def count(number: int, thing: str) -> str:
     """A number of things: "1 card", "3 cards"."""
     return f"{number} {thing}" if number == 1 else f"{number} {thing}s"
+
+
+def ordinal(number: int) -> str:
+    """A place: "1st", "2nd", "3rd", "4th"."""
+    return f"{number}{ {1: 'st', 2: 'nd', 3: 'rd'}.get(number, 'th') }"
+
+
+def signed(number: int) -> str:
+    """A number with a real minus sign."""
+    return str(number).replace("-", MINUS)
 
 
 class Trader(NamedTuple):
@@ -171,6 +184,23 @@ class Scene:
             names = " and ".join(self.names[player] for player in self.winners)
             return f"{names} {'wins' if len(self.winners) == 1 else 'share the victory'}"
         return f"{self.names[self.g.player]} decides"
+
+    @property
+    def whose_turn(self) -> str:
+        """Whose turn it is and which phase of it: "turn of player 2 · cargo"; nothing outside the turns."""
+        return f"turn of {self.names[self.g.turn]} · {self.step}" if self.step else ""
+
+    def points_for(self, player: int) -> dict[str, int]:
+        """Where a player's points come from; what neither contracts nor the warehouse explain is the pirate ship's."""
+        g, contracts = self.g, self.ruleset.tables.contracts
+        points = {
+            "contracts": sum(n * kind.points for n, kind in zip(g.fulfilled[player], contracts, strict=True)),
+            "cargo cards": sum(stock[SINGLE] + stock[DOUBLE] for stock in g.stock[player]),
+            "ports": sum(stock[PORT] for stock in g.stock[player]),
+        }
+        if g.pirates == player:
+            points["pirate ship"] = self.scores[player] - sum(points.values())
+        return points
 
     @property
     def question(self) -> str:

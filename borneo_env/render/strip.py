@@ -6,8 +6,8 @@ from borneo_env.cards import COMPANIES, SPICES
 from borneo_env.engine.state import LAST_CONTRACT, OVER, PAY, PLACE, TAKE
 from borneo_env.render.board import contract_words, seal, trader
 from borneo_env.render.cards import spread
-from borneo_env.render.pen import INK, TIMES, box, disc, lines, stroke, text, use
-from borneo_env.render.scene import STEPS, Scene, Side, count
+from borneo_env.render.pen import INK, TIMES, Pane, box, disc, lines, sheet, stroke, text, use
+from borneo_env.render.scene import STEPS, Scene, Side, count, ordinal
 from borneo_env.render.symbols import CARD, FAINT, GLOW, GOLD, PAPER, PAPER_EDGE
 
 LEFT, RIGHT, TOP, BOTTOM = 20.0, 1260.0, 504.0, 620.0
@@ -16,17 +16,24 @@ MIDDLE = TOP + 44
 STEP_WORDS = {"contract": "at most one", "traders": "if you like", "cargo": "one card", "drawing": "two cards"}
 
 
-def strip(scene: Scene) -> str:
+def strip(scene: Scene) -> Pane:
     details = {PLACE: _placing, PAY: _payment, TAKE: _distribution, LAST_CONTRACT: _last_contracts, OVER: _result}
     detail = _contest if scene.contest else details.get(scene.g.phase, _course)
-    return (
-        box(LEFT, TOP, RIGHT - LEFT, BOTTOM - TOP, PAPER, PAPER_EDGE, 8, 1.2)
+    content = (
+        sheet(LEFT, TOP, RIGHT - LEFT, BOTTOM - TOP, PAPER, PAPER_EDGE, 8)
         + stroke(f"M{DETAILS - 10} {TOP + 10}V{TOP + 80}M{LEFT + 14} {TOP + 88}H{RIGHT - 14}", PAPER_EDGE)
         + _decision(scene)
         + detail(scene)
-        + text(LEFT + 16, TOP + 107, "last move", 14, 70, "italic", ink=FAINT)
-        + text(LEFT + 84, TOP + 107, scene.last_move, 16, RIGHT - LEFT - 100)
+        + _last_move(scene.last_move)
     )
+    return Pane(LEFT - 2, TOP - 2, RIGHT + 4, BOTTOM + 4, content)
+
+
+def _last_move(words: str) -> str:
+    if not words:
+        return ""
+    name = text(LEFT + 16, TOP + 107, "last move", 14, 70, "italic", ink=FAINT)
+    return name + text(LEFT + 84, TOP + 107, words, 16, RIGHT - LEFT - 100)
 
 
 def _decision(scene: Scene) -> str:
@@ -35,9 +42,14 @@ def _decision(scene: Scene) -> str:
     left = LEFT + 70 if deciding else LEFT + 16
     room = DETAILS - 22 - left
     question = lines(scene.question, 15, room)[:2]
-    top = MIDDLE + 1 - 9 * len(question)
+    top = MIDDLE + 11 - 9 * len(question)
     asked = (text(left, top + 20 + 18 * i, line, 15, room) for i, line in enumerate(question))
-    return deciding + text(left, top, scene.headline, 21, room, "bold") + "".join(asked)
+    return (
+        deciding
+        + text(left, top - 20, scene.whose_turn, 13.5, room, "italic", ink=FAINT)
+        + text(left, top, scene.headline, 21, room, "bold")
+        + "".join(asked)
+    )
 
 
 def _course(scene: Scene) -> str:
@@ -145,8 +157,8 @@ def _result(scene: Scene) -> str:
     drawn = []
     for i, player in enumerate(order):
         x = DETAILS + i * step
-        drawn.append(text(x + 12, MIDDLE + 8, f"{scene.places[player]}.", 23, 24, "bold", ink=FAINT))
-        drawn.append(trader(x + 56, MIDDLE, 18, player))
-        drawn.append(text(x + 82, MIDDLE - 3, scene.names[player], 16, step - 90, "bold"))
-        drawn.append(text(x + 82, MIDDLE + 17, count(scene.scores[player], "point"), 15, step - 90))
+        drawn.append(text(x + 6, MIDDLE + 7, ordinal(scene.places[player]), 18, 30, "bold", ink=FAINT))
+        drawn.append(trader(x + 60, MIDDLE, 18, player))
+        drawn.append(text(x + 85, MIDDLE - 3, scene.names[player], 16, step - 93, "bold"))
+        drawn.append(text(x + 85, MIDDLE + 17, count(scene.scores[player], "point"), 15, step - 93))
     return "".join(drawn)

@@ -11,8 +11,9 @@ from borneo_env.render.pen import INK
 
 PAPER = "#f5ebd3"
 PAPER_EDGE = "#b08d57"
+PAPER_SPENT = "#e6dfc4"  # of contracts that are all taken
 CARD = "#fcf7ea"
-FAINT = "#8a7350"
+FAINT = "#705a38"
 GOLD = "#d29a2e"
 SEA = "#1d3d49"
 FOAM = "#f2e6c9"

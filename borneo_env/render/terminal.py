@@ -1,4 +1,4 @@
-"""ansi: a position as a table for the terminal, 100 columns wide, in plain ANSI escapes or without any."""
+"""ansi: a position as a table for the terminal, 80 columns wide, in plain ANSI escapes or without any."""
 
 from __future__ import annotations
 
@@ -12,11 +12,14 @@ import numpy as np
 from borneo_env.cards import CHEST, COMPANIES, CONTRACT_KINDS, SPICES
 from borneo_env.engine.state import LAST_CONTRACT, N_SPICES, OPEN_PORTS, OVER, PAY, PORT, TAKE
 from borneo_env.render.pen import TIMES
-from borneo_env.render.scene import Scene, count
+from borneo_env.render.scene import Scene, count, ordinal, signed
 from borneo_env.ruleset import Ruleset
 
-WIDTH = 100
-NAME = 16  # how much of a name is shown in the tables
+WIDTH = 80
+NAME = 16  # how much of the name of a port is shown,
+PLAYER = 10  # and of a player
+PORTS_WIDTH = 59  # what the ladders leave to the ports
+STOCKS = (7, 9, 7, 7)  # the columns of the warehouses
 ESCAPE = re.compile(r"\x1b\[[0-9;]*m")
 
 BOLD, FAINT = "1", "2"
@@ -28,22 +31,27 @@ def ansi(
     ruleset: Ruleset, game: np.void, seat: int | None = None, last_move: str = "", names: Sequence[str] | None = None,
     colour: bool = True,
 ) -> str:  # fmt: skip
-    """A position as text of at most 100 columns; the arguments are those of `svg`, and whether to use colours."""
-    scene = Scene(ruleset, game, seat, last_move, names)
+    """A position as text of at most 80 columns; the arguments are those of `Picture`, and whether to use colours."""
+    return table(Scene(ruleset, game, seat, last_move, names), colour)
+
+
+def table(scene: Scene, colour: bool) -> str:
+    """A scene as text."""
+    last_move = f"last move: {scene.last_move}" if scene.last_move else ""
     drawn = "\n".join(
         [
             _sides(_paint("BORNEO", BOLD) + f"  {scene.title}", scene.view),
             _rule(),
             *_beside(_ladders(scene), _ports(scene)),
             _rule(),
-            _contracts(scene),
+            *_contracts(scene),
             _piles(scene),
             _rule(),
             *_players(scene),
             *_hands(scene),
             _rule(),
             *_decision(scene),
-            *wrap(f"last move: {scene.last_move}", WIDTH, subsequent_indent="  "),
+            *wrap(last_move, WIDTH, subsequent_indent="  "),
         ]
     )
     return (drawn if colour else ESCAPE.sub("", drawn)) + "\n"
@@ -72,16 +80,16 @@ def _rule() -> str:
 
 
 def _beside(left: Sequence[str], right: Sequence[str]) -> Iterator[str]:
-    width = 4 + max(map(_length, left))
+    width = 3 + max(map(_length, left))
     for first, second in zip_longest(left, right, fillvalue=""):
         yield (_padded(first, width) + second).rstrip()
 
 
-def _packed(pieces: Iterable[str], indent: str) -> Iterator[str]:
+def _packed(pieces: Iterable[str], indent: str, width: int = WIDTH) -> Iterator[str]:
     """Pieces side by side, on as many lines as they need."""
     line = indent
     for piece in pieces:
-        if _length(line) + _length(piece) > WIDTH and line.strip():
+        if _length(line) + _length(piece.rstrip()) > width and line.strip():
             yield line.rstrip()
             line = " " * _length(indent)
         line += piece
@@ -126,25 +134,25 @@ def _ports(scene: Scene) -> list[str]:
 def _port(scene: Scene, place: int) -> Iterator[str]:
     port, cards = scene.port(place), scene.cards_at(place)
     if port is None:
-        yield f"{place} {scene.distribution or 'closed'}"
+        yield f"{place} {scene.distribution or 'no port left'}"
     else:
         name = f"{place} {_paint(port.name[:NAME], BOLD)} ({port.spice})"
         shown = zip(COMPANIES, scene.g.shown[place], strict=True)
-        monopoly = "  ".join(f"{_flags([company])} {flags}/{port.monopoly}" for company, flags in shown)
-        yield _padded(f"{_padded(name, 24)} cargo {scene.g.laid[place]}/{port.limit}", 38) + monopoly
+        monopoly = " ".join(f"{_flags([company])}{flags:>2}" for company, flags in shown)
+        yield f"{_padded(name, 24)} cargo {scene.g.laid[place]}/{port.limit}  {monopoly} of {port.monopoly}"
     covered = cards[:-1] if port else []
-    for i in range(0, len(cards), 3):
-        yield "  " + "".join(_card(scene, card, card in covered) for card in cards[i : i + 3])
+    yield from _packed((_card(scene, card, card in covered) for card in cards), "  ", PORTS_WIDTH) if cards else ()
 
 
-def _contracts(scene: Scene) -> str:
+def _contracts(scene: Scene) -> Iterator[str]:
     kinds = zip(CONTRACT_KINDS, scene.ruleset.tables.contracts, scene.g.supply, strict=True)
-    return "contracts  " + "  ".join(f"{kind} ({contract.points}) {TIMES}{left}" for kind, contract, left in kinds)
+    left = (f"{kind} ({contract.points}){TIMES}{supply}  " for kind, contract, supply in kinds)
+    yield from _packed(left, "supply  ")
 
 
 def _piles(scene: Scene) -> str:
     g = scene.g
-    piles = f"piles      draw {g.draw_left} · discards {scene.discards} · ports {g.ports_left}"
+    piles = f"piles   draw {g.draw_left} · discards {scene.discards} · ports {g.ports_left}"
     if not scene.ruleset.blackbeard:
         return piles
     return piles + f" · pirate ship {'at sea' if g.pirates < 0 else f'with {scene.names[g.pirates][:NAME]}'}"
@@ -154,23 +162,24 @@ def _piles(scene: Scene) -> str:
 
 
 def _players(scene: Scene) -> Iterator[str]:
-    heads = "".join(f"{spice:<9}" for spice in SPICES)
-    yield _paint(f"   player{'':<{NAME - 5}}points  hand  {heads}{CHEST:<7}contracts", FAINT)
+    heads = "".join(f"{spice:<{width}}" for spice, width in zip(SPICES, STOCKS, strict=True))
+    contracts = "".join(f"{contract.points:>3}" for contract in scene.ruleset.tables.contracts)
+    yield _paint(f"     {'player':<{PLAYER}} points hand  {heads}{CHEST:<5}{contracts}", FAINT)
     for player in scene.players:
         yield _player(scene, player)
-    yield _paint(f"> decides, * has the turn; warehouses: singles+doubles+ports; contracts: points{TIMES}number", FAINT)
+    marks = "> decides  * has the turn"
+    yield _paint(f"{marks:<29}warehouse: singles+doubles+ports  {'contracts':>16}", FAINT)
 
 
 def _player(scene: Scene, player: int) -> str:
     g = scene.g
     mark = ">" if g.player == player else "*" if scene.step and g.turn == player else " "
-    name = scene.names[player][:NAME]
-    shelves = "".join(f"{_stock(g.stock[player][spice]):<9}" for spice in range(N_SPICES))
+    name = scene.names[player][:PLAYER]
+    shelves = "".join(f"{_stock(stock):<{width}}" for stock, width in zip(g.stock[player][:-1], STOCKS, strict=True))
     chests = g.stock[player][N_SPICES][PORT] or "."
-    kinds = zip(scene.ruleset.tables.contracts, g.fulfilled[player], strict=True)
-    contracts = " ".join(f"{contract.points}{TIMES}{number}" for contract, number in kinds if number)
-    numbers = f"{scene.scores[player]:>6}  {g.hand_size[player]:>4}  "
-    return f"{mark}{_trader(player)}{name:<{NAME}}{numbers}{shelves}{chests:<7}{contracts}".rstrip()
+    contracts = "".join(f"{number or '.':>3}" for number in g.fulfilled[player])
+    numbers = f"{signed(scene.scores[player]):>6} {g.hand_size[player]:>4}  "
+    return f"{mark}{_trader(player)} {name:<{PLAYER}} {numbers}{shelves}{chests:<5}{contracts}"
 
 
 def _stock(sizes: list[int]) -> str:
@@ -188,7 +197,7 @@ def _hands(scene: Scene) -> Iterator[str]:
 
 
 def _decision(scene: Scene) -> Iterator[str]:
-    turn = f" (turn of {scene.names[scene.g.turn]}: {scene.step})" if scene.step else ""
+    turn = f" ({scene.whose_turn})" if scene.whose_turn else ""
     yield from (_paint(line, BOLD) for line in wrap(scene.headline + turn, WIDTH))
     yield scene.question
     details = {PAY: _payment, TAKE: _distribution, LAST_CONTRACT: _last_contracts, OVER: _result}
@@ -223,6 +232,6 @@ def _last_contracts(scene: Scene) -> Iterator[str]:
 
 def _result(scene: Scene) -> Iterator[str]:
     order = sorted(scene.players, key=scene.places.__getitem__)
-    yield "  ".join(
-        f"{scene.places[player]}. {_trader(player)} {count(scene.scores[player], 'point')}" for player in order
-    )
+    for player in order:
+        sources = ", ".join(f"{source} {signed(points)}" for source, points in scene.points_for(player).items())
+        yield f"  {ordinal(scene.places[player])} {_trader(player)} {count(scene.scores[player], 'point')}: {sources}"
