@@ -223,6 +223,11 @@ class env(raw_env):
             EnvLogger.error_observe_before_reset()
         return super().observe(agent)
 
+    def render(self) -> Any:
+        if not hasattr(self, "agent_selection"):
+            EnvLogger.error_render_before_reset()
+        return super().render()
+
     def _lose(self, offender: str) -> None:
         """End the game for an illegal move."""
         EnvLogger.warn_on_illegal_move()

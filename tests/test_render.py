@@ -273,6 +273,11 @@ def test_before_reset_a_notebook_shows_a_text(make: Any) -> None:
     assert "".join(ElementTree.fromstring(notice).itertext()).endswith("No game yet: reset() deals one.")
 
 
+def test_rendering_before_reset_is_an_error_that_says_so() -> None:
+    with pytest.raises(AssertionError, match="reset"):
+        borneo_env.env(players=3, render_mode="ansi").render()
+
+
 def test_an_environment_shows_itself_in_a_notebook() -> None:
     env = borneo_env.env(players=3, viewer=1)
     env.reset(seed=5)

@@ -59,7 +59,7 @@ class Window:
             return
         if self._pygame.display.get_surface() is None:
             self._open()
-        if self._pygame.event.get(self._pygame.QUIT):
+        if any(event.type == self._pygame.QUIT for event in self._pygame.event.get()):
             self.close()
             self._closed_by_user = True
 
