@@ -174,6 +174,8 @@ class raw_env(AECEnv):  # type: ignore[misc]  # PettingZoo has no types; the nam
 
     def render(self) -> Any:
         """The position as the render mode says: text, an array of pixels, or a window."""
+        if not hasattr(self, "agent_selection"):
+            EnvLogger.error_render_before_reset()
         return self._screen.show(self.ruleset, self._batch.games[0], self.viewer, self._told_move())
 
     def _repr_svg_(self) -> str:
@@ -222,11 +224,6 @@ class env(raw_env):
         if not hasattr(self, "agent_selection"):
             EnvLogger.error_observe_before_reset()
         return super().observe(agent)
-
-    def render(self) -> Any:
-        if not hasattr(self, "agent_selection"):
-            EnvLogger.error_render_before_reset()
-        return super().render()
 
     def _lose(self, offender: str) -> None:
         """End the game for an illegal move."""
