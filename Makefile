@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: run test soak lint bench clean
+.PHONY: run test soak ecosystem bench clean
 
 run: $(VENV)/installed
 	$(BIN)/borneo random --games 3000 --seed 1
@@ -17,6 +17,12 @@ test: $(VENV)/installed
 # 20,000 games and more against the independent referee: some ten minutes on two cores.
 soak: $(VENV)/installed
 	$(BIN)/pytest -m soak -s
+
+# Whole games through TorchRL and Tianshou, in a virtual environment of their own.
+ecosystem: .venv-ecosystem/installed
+	.venv-ecosystem/bin/python tests/ecosystem/torchrl_rollout.py --seed 1
+	.venv-ecosystem/bin/python tests/ecosystem/tianshou_rollout.py --seed 1
+	.venv-ecosystem/bin/python tests/ecosystem/readme_examples.py
 
 # The engine beside other environments, in a virtual environment of its own.
 bench: .venv-bench/installed
@@ -32,5 +38,10 @@ $(VENV)/installed: pyproject.toml constraints.txt
 	.venv-bench/bin/pip install --quiet --constraint constraints.txt --editable '.[bench]'
 	touch $@
 
+.venv-ecosystem/installed: pyproject.toml constraints.txt
+	$(PYTHON) -m venv .venv-ecosystem
+	.venv-ecosystem/bin/pip install --quiet --constraint constraints.txt --editable '.[ecosystem]'
+	touch $@
+
 clean:
-	rm -rf $(VENV) .venv-bench
+	rm -rf $(VENV) .venv-bench .venv-ecosystem
