@@ -1,0 +1,414 @@
+"""The PettingZoo environment: what PettingZoo's tests ask of it, and what its users rely on."""
+
+import copy
+import importlib
+import pickle
+import random
+from itertools import count
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from pettingzoo.test import api_test, max_cycles_test, performance_benchmark, render_test, seed_test
+from pettingzoo.utils.conversions import parallel_to_aec, turn_based_aec_to_parallel
+from playing import RULESETS, SEVERAL_RULESETS, fields, pick, play_on, totals
+
+import borneo_env
+from borneo_env import IllegalMove, Ruleset
+from borneo_env.engine.observe import split
+from borneo_env.render import rgb
+from borneo_env.rewards import REWARDS
+
+CLONES = [copy.deepcopy, lambda env: pickle.loads(pickle.dumps(env))]
+
+
+# ---------------------------------------------------------------- PettingZoo's own tests
+
+
+@pytest.mark.filterwarnings("ignore:Observation")  # PettingZoo's test does not know this game's dict observations
+@pytest.mark.parametrize("ruleset", RULESETS)
+def test_pettingzoo_accepts_the_environment(ruleset, capsys):
+    api_test(borneo_env.env(**fields(ruleset)), num_cycles=300)
+    seed_test(lambda: borneo_env.env(**fields(ruleset)), num_cycles=100)
+
+
+@pytest.mark.parametrize("ruleset", RULESETS)
+def test_pettingzoo_accepts_what_is_rendered(ruleset, monkeypatch):
+    """Pixels take nearly all the time: so pictures are small, and the window, tested in full below, is blank."""
+    monkeypatch.setenv("SDL_VIDEODRIVER", "dummy")  # a window nobody sees
+    blank = np.zeros((4, 4, 3), np.uint8)
+
+    def make(render_mode):
+        pixels = (lambda drawing, _: blank) if render_mode == "human" else (lambda drawing, _: rgb(drawing, 64))
+        monkeypatch.setattr("borneo_env.render.rgb", pixels)
+        return borneo_env.env(**fields(ruleset), render_mode=render_mode)
+
+    render_test(make)
+
+
+@pytest.mark.parametrize("ruleset", RULESETS)
+def test_pettingzoo_measures_the_speed(ruleset, monkeypatch, capsys):
+    """The benchmark plays for five seconds of its clock, which here moves a tenth of a second at every look."""
+    clock = count()
+    benchmark = importlib.import_module("pettingzoo.test.performance_benchmark")
+    monkeypatch.setattr(benchmark, "time", SimpleNamespace(time=lambda: next(clock) / 10))
+    random.seed(1)
+    performance_benchmark(borneo_env.env(**fields(ruleset)))
+    assert "turns per second" in capsys.readouterr().out
+    assert next(clock) > 50
+
+
+class ShortGame(borneo_env.env):
+    """A game cut off after some decisions, in which any action stands for a legal one."""
+
+    def __init__(self, max_cycles, **arguments):
+        super().__init__(**arguments)
+        self.max_cycles = max_cycles
+
+    def reset(self, seed=None, options=None):
+        super().reset(seed, options)
+        self.cycles = 0
+
+    def step(self, action):
+        if self.truncations[self.agent_selection]:
+            super().step(action)
+            return
+        legal = np.flatnonzero(self.observe(self.agent_selection)["action_mask"])
+        super().step(int(legal[action % len(legal)]))
+        self.cycles += 1
+        self.truncations = dict.fromkeys(self.agents, self.cycles == self.max_cycles)
+
+
+@pytest.mark.parametrize("ruleset", RULESETS)
+def test_pettingzoo_can_cut_a_game_short(ruleset):
+    """`max_cycles_test` wants a limit and every agent asked in every cycle, and Borneo has neither: so the limit is
+    added here, and PettingZoo's own converters ask everybody and play the action of the one who decides."""
+
+    def parallel_env(max_cycles):
+        return turn_based_aec_to_parallel(ShortGame(max_cycles, **fields(ruleset)))
+
+    def env(max_cycles):
+        return parallel_to_aec(parallel_env(max_cycles))
+
+    max_cycles_test(SimpleNamespace(parallel_env=parallel_env, env=env))
+
+
+# ---------------------------------------------------------------- who decides, and what is told
+
+
+@pytest.mark.parametrize("ruleset", SEVERAL_RULESETS)
+def test_a_game_is_the_batch_game_of_the_same_seed(ruleset):
+    """Agent, observation, mask and state, decision by decision; forced moves are played on both sides."""
+    env = borneo_env.env(**fields(ruleset))
+    env.reset(seed=12)
+    for number in range(2):
+        batch = borneo_env.Batch(1, ruleset, seed=12, first=number, finished="hold")
+        while batch.player[0] >= 0:
+            assert env.agent_selection == f"player_{batch.player[0]}"
+            assert env.infos[env.agent_selection]["phase"] == batch.phase_name()
+            seen = env.observe(env.agent_selection)
+            assert (seen["observation"] == batch.observe()[0]).all()
+            assert (seen["action_mask"] == batch.mask[0]).all()
+            seats = np.split(env.state(), ruleset.players)
+            assert all((batch.observe(seat)[0] == seats[seat]).all() for seat in range(ruleset.players))
+            batch.step([pick(batch.mask[0])])
+            env.step(pick(seen["action_mask"]))
+        assert all(env.terminations.values()) and not any(env.truncations.values())
+        assert split(env.observe("player_1")["observation"])["phase"][-1] == 1
+        env.reset()
+
+
+def test_games_without_a_seed_differ():
+    envs = [borneo_env.env(), borneo_env.env()]
+    for env in envs:
+        env.reset()
+    assert (envs[0].state() != envs[1].state()).any()
+
+
+def test_forced_decisions_are_asked_for_on_request():
+    asked = {}
+    for skip_forced in (True, False):
+        env = borneo_env.env(skip_forced=skip_forced)
+        env.reset(seed=3)
+        options = []
+        while not env.terminations["player_0"]:
+            mask = env.observe(env.agent_selection)["action_mask"]
+            options.append(mask.sum())
+            env.step(pick(mask))
+        asked[skip_forced] = options
+    assert min(asked[True]) == 2 and min(asked[False]) == 1
+    assert asked[True] == [n for n in asked[False] if n > 1]
+
+
+def test_an_idle_seat_sees_the_table_but_may_do_nothing():
+    env = borneo_env.env()
+    env.reset(seed=1)
+    for agent in env.possible_agents:
+        seen = env.observe(agent)
+        assert seen in env.observation_space(agent)
+        assert seen["action_mask"].any() == (agent == env.agent_selection)
+    assert env.state() in env.state_space
+
+
+def test_what_is_returned_can_be_kept_and_written_to():
+    """Observations and masks are copies: later steps do not change them, and changing them does not harm the game."""
+    env = borneo_env.env()
+    env.reset(seed=1)
+    agent = env.agent_selection
+    idle = env.possible_agents[env.possible_agents.index(agent) - 1]
+    kept = [env.observe(agent), env.observe(idle)]
+    before = copy.deepcopy(kept)
+    for seen in env.observe(agent), env.observe(idle):
+        seen["action_mask"][:] = 1
+        seen["observation"][:] = 7
+    assert not env.observe(idle)["action_mask"].any()
+    play_on(env, 5)
+    assert str(kept) == str(before)
+    assert all((kept[i][key] == before[i][key]).all() for i in range(2) for key in before[i])
+
+
+@pytest.mark.parametrize("dtype", ["int8", "float32"])
+def test_observations_have_the_type_asked_for(dtype):
+    env = borneo_env.env(dtype=dtype)
+    env.reset(seed=1)
+    seen = env.observe("player_0")
+    assert seen["observation"].dtype == dtype and seen in env.observation_space("player_0")
+
+
+def test_every_seat_has_the_same_spaces_at_every_player_count():
+    spaces = {str(borneo_env.env(players=n).observation_space("player_0")) for n in (3, 4, 5)}
+    assert len(spaces) == 1
+
+
+def test_legal_moves_are_told_on_request():
+    env = borneo_env.env(legal_moves=True)
+    env.reset(seed=1)
+    assert env.infos[env.agent_selection] == {
+        "phase": "place",
+        "legal_moves": ["place red", "place yellow", "place green", "place blue"],
+    }
+
+
+def test_an_observation_is_explained():
+    env = borneo_env.env(players=3)
+    env.reset(seed=1)
+    assert "player: you" in env.explain(env.last()[0]["observation"])
+
+
+# ---------------------------------------------------------------- rewards
+
+
+@pytest.mark.parametrize("ruleset", SEVERAL_RULESETS)
+@pytest.mark.parametrize("name", REWARDS)
+def test_rewards_add_up_to_what_the_record_says(name, ruleset):
+    """For all seats: the sum of `rewards`, and the sum of what `last` gave each agent, its dead step included."""
+    env = borneo_env.env(**fields(ruleset), reward=name)
+    env.reset(seed=5)
+    for number in range(3):
+        given = dict.fromkeys(env.possible_agents, 0.0)
+        told = dict.fromkeys(env.possible_agents, 0.0)
+        for agent in env.agent_iter():
+            seen, reward, terminated, _, _ = env.last()
+            told[agent] += reward
+            env.step(None if terminated else pick(seen["action_mask"]))
+            if not terminated:
+                given = {agent: given[agent] + env.rewards[agent] for agent in given}
+        expected = totals(ruleset, 5, number)[name]
+        assert list(given.values()) == pytest.approx(expected)
+        assert list(told.values()) == pytest.approx(expected)
+        env.reset()
+
+
+def test_the_last_step_rewards_every_seat():
+    env = borneo_env.env(players=3, tables="tiny")
+    env.reset(seed=4)
+    play_on(env)
+    assert set(env.rewards) == set(env.possible_agents) and sum(env.rewards.values()) == 1
+    assert all(env.terminations.values())
+    assert {agent: env.last()[1] for agent in [env.agent_selection]} == {
+        env.agent_selection: env.rewards[env.agent_selection]
+    }
+
+
+# ---------------------------------------------------------------- copies
+
+
+@pytest.mark.parametrize("clone", CLONES, ids=["deepcopy", "pickle"])
+@pytest.mark.parametrize("make", [borneo_env.env, borneo_env.raw_env])
+def test_a_copy_in_mid_game_plays_on_identically(make, clone):
+    """To the end and into the next game; and neither moves the other."""
+    env = make(reward="score-delta")
+    env.reset(seed=5)
+    play_on(env, 90)
+    twin = clone(env)
+    first = play_on(env, seed=9)
+    assert len(first) > 50 and play_on(twin, seed=9) == first
+    env.reset()
+    twin.reset()
+    assert play_on(env, 60, seed=9) == play_on(twin, 60, seed=9)
+
+
+def test_a_state_can_be_restored():
+    env = borneo_env.env(reward="score-delta")
+    env.reset(seed=5)
+    play_on(env, 50)
+    state = env.get_state()
+    first = play_on(env, seed=9)
+    for _ in range(2):  # the state is not used up
+        env.set_state(state)
+        assert play_on(env, seed=9) == first
+
+
+def test_a_state_can_be_restored_elsewhere():
+    env, other = borneo_env.env(reward="score-delta"), borneo_env.env(reward="score-delta")
+    env.reset(seed=5)
+    play_on(env, 50)
+    other.set_state(env.get_state())
+    assert play_on(env, 60, seed=9) == play_on(other, 60, seed=9)
+
+
+# ---------------------------------------------------------------- mistakes
+
+
+def test_an_illegal_move_loses_the_game():
+    env = borneo_env.env()
+    env.reset(seed=1)
+    play_on(env, 30)
+    offender = env.agent_selection
+    illegal = int(np.flatnonzero(env.observe(offender)["action_mask"] == 0)[0])
+    env.step(illegal)
+    assert all(env.terminations.values()) and all(env.truncations.values())
+    told = {}
+    for agent in env.agent_iter():
+        told[agent] = env.last()[1]
+        env.step(None)
+    assert told == {agent: -1.0 if agent == offender else 0.0 for agent in env.possible_agents}
+    env.reset(seed=1)
+    assert not any(env.terminations.values()) and not any(env.rewards.values())
+
+
+def test_the_raw_environment_refuses_an_illegal_move_and_stays_as_it_was():
+    env = borneo_env.raw_env(reward="score-delta", render_mode="ansi")
+    env.reset(seed=1)
+    play_on(env, 30)
+    before = (env.state().tobytes(), env.agent_selection, dict(env.rewards), dict(env._cumulative_rewards))
+    legal = np.flatnonzero(env.last()[0]["action_mask"])
+    for action in (next(a for a in range(370) if a not in legal), 370, -1, 2**40):
+        with pytest.raises(IllegalMove, match=r"player .* phase .*is not legal; legal are: "):
+            env.step(action)
+    for action in (float(legal[0]), None, "place red", np.array([int(legal[0])])):
+        with pytest.raises(TypeError, match="whole number"):
+            env.step(action)
+    assert (env.state().tobytes(), env.agent_selection, env.rewards, env._cumulative_rewards) == before
+
+
+@pytest.mark.parametrize("action", [1.0, 370, -1, "place red", None])
+def test_an_action_outside_the_space_is_refused(action):
+    env = borneo_env.env()
+    env.reset(seed=1)
+    before = env.state()
+    with pytest.raises(AssertionError, match="is not in the action space"):
+        env.step(action)
+    assert (env.state() == before).all() and not any(env.terminations.values())
+
+
+def test_an_action_after_the_end_is_refused(caplog):
+    env = borneo_env.env(tables="tiny")
+    env.reset(seed=4)
+    play_on(env)
+    with pytest.raises(ValueError, match="None"):
+        env.step(1)
+    while env.agents:
+        env.step(None)
+    env.step(1)
+    assert "after" in caplog.text and not env.agents
+
+
+@pytest.mark.parametrize("call", [lambda env: env.step(1), lambda env: env.observe("player_0")])
+def test_a_call_before_reset_is_refused(call):
+    with pytest.raises(AssertionError, match="reset"):
+        call(borneo_env.env())
+
+
+@pytest.mark.parametrize("make", [borneo_env.env, borneo_env.raw_env])
+@pytest.mark.parametrize(
+    ("arguments", "reason"),
+    [
+        ({"edition": "pocket"}, "edition 'pocket' does not exist; use one of board, card"),
+        ({"players": 2}, "3, 4 or 5 players, not 2"),
+        ({"traders": 4}, "four traders are a variant of the board edition with 3 players"),
+        ({"reward": "glory"}, "no reward 'glory'; use one of win, place"),
+        ({"dtype": "float64"}, "use one of int8, float32"),
+        ({"render_mode": "hologram"}, "use one of ansi, rgb_array, human"),
+    ],
+)
+def test_wrong_arguments_get_a_clear_error(make, arguments, reason):
+    with pytest.raises(ValueError, match=reason):
+        make(**arguments)
+
+
+def test_a_seed_is_a_whole_number():
+    with pytest.raises(ValueError, match="a seed is a whole number"):
+        borneo_env.env().reset(seed=-1)
+
+
+# ---------------------------------------------------------------- pictures
+
+
+@pytest.mark.parametrize("mode", ["ansi", "rgb_array"])
+def test_positions_are_shown(mode):
+    env = borneo_env.env(render_mode=mode)
+    env.reset(seed=3)
+    dealt = env.render()
+    play_on(env, 40)
+    shown = env.render()
+    if mode == "ansi":
+        assert "player_" in shown and "player_" not in dealt
+    else:
+        assert shown.dtype == np.uint8 and shown.shape[2] == 3 and (shown != dealt).any()
+
+
+def test_a_viewer_sees_no_other_hand():
+    """Everybody's hands are shown to nobody in particular, and those of the others to no viewer."""
+    pictures = {}
+    for viewer in (None, 0, 1):
+        env = borneo_env.env(render_mode="ansi", viewer=viewer)
+        env.reset(seed=3)
+        play_on(env, 40)
+        twin = copy.deepcopy(env)
+        games = twin._batch.games
+        games[:] = borneo_env.resample(games, 0, np.random.default_rng(1))
+        pictures[viewer] = (env.render(), twin.render())
+    assert pictures[0][0] == pictures[0][1]
+    assert pictures[1][0] != pictures[1][1] and pictures[0][0] != pictures[1][0]
+
+
+def test_the_last_move_is_told_in_words():
+    env = borneo_env.env(render_mode="ansi", players=3)
+    env.reset(seed=1)
+    agent = env.agent_selection
+    env.step(1)
+    assert f"{agent}: {borneo_env.Batch(1, Ruleset(players=3)).actions.text(1, 'place')}" in env.render()
+
+
+def test_rendering_needs_a_mode():
+    env = borneo_env.env()
+    env.reset(seed=1)
+    with pytest.raises(ValueError, match="give a render_mode when you make the environment"):
+        env.render()
+
+
+def test_a_window_shows_every_step_and_closes(monkeypatch):
+    monkeypatch.setenv("SDL_VIDEODRIVER", "dummy")
+    pygame = pytest.importorskip("pygame")
+    env = borneo_env.env(render_mode="human")
+    env.reset(seed=3)
+    shown = []
+    for _ in range(2):
+        play_on(env, 1)
+        shown.append(pygame.surfarray.array3d(pygame.display.get_surface()))
+    assert shown[0].shape == (1280, shown[0].shape[1], 3) and (shown[0] != shown[1]).any()
+    twin = copy.deepcopy(env)  # without the window
+    twin.render()
+    env.close()
+    assert not pygame.display.get_init()

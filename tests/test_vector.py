@@ -1,0 +1,269 @@
+"""Many seats at once: plain arrays and Gymnasium's vector environment, against games played one by one."""
+
+import copy
+import pickle
+
+import gymnasium
+import numpy as np
+import pytest
+from playing import SEVERAL_RULESETS, Picker, fields, pick, totals
+
+import borneo_env
+from borneo_env import BorneoEnv, BorneoVectorEnv, IllegalMove, Ruleset, Seats
+from borneo_env.agent import UnknownAgent
+from borneo_env.engine.observe import split
+from borneo_env.rewards import REWARDS
+
+
+def picks(mask):
+    return np.array([pick(row) for row in mask])
+
+
+def single(number, seed, **arguments):
+    """A single environment at the game of this number, and what its reset gave."""
+    env = BorneoEnv(**arguments)
+    given = env.reset(seed=seed)
+    for _ in range(number):
+        given = env.reset()
+    return env, given
+
+
+# ---------------------------------------------------------------- a batch is many single games
+
+
+@pytest.mark.parametrize(
+    "opponents",
+    [
+        pytest.param("random", id="random"),
+        pytest.param(Picker(), id="agent"),
+        pytest.param(
+            ["random", Picker()],
+            id="both",
+            marks=pytest.mark.xfail(
+                reason="a named opponent beside an own one draws at other games' turns", strict=True
+            ),
+        ),
+    ],
+)
+@pytest.mark.parametrize("seat", ["random", 2])
+def test_each_place_plays_the_games_of_a_single_environment(opponents, seat):
+    """Observation, reward, mask and seat at every step; and at every end, what the game came to and what is next."""
+    size, seed, finished = 5, 7, 0
+    arguments = {"players": 3, "tables": "tiny", "reward": "score-delta", "opponents": opponents, "seat": seat}
+    envs = BorneoVectorEnv(size, **arguments)
+    observation, infos = envs.reset(seed=seed)
+    alone, dealt = zip(*(single(i, seed, **arguments) for i in range(size)), strict=True)
+    assert all((dealt[i][0] == observation[i]).all() for i in range(size))
+    for _ in range(120):
+        actions = picks(envs.action_masks())
+        observation, reward, terminated, truncated, infos = envs.step(actions)
+        assert not truncated.any()
+        for i, env in enumerate(alone):
+            seen, gained, over, _, info = env.step(int(actions[i]))
+            assert (reward[i], terminated[i]) == (np.float32(gained), over)
+            if over:
+                finished += 1
+                assert infos["_final_obs"][i] and infos["_final_info"][i]
+                assert (infos["final_obs"][i] == seen).all()
+                assert infos["final_info"]["scores"][i].tolist() == info["scores"]
+                assert infos["final_info"]["places"][i].tolist() == info["places"]
+                for _ in range(size):  # the next game of this place is `size` games later
+                    seen, info = env.reset()
+            elif terminated.any():
+                assert not infos["_final_obs"][i] and not infos["_final_info"][i]
+            assert (observation[i] == seen).all()
+            assert (infos["action_mask"][i] == info["action_mask"]).all() and infos["seat"][i] == info["seat"]
+            assert (envs.action_masks()[i] == env.action_masks()).all()
+        assert terminated.any() or not {"final_obs", "final_info"} & set(infos)
+    assert finished > size
+
+
+def test_one_thread_plays_as_many_do():
+    outcomes = []
+    for threads in (1, 3):
+        seats = Seats(600, Ruleset(players=3, tables="tiny"), seed=4, threads=threads, reward="score")
+        for _ in range(30):
+            seats.step(seats.mask.argmax(axis=1))
+        outcomes.append((seats.observation.tobytes(), seats.reward.tobytes(), seats.final_scores.tobytes()))
+    assert outcomes[0] == outcomes[1]
+
+
+def test_a_batch_of_seats_equals_seats_one_by_one():
+    together = Seats(6, Ruleset(players=3), seed=11, deals_anew=False)
+    for i in range(6):
+        alone = Seats(1, Ruleset(players=3), seed=11, deals_anew=False, first=i)
+        assert (alone.observation[0] == together.observation[i]).all() and alone.seat[0] == together.seat[i]
+
+
+@pytest.mark.parametrize("ruleset", SEVERAL_RULESETS)
+@pytest.mark.parametrize("name", REWARDS)
+def test_rewards_add_up_to_what_the_records_say(name, ruleset):
+    """Two games in each of four places, each from its first decision to its end."""
+    size = 4
+    envs = BorneoVectorEnv(size, **fields(ruleset), opponents=Picker(), reward=name)
+    _, infos = envs.reset(seed=5)
+    number, total, finished = np.arange(size), np.zeros(size), 0
+    while finished < 2 * size:
+        seat = infos["seat"]
+        _, reward, done, _, infos = envs.step(picks(infos["action_mask"]))
+        total += reward
+        for i in np.flatnonzero(done):
+            expected = totals(ruleset, 5, int(number[i]))[name][seat[i]]
+            assert total[i] == pytest.approx(expected, abs=1e-4)
+            finished += 1
+            number[i] += size
+            total[i] = 0
+
+
+# ---------------------------------------------------------------- Gymnasium's vector environment
+
+
+def test_vector_environment_equals_the_plain_arrays_and_keeps_final_results():
+    envs = gymnasium.make_vec(
+        "borneo_env:Borneo-v0", num_envs=16, vectorization_mode="vector_entry_point", tables="tiny", reward="score"
+    )
+    _, infos = envs.reset(seed=7)
+    seats = Seats(16, Ruleset(tables="tiny"), reward="score", seed=7)
+    finished, seated = 0, infos["seat"]
+    for _ in range(80):
+        actions = infos["action_mask"].argmax(axis=1)
+        observation, reward, done, _, infos = envs.step(actions)
+        seats.step(actions)
+        assert (observation == seats.observation).all() and (reward == seats.reward).all()
+        for i in np.flatnonzero(done):
+            finished += 1
+            points = infos["final_info"]["scores"][i]
+            mine = points[seated[i]]
+            others = (points.sum() - mine) / 3
+            assert reward[i] == pytest.approx(mine - others)
+            assert split(infos["final_obs"][i])["phase"][-1] == 1
+            assert split(observation[i])["phase"][0] == 1  # the new game begins with placing traders
+        seated = infos["seat"]
+    assert finished > 16
+
+
+def test_spaces_and_metadata_are_gymnasiums():
+    envs = BorneoVectorEnv(3, players=3, dtype="float32")
+    observation, infos = envs.reset(seed=1)
+    assert envs.metadata["autoreset_mode"] == gymnasium.vector.AutoresetMode.SAME_STEP
+    assert observation in envs.observation_space and observation.dtype == np.float32
+    assert observation[0] in envs.single_observation_space
+    assert envs.action_space.shape == (3,) and infos["action_mask"].shape == (3, envs.single_action_space.n)
+
+
+def test_gymnasiums_wrapper_counts_the_games():
+    """Rewards and lengths of whole games, as Gymnasium's own bookkeeping sees them."""
+    envs = gymnasium.wrappers.vector.RecordEpisodeStatistics(BorneoVectorEnv(4, tables="tiny", reward="score-delta"))
+    _, infos = envs.reset(seed=3)
+    finished = 0
+    for _ in range(60):
+        seat = infos["seat"]
+        _, _, done, _, infos = envs.step(picks(infos["action_mask"]))
+        for i in np.flatnonzero(done):
+            points = infos["final_info"]["scores"][i].astype(float)
+            lead = points[seat[i]] - (points.sum() - points[seat[i]]) / 3
+            assert infos["episode"]["r"][i] == pytest.approx(lead, abs=1e-4)
+            finished += 1
+    assert finished > 4
+
+
+def test_a_reset_without_a_seed_deals_the_next_games():
+    envs = BorneoVectorEnv(3, players=3)
+    envs.reset(seed=1)
+    again, _ = envs.reset()
+    later = [single(i + 3, 1, players=3)[1][0] for i in range(3)]
+    assert (again == np.array(later)).all()
+
+
+def test_chosen_places_are_dealt_anew():
+    seats = Seats(4, Ruleset(players=3), seed=1)
+    for _ in range(5):
+        seats.step(picks(seats.mask))
+    before, chairs = seats.observation.copy(), seats.seat.copy()
+    where = np.array([False, True, False, True])
+    seats.reset(where=where)
+    fresh = [Seats(1, Ruleset(players=3), seed=1, first=number) for number in (5, 7)]
+    assert (seats.observation[~where] == before[~where]).all() and (seats.seat[~where] == chairs[~where]).all()
+    assert (seats.observation[where] == np.array([one.observation[0] for one in fresh])).all()
+    assert seats.seat[where].tolist() == [one.seat[0] for one in fresh]
+
+
+def test_held_games_stay_on_the_table():
+    seats = Seats(3, Ruleset(players=3, tables="tiny"), seed=1, deals_anew=False)
+    while not seats.done.all():
+        waiting = seats.batch.player >= 0
+        assert (waiting == ~seats.done).all()
+        seats.step(np.where(waiting, seats.mask.argmax(axis=1), borneo_env.NO_ACTION))
+        assert not seats.mask[seats.done].any()
+    assert (split(seats.observation)["phase"][:, -1] == 1).all()
+
+
+def test_what_is_returned_can_be_kept():
+    envs = BorneoVectorEnv(4, tables="tiny", players=3)
+    observation, infos = envs.reset(seed=2)
+    kept = [observation, infos["action_mask"], infos["seat"], envs.action_masks()]
+    for _ in range(60):
+        observation, reward, done, _, infos = envs.step(picks(envs.action_masks()))
+        kept += [observation, reward, done, *(infos[key] for key in ("action_mask", "seat"))]
+        if done.any():
+            kept += [infos["final_obs"], infos["_final_obs"], *infos["final_info"].values()]
+            break
+    before = [array.copy() for array in kept]
+    for _ in range(60):
+        envs.step(picks(envs.action_masks()))
+    assert all((a == b).all() for a, b in zip(kept, before, strict=True))
+    envs.action_masks()[:] = True
+    assert not envs.action_masks().all()
+
+
+@pytest.mark.parametrize("clone", [copy.deepcopy, lambda env: pickle.loads(pickle.dumps(env))], ids=["copy", "pickle"])
+def test_a_copy_in_mid_game_plays_on_identically(clone):
+    envs = BorneoVectorEnv(4, tables="tiny", players=3, reward="score")
+    envs.reset(seed=2)
+    for _ in range(10):
+        envs.step(picks(envs.action_masks()))
+    twin = clone(envs)
+    for _ in range(40):
+        actions = picks(envs.action_masks())
+        left, right = envs.step(actions), twin.step(actions)
+        assert all((a == b).all() for a, b in zip(left[:3], right[:3], strict=True))
+        assert (left[4]["action_mask"] == right[4]["action_mask"]).all()
+
+
+# ---------------------------------------------------------------- mistakes
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "reason"),
+    [
+        ({"edition": "pocket"}, ValueError, "edition 'pocket' does not exist; use one of board, card"),
+        ({"players": 2}, ValueError, "3, 4 or 5 players, not 2"),
+        ({"reward": "glory"}, ValueError, "no reward 'glory'; use one of win, place"),
+        ({"dtype": "float64"}, ValueError, "use one of int8, float32"),
+        ({"seat": 7}, ValueError, "seat 7 does not exist; use 0 to 3, or 'random'"),
+        ({"opponents": "genius"}, UnknownAgent, "no agent 'genius'; known are: random"),
+        ({"opponents": ["random"] * 4}, UnknownAgent, "4 opponents given; a game of 4 has 3"),
+        ({"num_envs": 0}, ValueError, "at least 1 game, not 0"),
+        ({"threads": 0}, ValueError, "threads is a number from 1"),
+    ],
+)
+def test_wrong_arguments_get_a_clear_error(arguments, error, reason):
+    with pytest.raises(error, match=reason):
+        BorneoVectorEnv(**{"num_envs": 2} | arguments)
+
+
+def test_wrong_actions_are_refused_and_change_nothing():
+    envs = BorneoVectorEnv(2, players=3)
+    _, infos = envs.reset(seed=1)
+    legal = picks(infos["action_mask"])
+    illegal = np.flatnonzero(infos["action_mask"][1] == 0)[0]
+    with pytest.raises(IllegalMove, match=r"game 1, player .*, phase place: .*is not legal; legal are: place red"):
+        envs.step([legal[0], illegal])
+    with pytest.raises(TypeError, match="actions are whole numbers, not float64"):
+        envs.step(legal.astype(float))
+    with pytest.raises(ValueError, match="one action for each of the 2 games"):
+        envs.step(legal[:1])
+    expected = BorneoVectorEnv(2, players=3)
+    expected.reset(seed=1)
+    assert (envs.action_masks() == expected.action_masks()).all()
+    assert (envs.step(legal)[0] == expected.step(legal)[0]).all()
