@@ -101,6 +101,7 @@ def test_a_game_is_the_batch_game_of_the_same_seed(ruleset):
     """Agent, observation, mask and state, decision by decision; forced moves are played on both sides."""
     env = borneo_env.env(**fields(ruleset))
     env.reset(seed=12)
+    seats = range(ruleset.players)
     for number in range(2):
         batch = borneo_env.Batch(1, ruleset, seed=12, first=number, finished="hold")
         while batch.player[0] >= 0:
@@ -109,8 +110,8 @@ def test_a_game_is_the_batch_game_of_the_same_seed(ruleset):
             seen = env.observe(env.agent_selection)
             assert (seen["observation"] == batch.observe()[0]).all()
             assert (seen["action_mask"] == batch.mask[0]).all()
-            seats = np.split(env.state(), ruleset.players)
-            assert all((batch.observe(seat)[0] == seats[seat]).all() for seat in range(ruleset.players))
+            assert all((env.observe(f"player_{seat}")["observation"] == batch.observe(seat)[0]).all() for seat in seats)
+            assert (env.state() == batch.state()[0]).all() and env.table == batch.games[0]
             batch.step([pick(batch.mask[0])])
             env.step(pick(seen["action_mask"]))
         assert all(env.terminations.values()) and not any(env.truncations.values())

@@ -36,13 +36,7 @@ def single(number, seed, **arguments):
     [
         pytest.param("random", id="random"),
         pytest.param(Picker(), id="agent"),
-        pytest.param(
-            ["random", Picker()],
-            id="both",
-            marks=pytest.mark.xfail(
-                reason="a named opponent beside an own one draws at other games' turns", strict=True
-            ),
-        ),
+        pytest.param(["random", Picker()], id="both"),
     ],
 )
 @pytest.mark.parametrize("seat", ["random", 2])
