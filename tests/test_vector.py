@@ -169,6 +169,23 @@ def test_a_reset_without_a_seed_deals_the_next_games():
     assert (again == np.array(later)).all()
 
 
+def test_final_observations_have_the_type_asked_for():
+    envs = BorneoVectorEnv(4, players=3, tables="tiny", dtype="float32")
+    envs.reset(seed=1)
+    done = np.zeros(4, bool)
+    while not done.any():
+        *_, done, _, infos = envs.step(picks(envs.action_masks()))
+    assert infos["final_obs"].dtype == np.float32
+
+
+def test_a_reset_after_an_end_is_not_done():
+    seats = Seats(1, Ruleset(players=3, tables="tiny"), seed=1)
+    while not seats.done[0]:
+        seats.step(picks(seats.mask))
+    seats.reset(seed=1)
+    assert not seats.done[0]
+
+
 def test_chosen_places_are_dealt_anew():
     seats = Seats(4, Ruleset(players=3), seed=1)
     for _ in range(5):

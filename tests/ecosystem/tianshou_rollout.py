@@ -1,6 +1,7 @@
 """Whole random games of `borneo_env.env()` through Tianshou's PettingZoo wrapper and collector, all checked."""
 
 import argparse
+import logging
 
 import numpy as np
 from tianshou.algorithm.multiagent.marl import MultiAgentOffPolicyAlgorithm
@@ -48,6 +49,7 @@ def main():
     parser.add_argument("--games", type=int, default=6, help="games for each number of players")
     parser.add_argument("--seed", type=int, default=1)
     arguments = parser.parse_args()
+    logging.getLogger("tianshou.data.stats").setLevel(logging.ERROR)  # it says that rewards are one for each seat
     for players in (3, 4, 5):
         decisions, wins = play(players, arguments.games, arguments.seed)
         told = ", ".join(f"{win:g}" for win in wins)
