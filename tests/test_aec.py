@@ -4,6 +4,7 @@ import copy
 import importlib
 import pickle
 import random
+from functools import partial
 from itertools import count
 from types import SimpleNamespace
 
@@ -14,9 +15,9 @@ from pettingzoo.utils.conversions import parallel_to_aec, turn_based_aec_to_para
 from playing import RULESETS, SEVERAL_RULESETS, fields, pick, play_on, totals
 
 import borneo_env
-from borneo_env import IllegalMove, Ruleset
+from borneo_env import IllegalMove
 from borneo_env.engine.observe import split
-from borneo_env.render import rgb
+from borneo_env.render import Picture
 from borneo_env.rewards import REWARDS
 
 CLONES = [copy.deepcopy, lambda env: pickle.loads(pickle.dumps(env))]
@@ -34,13 +35,14 @@ def test_pettingzoo_accepts_the_environment(ruleset, capsys):
 
 @pytest.mark.parametrize("ruleset", RULESETS)
 def test_pettingzoo_accepts_what_is_rendered(ruleset, monkeypatch):
-    """Pixels take nearly all the time: so pictures are small, and the window, tested in full below, is blank."""
+    """Pixels take nearly all the time: so pictures are small, and the window, which has its own tests, is blank."""
     monkeypatch.setenv("SDL_VIDEODRIVER", "dummy")  # a window nobody sees
-    blank = np.zeros((4, 4, 3), np.uint8)
+    monkeypatch.setattr("borneo_env.render.window.SECONDS", 0)
+    small, blank = partial(Picture.rgb, width=64), np.zeros((4, 4, 3), np.uint8)
 
     def make(render_mode):
-        pixels = (lambda drawing, _: blank) if render_mode == "human" else (lambda drawing, _: rgb(drawing, 64))
-        monkeypatch.setattr("borneo_env.render.rgb", pixels)
+        pixels = (lambda picture, _: blank) if render_mode == "human" else (lambda picture: small(picture))
+        monkeypatch.setattr(Picture, "rgb", pixels)
         return borneo_env.env(**fields(ruleset), render_mode=render_mode)
 
     render_test(make)
@@ -320,7 +322,6 @@ def test_the_raw_environment_refuses_an_illegal_move_and_stays_as_it_was():
     assert (env.state().tobytes(), env.agent_selection, env.rewards, env._cumulative_rewards) == before
 
 
-@pytest.mark.xfail(strict=True, reason="the raw environment remembers the move before it is accepted")
 def test_a_refused_move_is_not_told():
     env = borneo_env.raw_env(render_mode="ansi")
     env.reset(seed=1)
@@ -392,7 +393,7 @@ def test_positions_are_shown(mode):
     play_on(env, 40)
     shown = env.render()
     if mode == "ansi":
-        assert "player_" in shown and "player_" not in dealt
+        assert isinstance(shown, str) and shown != dealt
     else:
         assert shown.dtype == np.uint8 and shown.shape[2] == 3 and (shown != dealt).any()
 
@@ -400,7 +401,7 @@ def test_positions_are_shown(mode):
 @pytest.mark.parametrize("mode", ["ansi", "rgb_array"])
 def test_a_viewer_sees_no_other_hand(mode, monkeypatch):
     """A position and one that player 0 cannot tell from it look the same to player 0, and to nobody else."""
-    monkeypatch.setattr("borneo_env.render.rgb", lambda drawing, _: drawing)  # compare drawings, not pixels
+    monkeypatch.setattr(Picture, "rgb", Picture.svg)  # compare drawings, not pixels
     pictures = {}
     for viewer in (None, 0, 1):
         env = borneo_env.env(render_mode=mode, viewer=viewer)
@@ -418,11 +419,11 @@ def test_a_viewer_sees_no_other_hand(mode, monkeypatch):
 def test_the_last_move_is_told_in_words():
     env = borneo_env.env(render_mode="ansi", players=3)
     env.reset(seed=1)
-    agent = env.agent_selection
+    told = f"{env.agent_selection.replace('_', ' ')} places a trader in red"
     env.step(1)
-    assert f"{agent}: {borneo_env.Batch(1, Ruleset(players=3)).actions.text(1, 'place')}" in env.render()
+    assert told in env.render()
     env.reset()
-    assert f"{agent}:" not in env.render()
+    assert "places a trader" not in env.render()
 
 
 def test_rendering_needs_a_mode():
@@ -430,22 +431,3 @@ def test_rendering_needs_a_mode():
     env.reset(seed=1)
     with pytest.raises(ValueError, match="give a render_mode when you make the environment"):
         env.render()
-
-
-def test_a_window_shows_every_step_and_closes(monkeypatch):
-    monkeypatch.setenv("SDL_VIDEODRIVER", "dummy")
-    pygame = pytest.importorskip("pygame")
-    env = borneo_env.env(render_mode="human")
-    env.reset(seed=3)
-    shown = []
-    for _ in range(2):
-        play_on(env, 1)
-        shown.append(pygame.surfarray.array3d(pygame.display.get_surface()))
-    assert shown[0].shape == (1280, shown[0].shape[1], 3) and (shown[0] != shown[1]).any()
-    twin = copy.deepcopy(env)  # without the window
-    twin.render()
-    picture = borneo_env.env(render_mode="rgb_array")
-    picture.set_state(env.get_state())
-    assert (shown[1].swapaxes(0, 1) == picture.render()).all()
-    env.close()
-    assert not pygame.display.get_init()

@@ -271,10 +271,13 @@ def test_the_picture_is_what_the_learner_sees():
 
 def test_a_window_shows_every_step_and_closes(monkeypatch):
     monkeypatch.setenv("SDL_VIDEODRIVER", "dummy")
+    monkeypatch.setattr("borneo_env.render.window.SECONDS", 0)
     pygame = pytest.importorskip("pygame")
     env = borneo_env.BorneoEnv(render_mode="human")
     env.reset(seed=3)
+    shown = [pygame.surfarray.array3d(pygame.display.get_surface())]
     env.step(pick(env.action_masks()))
-    assert pygame.display.get_surface().get_width() == 1280
+    shown.append(pygame.surfarray.array3d(pygame.display.get_surface()))
+    assert (shown[0] != shown[1]).any()
     env.close()
     assert not pygame.display.get_init()
