@@ -44,7 +44,7 @@ class Seats:
         deals_anew: bool = True,
         first: int = 0,
     ) -> None:
-        if seat != RANDOM_SEAT and (type(seat) is not int or not 0 <= seat < ruleset.players):
+        if seat != RANDOM_SEAT and (not isinstance(seat, int | np.integer) or not 0 <= seat < ruleset.players):
             raise ValueError(f"seat {seat!r} does not exist; use 0 to {ruleset.players - 1}, or {RANDOM_SEAT!r}")
         self.ruleset = ruleset
         self.opponents = find_opponents(opponents, ruleset.players)
@@ -183,7 +183,8 @@ class BorneoVectorEnv(VectorEnv):
         if seats.done.any():
             done = seats.done.copy()
             infos |= {"final_obs": seats.final_observation.copy(), "_final_obs": done, "_final_info": done}
-            infos["final_info"] = {"scores": seats.final_scores.copy(), "places": seats.final_places.copy()}
+            results = {"scores": seats.final_scores.copy(), "places": seats.final_places.copy()}
+            infos["final_info"] = results | {"_scores": done, "_places": done}
         return seats.observation.copy(), seats.reward.copy(), seats.done.copy(), np.zeros(len(seats), np.bool_), infos
 
     def _infos(self) -> dict[str, Any]:

@@ -57,7 +57,8 @@ def test_each_place_plays_the_games_of_a_single_environment(opponents, seat):
             assert (reward[i], terminated[i]) == (np.float32(gained), over)
             if over:
                 finished += 1
-                assert infos["_final_obs"][i] and infos["_final_info"][i]
+                masks = infos["final_info"]["_scores"], infos["final_info"]["_places"]
+                assert infos["_final_obs"][i] and infos["_final_info"][i] and all(mask[i] for mask in masks)
                 assert (infos["final_obs"][i] == seen).all()
                 assert infos["final_info"]["scores"][i].tolist() == info["scores"]
                 assert infos["final_info"]["places"][i].tolist() == info["places"]
