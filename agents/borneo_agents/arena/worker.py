@@ -1,0 +1,133 @@
+"""A worker: a process that plays chunks of a tournament, one after another.
+
+It reads JSON lines from its standard input: the tournament, then one chunk at a time. For each chunk it writes a file
+into the folder, and a line to its standard output. What agents print goes elsewhere (see `_keep_for_answers`).
+"""
+
+from __future__ import annotations
+
+import json
+import mmap
+import os
+import signal
+import struct
+import sys
+import threading
+import time
+import traceback
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any, TextIO
+
+from borneo_agents.arena.folder import Folder
+from borneo_agents.arena.match import Match, Orders, lay_out
+from borneo_agents.arena.records import write_records
+from borneo_agents.arena.tournament import Tournament
+from borneo_env.agent import Views, find_agent
+from borneo_env.cards import read_tables
+from borneo_env.record import RULESET_KEYS
+from borneo_env.ruleset import Ruleset
+
+# What a worker writes into memory it shares with its parent: how many notes there were (odd while an agent is asked),
+# the agent, the decision, the game of the chunk if it is asked alone, the number of games asked for, the games over.
+NOTE = struct.Struct("6q")
+WARMING_UP = -1  # stands for the decision
+
+
+class Board:
+    """Notes in shared memory."""
+
+    def __init__(self, path: str | Path) -> None:
+        with open(path, "r+b") as file:
+            self._memory = mmap.mmap(file.fileno(), NOTE.size)
+        self._count = 0
+        self._over = 0
+
+    def asking(self, agent: int, decision: int, game: int, views: int) -> None:
+        self._count += 1
+        NOTE.pack_into(self._memory, 0, self._count, agent, decision, game, views, self._over)
+
+    def answered(self, games_over: int) -> None:
+        self._count += 1
+        self._over = games_over
+        NOTE.pack_into(self._memory, 0, self._count, -1, 0, 0, 0, games_over)
+
+    def read(self) -> tuple[int, ...]:
+        return NOTE.unpack_from(self._memory)
+
+
+def packed(tournament: Tournament) -> dict[str, Any]:
+    """A tournament as JSON can hold it."""
+    rules = tournament.ruleset
+    fields = {name: value for name, value in vars(tournament).items() if name in Tournament.__dataclass_fields__}
+    return fields | {"ruleset": {key: getattr(rules, key) for key in RULESET_KEYS}, "tables": asdict(rules.tables)}
+
+
+def unpacked(fields: dict[str, Any]) -> Tournament:
+    tables = read_tables(fields.pop("tables"), "tables")
+    ruleset = Ruleset(**fields.pop("ruleset"), tables=tables)
+    return Tournament(**fields | {"ruleset": ruleset, "agents": tuple(fields["agents"])})
+
+
+def work(requests: TextIO, answers: TextIO) -> None:
+    """Play what is asked for until there is nothing more."""
+    about = json.loads(requests.readline())
+    tournament, folder, board = unpacked(about["tournament"]), Folder(about["folder"]), Board(about["notes"])
+    _warm_up(tournament, board, about["cold"])
+    for request in requests:
+        wanted = json.loads(request)
+        deals = range(*wanted["deals"])
+        orders = Orders(
+            {(decision, agent) for decision, agent in wanted["alone"]},
+            {(decision, game): kind for decision, game, kind in wanted["condemned"]},
+            dict(wanted["given_up"]),
+        )
+        agents = [find_agent(name) for name in tournament.agents]  # anew, so that no chunk depends on another
+        played = Match(tournament, deals, agents, board, orders).play()
+        if about["records"]:
+            write_records(folder.path, tournament, deals, played)
+        folder.save(deals, played)
+        print(json.dumps({"done": deals.start}), file=answers, flush=True)
+
+
+def _warm_up(tournament: Tournament, board: Board, cold: list[int]) -> None:
+    """Ask each agent once before any clock runs: compiling and loading are not thinking. `cold` agents are left out."""
+    batch = lay_out(tournament, range(1))
+    for number, name in enumerate(tournament.agents):
+        if number in cold:
+            continue
+        views = Views(tournament.ruleset, *batch.view(batch._every_row[:1]))
+        board.asking(number, WARMING_UP, -1, 1)
+        try:
+            find_agent(name).act(views)
+        except (Exception, SystemExit):
+            pass  # it will be found out in a game
+        board.answered(0)
+
+
+def _keep_for_answers() -> TextIO:
+    """Standard output for this module alone: whatever agents print goes where errors go."""
+    answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    os.dup2(2, 1)
+    return answers
+
+
+def _leave_with(parent: int) -> None:
+    """End this process when its parent has ended, even in the middle of a chunk."""
+    while os.getppid() == parent:
+        time.sleep(1)
+    os._exit(1)
+
+
+def main() -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides
+    threading.Thread(target=_leave_with, args=(os.getppid(),), daemon=True).start()
+    answers = _keep_for_answers()
+    try:
+        work(sys.stdin, answers)
+    except Exception:
+        print(json.dumps({"error": traceback.format_exc()}), file=answers, flush=True)
+
+
+if __name__ == "__main__":
+    main()
