@@ -337,13 +337,14 @@ def arena(
     as_json: AsJson = False,
 ) -> None:
     """Measure agents against each other, on the same deals and from all seats (needs the extra `arena`)."""
-    from borneo_agents.arena import Stopped, play_arena
+    from borneo_agents.arena import ArenaResult, Stopped, play_arena
     from borneo_agents.arena.report import write_results
     from borneo_agents.arena.terminal import print_result, watching
 
     pair = tuple(name.strip() for name in until_decided.split(",")) if until_decided else None
     if pair is not None and len(pair) != 2:
         raise ValueError(f"--until-decided wants two agents with a comma between them, not {until_decided!r}")
+    result: ArenaResult | None
     with watching(err) as watcher:
         try:
             result = play_arena(

@@ -24,8 +24,8 @@ from typing import IO, Any
 
 from borneo_agents.arena.folder import LOG, Folder
 from borneo_agents.arena.match import ENDED, TIME_OUT, Orders
+from borneo_agents.arena.notes import NOTE, WARMING_UP, Board, packed
 from borneo_agents.arena.tournament import Tournament
-from borneo_agents.arena.worker import NOTE, WARMING_UP, Board, packed
 
 PATIENCE = 3
 GRACE = 1.0  # seconds a call may take beyond its limit until the worker is ended: it may yet answer, too late

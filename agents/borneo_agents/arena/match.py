@@ -23,7 +23,7 @@ from borneo_env.agent import Agent, Views
 from borneo_env.engine.batch import Batch
 from borneo_env.engine.state import CHOICES, N_KINDS, NOBODY, PORT, SHIP, TALLIES
 
-CRASH, ILLEGAL, TIME_OUT, ENDED = "crash", "illegal move", "time-out", "ended the process"
+CRASH, ILLEGAL, TIME_OUT, ENDED, GIVEN_UP = "crash", "illegal move", "time-out", "ended the process", "given up"
 LONGEST_REASON = 300  # characters
 FIRST_ROOM = 256  # actions of a game; made longer when a game needs more
 
@@ -160,7 +160,7 @@ class Match:
         views = Views(self.tournament.ruleset, *self.batch.view(rows))
         if self.orders.given_up.get(agent, self.decision + 1) <= self.decision:
             for row in rows:
-                self._lose(row, TIME_OUT, "has hung too often to be asked again")
+                self._lose(row, GIVEN_UP, "it hung or ended the process too often to be asked again")
             return np.zeros(len(rows), np.int64)
         if (self.decision, agent) in self.orders.alone:
             return self._ask_alone(agent, rows, views)
@@ -243,7 +243,8 @@ class Match:
     def _ports(self, rows: NDArray[np.intp] | slice) -> NDArray[np.int16]:
         """(rows, players): the ports in each warehouse."""
         stock = self.batch.games["stock"][rows, : self.tournament.ruleset.players, :, PORT]
-        return stock.sum(2, dtype=np.int16)
+        ports: NDArray[np.int16] = stock.sum(2, dtype=np.int16)
+        return ports
 
     def _note_ends(self) -> None:
         """Write down how the games stand now."""

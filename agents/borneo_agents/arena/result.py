@@ -9,6 +9,7 @@ from collections import Counter
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from importlib.metadata import version
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -87,7 +88,7 @@ class ArenaResult:
     def games_needed(self) -> tuple[GamesNeeded, ...]:
         """For each pair of neighbours in the standings."""
         order = [row.agent for row in self.standings]
-        pairs = zip(order, order[1:], strict=False)
+        pairs = pairwise(order)
         return tuple(self._needed(agent, other) for agent, other in pairs)
 
     def _needed(self, agent: str, other: str) -> GamesNeeded:

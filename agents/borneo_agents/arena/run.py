@@ -103,10 +103,10 @@ def play_arena(
         folder = Folder(scratch if out is None else out)
         if fresh:
             folder.clear()
-        saved = folder.saved_settings() if chunk is None else None
+        saved = folder.saved_settings() or {} if chunk is None else {}
         plan = tournament(
             list(found), ruleset or Ruleset(**fields), games, seed=seed, lineups=lineups, chunk=chunk,
-            time_limit=time_limit, deals_per_chunk=saved and saved.get("deals per chunk"),
+            time_limit=time_limit, deals_per_chunk=saved.get("deals per chunk"),
         )  # fmt: skip
         folder.open(settings_of(plan, {name: _source(agent) for name, agent in found.items()}, records))
         run = _Run(plan, folder, question, watch)
@@ -181,7 +181,8 @@ class _Run:
 
     def _without_gap(self) -> NDArray[np.void]:
         outcomes = self.outcomes()
-        return outcomes[outcomes["game"] == np.arange(len(outcomes))]
+        whole: NDArray[np.void] = outcomes[outcomes["game"] == np.arange(len(outcomes))]
+        return whole
 
     def result(self, complete: bool) -> ArenaResult | None:
         """What there is; if the question was decided, no more than it took, however much more was played."""

@@ -6,67 +6,24 @@ into the folder, and a line to its standard output. What agents print goes elsew
 
 from __future__ import annotations
 
+import contextlib
 import json
-import mmap
 import os
 import signal
-import struct
 import sys
 import threading
 import time
 import traceback
-from dataclasses import asdict
-from pathlib import Path
-from typing import Any, TextIO
+from typing import TextIO
+
+import numpy as np
 
 from borneo_agents.arena.folder import Folder
 from borneo_agents.arena.match import Match, Orders, lay_out
+from borneo_agents.arena.notes import WARMING_UP, Board, unpacked
 from borneo_agents.arena.records import write_records
 from borneo_agents.arena.tournament import Tournament
 from borneo_env.agent import Views, find_agent
-from borneo_env.cards import read_tables
-from borneo_env.record import RULESET_KEYS
-from borneo_env.ruleset import Ruleset
-
-# What a worker writes into memory it shares with its parent: how many notes there were (odd while an agent is asked),
-# the agent, the decision, the game of the chunk if it is asked alone, the number of games asked for, the games over.
-NOTE = struct.Struct("6q")
-WARMING_UP = -1  # stands for the decision
-
-
-class Board:
-    """Notes in shared memory."""
-
-    def __init__(self, path: str | Path) -> None:
-        with open(path, "r+b") as file:
-            self._memory = mmap.mmap(file.fileno(), NOTE.size)
-        self._count = 0
-        self._over = 0
-
-    def asking(self, agent: int, decision: int, game: int, views: int) -> None:
-        self._count += 1
-        NOTE.pack_into(self._memory, 0, self._count, agent, decision, game, views, self._over)
-
-    def answered(self, games_over: int) -> None:
-        self._count += 1
-        self._over = games_over
-        NOTE.pack_into(self._memory, 0, self._count, -1, 0, 0, 0, games_over)
-
-    def read(self) -> tuple[int, ...]:
-        return NOTE.unpack_from(self._memory)
-
-
-def packed(tournament: Tournament) -> dict[str, Any]:
-    """A tournament as JSON can hold it."""
-    rules = tournament.ruleset
-    fields = {name: value for name, value in vars(tournament).items() if name in Tournament.__dataclass_fields__}
-    return fields | {"ruleset": {key: getattr(rules, key) for key in RULESET_KEYS}, "tables": asdict(rules.tables)}
-
-
-def unpacked(fields: dict[str, Any]) -> Tournament:
-    tables = read_tables(fields.pop("tables"), "tables")
-    ruleset = Ruleset(**fields.pop("ruleset"), tables=tables)
-    return Tournament(**fields | {"ruleset": ruleset, "agents": tuple(fields["agents"])})
 
 
 def work(requests: TextIO, answers: TextIO) -> None:
@@ -96,12 +53,10 @@ def _warm_up(tournament: Tournament, board: Board, cold: list[int]) -> None:
     for number, name in enumerate(tournament.agents):
         if number in cold:
             continue
-        views = Views(tournament.ruleset, *batch.view(batch._every_row[:1]))
+        views = Views(tournament.ruleset, *batch.view(np.array([0])))
         board.asking(number, WARMING_UP, -1, 1)
-        try:
+        with contextlib.suppress(Exception, SystemExit):  # it will be found out in a game
             find_agent(name).act(views)
-        except (Exception, SystemExit):
-            pass  # it will be found out in a game
         board.answered(0)
 
 
