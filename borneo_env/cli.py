@@ -338,12 +338,13 @@ def arena(
 ) -> None:
     """Measure agents against each other, on the same deals and from all seats (needs the extra `arena`)."""
     from borneo_agents.arena import ArenaResult, Stopped, play_arena
-    from borneo_agents.arena.report import write_results
     from borneo_agents.arena.terminal import print_result, watching
 
     pair = tuple(name.strip() for name in until_decided.split(",")) if until_decided else None
     if pair is not None and len(pair) != 2:
         raise ValueError(f"--until-decided wants two agents with a comma between them, not {until_decided!r}")
+    if out_folder is not None:
+        write_results = _report_writer()  # before hours of play, not after
     result: ArenaResult | None
     with watching(err) as watcher:
         try:
@@ -364,6 +365,14 @@ def arena(
     elif result is not None:
         print_result(out, result)
     _say_what_is_kept(result, games, out_folder)
+
+
+def _report_writer() -> Any:
+    try:
+        from borneo_agents.arena.report import write_results
+    except ModuleNotFoundError as error:
+        raise ValueError(f"--out needs {error.name}: pip install 'borneo-env[arena]'; or leave --out away") from None
+    return write_results
 
 
 def _say_what_is_kept(result: Any, asked: int, folder: Path | None) -> None:

@@ -15,9 +15,8 @@ from rich.text import Text
 
 from borneo_agents.arena.result import ArenaResult
 from borneo_agents.arena.run import Progress
-from borneo_agents.intervals import Estimate
+from borneo_agents.arena.words import fault_rows, verdict_words, within
 from borneo_agents.results import results, seat_sums
-from borneo_agents.sequential import BETTER, UNDECIDED
 
 PER_SECOND = 4  # how often the growing table is drawn
 
@@ -113,10 +112,10 @@ def _standings(result: ArenaResult) -> RenderableType:
     for row in result.standings:
         table.add_row(
             row.agent,
-            _within(row.win_share, ".1f", unit=0.01),
-            _within(row.place, ".2f"),
-            _within(row.points, ".1f"),
-            _within(strength[row.agent], "+.0f"),
+            within(row.win_share, ".1f", unit=0.01),
+            within(row.place, ".2f"),
+            within(row.points, ".1f"),
+            within(strength[row.agent], "+.0f"),
             f"{thought[row.agent]:.3g}",
         )
     return table
@@ -126,18 +125,6 @@ def _milliseconds(result: ArenaResult) -> dict[str, float]:
     names = result.tournament.agents
     decisions = [result.outcomes["decisions"][result.outcomes["seats"] == i].sum() for i in range(len(names))]
     return {name: 1000 * s / max(1, n) for name, s, n in zip(names, result.seconds, decisions, strict=True)}
-
-
-def _within(estimate: Estimate, spec: str, unit: float = 1) -> str:
-    """A figure and half the width of its interval, or the one end that is known."""
-    value, low, high = estimate.value / unit, estimate.low, estimate.high
-    if low is not None and high is not None:
-        return f"{value:{spec}} ±{(high - low) / 2 / unit:{spec.replace('+', '')}}"
-    if low is not None:
-        return f"{value:{spec}} (above {low / unit:{spec}})"
-    if high is not None:
-        return f"{value:{spec}} (below {high / unit:{spec}})"
-    return f"{value:{spec}}"
 
 
 def _cross(result: ArenaResult) -> RenderableType:
@@ -174,12 +161,8 @@ def _faults(result: ArenaResult) -> RenderableType | None:
     if not result.faults:
         return None
     table = _table("agent", "fault", "games", "for example", title="games lost by a fault")
-    seen = {(fault.agent, fault.kind): fault for fault in reversed(result.faults)}
-    for (agent, kind), fault in sorted(seen.items()):
-        games = sum((other.agent, other.kind) == (agent, kind) for other in result.faults)
-        table.add_row(
-            Text(result.tournament.agents[agent]), kind, f"{games:,}", Text(f"game {fault.game}: {fault.reason}")
-        )
+    for agent, kind, games, example in fault_rows(result):
+        table.add_row(Text(agent), kind, f"{games:,}", Text(example))
     return table
 
 
@@ -199,12 +182,4 @@ def _needed(result: ArenaResult) -> RenderableType | None:
 
 
 def _verdict(result: ArenaResult) -> RenderableType | None:
-    if not (result.question and result.verdict):
-        return None
-    q, verdict = result.question, result.verdict
-    asked = f"Is {q.agent} placed before {q.other} more often than not (at least {0.5 + q.effect:.1%})?"
-    rates = f"chance of a wrong yes {q.alpha:g}, of a wrong no {q.beta:g}"
-    if verdict.state == UNDECIDED:
-        return Text(f"{asked} Undecided after {verdict.blocks:,} deals ({rates}).")
-    answer = "Yes" if verdict.state == BETTER else "No"
-    return Text(f"{asked} {answer}, decided after {verdict.decided_after:,} deals ({rates}).", style="bold")
+    return Text(verdict_words(result), style="bold") if result.verdict else None
