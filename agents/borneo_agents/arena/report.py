@@ -177,7 +177,8 @@ def _needed(result: ArenaResult) -> str:
     ]
     words = (
         "Games of such a tournament that are needed to tell from 50 % that one of two neighbours in the table is "
-        "placed before the other in so many of their meetings, with 5\u00a0% errors and a chance of 80\u00a0% to find it."
+        "placed before the other in so many of their meetings, with errors of 5\u00a0% and a chance of 80\u00a0% to "
+        "find it."
     )
     return f"<p>{words}</p>" + _table(heads, rows)
 
