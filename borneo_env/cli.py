@@ -307,6 +307,46 @@ def _print_random(rows: Sequence[dict[str, Any]], games: int, seed: int) -> None
 
 
 @app.command()
+def play(
+    seats: Annotated[
+        str, typer.Option(help="Who sits where, in turn order: human, or the name of an agent, with commas.")
+    ] = "human,random,random",
+    edition: Edition = "board",
+    seed: Annotated[int | None, typer.Option(help="The same seed gives the same deal; chance by default.")] = None,
+    saved: Annotated[Path | None, typer.Option("--continue", help="Go on with a game that was saved.")] = None,
+    save_to: Annotated[
+        Path | None, typer.Option("--save", help="Where to save; by default a new file borneo-game.json.")
+    ] = None,
+    record_file: Annotated[Path | None, typer.Option("--record", help="Write the finished game as a record.")] = None,
+    yes: Annotated[bool, typer.Option("--yes", help="Make a choice at once, without confirmation.")] = False,
+    four_traders: FourTraders = False,
+    blackbeard: Blackbeard = False,
+    tables: CardTables = None,
+    as_json: AsJson = False,
+) -> None:
+    """Play Borneo here in the terminal, against agents or several people at one keyboard."""
+    from borneo_agents.play import Game, Table, free_name
+
+    from borneo_env.engine.batch import fresh_seed
+    from borneo_env.record import write_record
+
+    if saved is not None:
+        game = Game.load(saved)
+    else:
+        names = [name.strip() for name in seats.split(",")]
+        ruleset = _ruleset(edition, len(names), four_traders, blackbeard, tables)
+        game = Game(ruleset, names, fresh_seed() if seed is None else seed)
+    save_to = save_to or saved or free_name(Path("borneo-game.json"))
+    shown = sys.stderr if as_json else sys.stdout
+    finished = Table(game, save_to, typed=sys.stdin, shown=shown, confirm=not yes).run()
+    if finished and record_file is not None:
+        write_record(record_file, game.lines)
+    if as_json:
+        result = game.lines[-1] if finished else None
+        print(json.dumps({"seats": game.seats, "result": result, "saved": None if finished else str(save_to)}))
+
+
+@app.command()
 def arena(
     agents: Annotated[
         list[str], typer.Argument(help="Who plays: names such as random, or my_bot:MyBot.", show_default=False)

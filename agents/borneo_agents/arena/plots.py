@@ -125,7 +125,9 @@ def _cross(figure: Figure, result: ArenaResult) -> None:
     axes = figure.subplots()
     axes.grid(False)
     axes.spines[:].set_visible(False)
-    axes.imshow(share, cmap=BEHIND_TO_BEFORE, vmin=0, vmax=1, aspect="auto")
+    edges = np.arange(len(order) + 1) - 0.5
+    axes.pcolormesh(edges, edges, share, cmap=BEHIND_TO_BEFORE, vmin=0, vmax=1, edgecolors="white", linewidth=1.5)
+    axes.invert_yaxis()
     names = [short(name, 18) for name in order]
     axes.set_yticks(range(len(order)), names)
     axes.set_xticks(
