@@ -35,6 +35,7 @@ from borneo_env.story import Teller
 
 HUMAN = "human"
 FORMAT = "borneo-play/1"
+RECENT = 12  # lines of the story that are told again when a game goes on
 CLEAR = "\x1b[2J\x1b[3J\x1b[H"
 FIRST = np.array([0])
 
@@ -152,13 +153,13 @@ class Game:
             if type(seed) is not int:
                 raise SaveError(f"seed: should be a whole number, not {seed!r:.40}")
             game = cls(ruleset, seats, seed)
+            game._compare(lines[:1])
             for number, line in enumerate(lines[1:], start=2):
                 if "move" in line:
                     game._repeat(number, line)
             game._compare(lines)
         except (RecordError, SaveError, UnknownAgent, ValueError) as error:
             raise SaveError(f"{path}: {error}") from None
-        game.told.clear()
         return game
 
     def _repeat(self, number: int, line: Line) -> None:
@@ -212,8 +213,9 @@ class Table:
         self._typed = typed
         self._shown = shown
         self._colour = shown.isatty()
-        self._viewer: int | None = None  # the person who may be looking
-        self._heard = 0  # lines of the story the table has been told
+        self._viewer = SPECTATOR  # the person who may be looking
+        recent = max(0, len(game.told) - RECENT)
+        self._heard = dict.fromkeys([*game.humans, SPECTATOR], recent)  # lines of the story each person has been told
 
     def run(self) -> bool:
         """Play to the end; False if somebody has quit, or pressed Ctrl-C. Then the game is saved."""
@@ -231,7 +233,7 @@ class Table:
             self._save()
             raise
         self._show_board(SPECTATOR)
-        self._tell_news()
+        self._tell_news(self._viewer if len(self.game.humans) == 1 else SPECTATOR)
         return True
 
     def _say(self, words: str = "") -> None:
@@ -243,6 +245,8 @@ class Table:
         if not line:
             self._say()
             raise Quit
+        if not self._typed.isatty():
+            self._say(line.strip())  # a terminal shows what is typed
         return line.strip()
 
     def _hand_over(self) -> None:
@@ -251,20 +255,20 @@ class Table:
         if len(self.game.humans) > 1 and seat != self._viewer:
             self._say(CLEAR if self._colour else "\n" * 3)
             self._ask(f"{self.game.names[seat]} is next. Nobody else should look now. Enter when ready: ")
-        if seat != self._viewer:
-            self._viewer = seat
+        self._viewer = seat
         self._show_board(seat)
-        self._tell_news()
+        self._tell_news(seat)
 
     def _show_board(self, seat: int) -> None:
         game = redact(self.game.batch.games[0], seat)
         last = self.game.lines[-1].get("move", "")
         self._say(ansi(self.game.batch.ruleset, game, seat, last, self.game.names, self._colour))
 
-    def _tell_news(self) -> None:
-        for words in self.game.told[self._heard :]:
+    def _tell_news(self, seat: int) -> None:
+        """What has happened since this person's last decision."""
+        for words in self.game.told[self._heard[seat] :]:
             self._say(words)
-        self._heard = len(self.game.told)
+        self._heard[seat] = len(self.game.told)
 
     def _choose(self) -> int:
         """The action a person has chosen, and confirmed."""
