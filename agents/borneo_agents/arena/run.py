@@ -142,7 +142,8 @@ class _Run:
             found = folder.load(plan, deals)
             if found:
                 self.played[deals.start] = found
-        self.kept = sum(len(played.outcomes) for played in self.played.values())
+        self.outcomes = self._joined()
+        self.kept = len(self.outcomes)
 
     def missing(self) -> list[range]:
         return [deals for deals in self.plan.chunks if deals.start not in self.played]
@@ -156,12 +157,13 @@ class _Run:
                 found = self.folder.load(self.plan, deals)
                 assert found is not None, "a chunk that was finished cannot be read"
                 self.played[deals.start] = found
+                self.outcomes = self._joined()
                 if self.decided():
                     break
             if self.watch:
-                self.watch(Progress(self.plan, self.kept, len(self.outcomes()) + under_way, self.outcomes()))
+                self.watch(Progress(self.plan, self.kept, len(self.outcomes) + under_way, self.outcomes))
 
-    def outcomes(self) -> NDArray[np.void]:
+    def _joined(self) -> NDArray[np.void]:
         """The games of all finished chunks, in the order of the deals."""
         tables = [self.played[first].outcomes for first in sorted(self.played)]
         return np.concatenate([np.zeros(0, outcome_type(self.plan.ruleset.players)), *tables])
@@ -180,13 +182,12 @@ class _Run:
         return SequentialTest(PAR, q.effect, q.alpha, q.beta, tuple(blocks(table, q.agent, q.other))).verdict()
 
     def _without_gap(self) -> NDArray[np.void]:
-        outcomes = self.outcomes()
-        whole: NDArray[np.void] = outcomes[outcomes["game"] == np.arange(len(outcomes))]
+        whole: NDArray[np.void] = self.outcomes[self.outcomes["game"] == np.arange(len(self.outcomes))]
         return whole
 
     def result(self, complete: bool) -> ArenaResult | None:
         """What there is; if the question was decided, no more than it took, however much more was played."""
-        outcomes, verdict = self.outcomes(), self.verdict()
+        outcomes, verdict = self.outcomes, self.verdict()
         if verdict and verdict.decided_after:
             deals = np.unique(outcomes["deal"])[: verdict.decided_after]
             outcomes = outcomes[outcomes["deal"] <= deals[-1]]
