@@ -26,7 +26,7 @@ from borneo_env.engine.batch import Batch, available_cores
 from borneo_env.ruleset import Ruleset
 
 TIME_LIMIT = 5.0  # seconds for a decision
-WARM_UP_LIMIT = 180.0  # seconds until an agent has answered for the first time: it may compile
+WARM_UP_LIMIT = 600.0  # seconds until an agent has answered for the first time: it may compile
 EFFECT, ALPHA, BETA = 0.05, 0.05, 0.05
 PAR = 0.5  # of "placed before the other", if they are equal
 

@@ -61,7 +61,7 @@ def _growing(progress: Progress, seconds: float) -> RenderableType:
 def _running(progress: Progress) -> RenderableType:
     games = progress.outcomes
     if not len(games):
-        return Text("the first games are under way", style="dim")
+        return Text("the agents get ready, and the first games are under way", style="dim")
     found = results(progress.tournament.agents, games["seats"], games["places"], games["scores"], games["deal"])
     columns = []
     for values in (found.win_shares, found.mean_places, found.scores):
