@@ -99,13 +99,14 @@ def _points(figure: Figure, result: ArenaResult) -> None:
     order = ranked(result)
     axes = _rows(figure, [profile.agent for profile in order], extra=1.15)
     left = np.zeros(len(order))
+    longest = max(sum(profile.points.values()) for profile in order)
     for source, colour in zip(SOURCES, SOURCE_COLOURS, strict=True):
         points = np.array([profile.points[source] for profile in order])
         if not points.any():
             continue
         axes.barh(range(len(order)), points, 0.62, np.where(points < 0, 0, left), color=colour, label=source)
         for y, (width, start) in enumerate(zip(points, left, strict=True)):
-            if width > 0.06 * axes.get_xlim()[1]:
+            if width > 0.05 * longest:  # room for its number
                 dark = source in ("each-3", "same-8", "ports")
                 ink = "white" if dark else INK
                 axes.text(start + width / 2, y, f"{width:.1f}", ha="center", va="center", fontsize=8, color=ink)
