@@ -31,6 +31,8 @@ class Watcher:
 
     def watch(self, progress: Progress) -> None:
         now = time.monotonic()
+        if progress.finished == progress.kept:
+            self._began = now  # getting ready does not count
         if now - self._drawn > 1 / PER_SECOND:
             self._drawn = now
             self._live.update(_growing(progress, now - self._began), refresh=True)
