@@ -89,8 +89,6 @@ def play_arena(
 
     Nothing here depends on `jobs`; nor on `chunk`, if the agents decide by the views they are given and nothing else.
     """
-    if ruleset is not None and fields:
-        raise TypeError(f"give either a ruleset or its fields, not both (got {', '.join(fields)})")
     named = _named(agents)
     found = {name: find_agent(agent) for name, agent in named.items()}
     here = jobs == 0 or any(not isinstance(agent, str) or agent != name for name, agent in named.items())
@@ -105,7 +103,7 @@ def play_arena(
             folder.clear()
         saved = folder.saved_settings() or {} if chunk is None else {}
         plan = tournament(
-            list(found), ruleset or Ruleset(**fields), games, seed=seed, lineups=lineups, chunk=chunk,
+            list(found), Ruleset.given(ruleset, fields), games, seed=seed, lineups=lineups, chunk=chunk,
             time_limit=time_limit, deals_per_chunk=saved.get("deals per chunk"),
         )  # fmt: skip
         folder.open(settings_of(plan, {name: _source(agent) for name, agent in found.items()}, records))
