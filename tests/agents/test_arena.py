@@ -562,8 +562,9 @@ def test_a_changed_bot_is_another_setting(bots):
 
 def test_more_games_go_on_from_those_there_are(tmp_path):
     agents = {"random": "random", "last": Last()}
-    fewer = here(agents, games=30, out=tmp_path)
+    fewer = here(agents, games=30, out=tmp_path, chunk=12)
     more = here(agents, games=60, out=tmp_path)
+    assert more.tournament.chunk == fewer.tournament.chunk == 2, "deals; the last chunk had one only"
     assert same_games(more, here(agents, games=60))
     assert more.outcomes[:30].tobytes() == fewer.outcomes.tobytes()
     assert same_games(fewer, here(agents, games=30, out=tmp_path)), "and fewer are the first of them"
