@@ -15,6 +15,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from borneo_agents.arena import crew, play_arena
+from borneo_agents.arena.crew import ArenaError
 from borneo_agents.arena.folder import FolderError
 from borneo_agents.arena.match import CRASH, ENDED, GIVEN_UP, ILLEGAL, TIME_OUT, lay_out
 from borneo_agents.arena.plots import plots
@@ -251,7 +252,7 @@ def test_agents_are_made_anew_for_each_chunk(bots):
         "    def act(self, views):\n        return views.mask.argmax(1)\n"
     )
     play_arena(["random", "counting:Counting"], TINY, games=24, chunk=6, jobs=0)
-    assert sys.modules["counting"].made == 1 + 4, "one to see that it is there, and one for each chunk"
+    assert sys.modules["counting"].made == 2 + 4, "to see that it is there, to warm up, and for each chunk"
 
 
 def test_arena_results_equal_those_of_the_records(tmp_path):
@@ -374,7 +375,7 @@ def nothing(views, actions, now):
 
 
 def slow(views, actions, now):
-    time.sleep(0.03 * now.any())
+    time.sleep(0.15 * now.any())
     return actions
 
 
@@ -418,17 +419,17 @@ def test_a_failed_call_is_repeated_game_by_game():
 
 
 def test_who_thinks_too_long_loses_even_if_the_answer_comes():
-    played = here({"random": "random", "slow": Faulty(slow, 20)}, games=12, time_limit=0.01, chunk=3)
+    played = here({"random": "random", "slow": Faulty(slow, 40)}, games=12, time_limit=0.06, chunk=3)
     assert played.faults
     assert {fault.kind for fault in played.faults} == {TIME_OUT}
     assert {fault.agent for fault in played.faults} == {1}
-    assert here({"random": "random", "slow": Faulty(slow, 20)}, games=12, time_limit=10, chunk=3).faults == ()
+    assert here({"random": "random", "slow": Faulty(slow, 40)}, games=12, time_limit=10, chunk=3).faults == ()
 
 
 @pytest.mark.parametrize(("deed", "kind"), [("hang", TIME_OUT), ("end", ENDED)])
 def test_an_agent_that_hangs_or_ends_the_process_loses_that_game(deed, kind, bots):
     bad, good = f"arena_bots:Rarely:{deed}:one_in=150", "arena_bots:Rarely:nothing"
-    settings = {"games": 12, "seed": 3, "jobs": 1, "chunk": 12, "time_limit": 0.05}
+    settings = {"games": 12, "seed": 3, "jobs": 1, "chunk": 12, "time_limit": 0.2}
     played = play_arena(["random", bad], TINY, **settings)
     lost = [fault.game for fault in played.faults]
     assert {(fault.agent, fault.kind) for fault in played.faults} == {(1, kind)}
@@ -441,13 +442,31 @@ def test_an_agent_that_hangs_or_ends_the_process_loses_that_game(deed, kind, bot
 def test_an_agent_that_always_hangs_is_given_up(bots, monkeypatch):
     monkeypatch.setattr(crew, "PATIENCE", 2)
     bad = "arena_bots:Rarely:hang:one_in=1"
-    settings = {"games": 6, "jobs": 1, "chunk": 6, "time_limit": 0.01, "warm_up_limit": 0.2}
+    settings = {"games": 6, "jobs": 1, "chunk": 6, "time_limit": 0.2, "warm_up_limit": 0.2}
     played = play_arena(["random", bad], TINY, **settings)
     assert (played.outcomes["offender"] >= 0).all()
     assert {fault.agent for fault in played.faults} == {1}
     kinds = Counter(fault.kind for fault in played.faults)
     assert kinds[TIME_OUT] <= 2
     assert kinds[GIVEN_UP] == 6 - kinds[TIME_OUT] > 0
+
+
+@pytest.mark.parametrize("jobs", [0, 1])
+def test_getting_ready_is_not_thinking(jobs, bots):
+    (bots / "late.py").write_text(
+        "import time\nready = False\nclass Late:\n    def act(self, views):\n        global ready\n"
+        "        time.sleep(0 if ready else 2)\n        ready = True\n        return views.mask.argmax(1)\n"
+    )
+    assert play_arena(["random", "late:Late"], TINY, games=6, chunk=6, jobs=jobs, time_limit=0.3).faults == ()
+
+
+def test_an_agent_that_cannot_be_made_again_ends_the_run(bots):
+    (bots / "once.py").write_text(
+        "from pathlib import Path\nclass Once:\n    def __init__(self):\n        Path('made').mkdir()\n"
+        "    def act(self, views):\n        return views.mask.argmax(1)\n"
+    )
+    with pytest.raises(ArenaError, match="FileExistsError"):
+        play_arena(["random", "once:Once"], TINY, games=6, jobs=1)
 
 
 def test_what_agents_print_is_kept_apart(bots):

@@ -23,8 +23,8 @@ from pathlib import Path
 from typing import IO, Any
 
 from borneo_agents.arena.folder import LOG, Folder
-from borneo_agents.arena.match import ENDED, TIME_OUT, Orders
-from borneo_agents.arena.notes import NOTE, WARMING_UP, Board, packed
+from borneo_agents.arena.match import ENDED, TIME_OUT, WARMING_UP, Orders
+from borneo_agents.arena.notes import NOTE, Board, packed
 from borneo_agents.arena.tournament import Tournament
 
 PATIENCE = 3
@@ -33,7 +33,7 @@ SOON = 0.05  # seconds between two looks at the workers
 ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
 
 
-class ArenaError(RuntimeError):
+class ArenaError(ValueError):
     """The arena itself failed, not an agent."""
 
 

@@ -10,6 +10,7 @@ say in `Orders` how the next attempt should go about it.
 
 from __future__ import annotations
 
+import contextlib
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -19,12 +20,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from borneo_agents.arena.tournament import Tournament
-from borneo_env.agent import Agent, Views
+from borneo_env.agent import Agent, Views, find_agent
 from borneo_env.engine.batch import Batch
 from borneo_env.engine.state import CHOICES, N_KINDS, NOBODY, PORT, SHIP, TALLIES
 
 CRASH, ILLEGAL, TIME_OUT, ENDED, GIVEN_UP = "crash", "illegal move", "time-out", "ended the process", "given up"
 LONGEST_REASON = 300  # characters
+WARMING_UP = -1  # stands for the decision in a note
 FIRST_ROOM = 256  # actions of a game; made longer when a game needs more
 
 
@@ -267,6 +269,18 @@ class _Failure(Exception):
         super().__init__(reason)
         self.kind = kind
         self.reason = reason
+
+
+def warm_up(tournament: Tournament, names: Sequence[str], notes: Notes, cold: Sequence[int] = ()) -> None:
+    """Ask each agent once before any clock runs: compiling and loading are not thinking. `cold` agents are left out."""
+    batch = lay_out(tournament, range(1))
+    for number, name in enumerate(names):
+        if number not in cold:
+            views = Views(tournament.ruleset, *batch.view(np.array([0])))
+            notes.asking(number, WARMING_UP, NOBODY, 1)
+            with contextlib.suppress(Exception, SystemExit):  # it will be found out in a game
+                find_agent(name).act(views)
+            notes.answered(0)
 
 
 def lay_out(tournament: Tournament, deals: range, *, skip_forced: bool = True) -> Batch:

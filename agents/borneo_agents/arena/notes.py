@@ -16,7 +16,6 @@ from borneo_env.ruleset import Ruleset
 # What a worker writes into memory it shares with its parent: how many notes there were (odd while an agent is asked),
 # the agent, the decision, the game of the chunk if it is asked alone, the number of games asked for, the games over.
 NOTE = struct.Struct("6q")
-WARMING_UP = -1  # stands for the decision
 
 
 class Board:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from borneo_agents.arena.crew import Crew
 from borneo_agents.arena.folder import Folder, settings_of
-from borneo_agents.arena.match import Match, Played, outcome_type
+from borneo_agents.arena.match import Match, NoNotes, Played, outcome_type, warm_up
 from borneo_agents.arena.records import write_records
 from borneo_agents.arena.result import ArenaResult, Question
 from borneo_agents.arena.tournament import Tournament, TournamentError, tournament
@@ -201,6 +201,7 @@ class _Run:
 def _play_here(
     plan: Tournament, folder: Folder, chunks: list[range], agents: Mapping[str, str | Agent], records: bool
 ) -> Iterator[tuple[int, range]]:
+    warm_up(plan, [agent for agent in agents.values() if isinstance(agent, str)], NoNotes())
     for deals in chunks:
         played = Match(plan, deals, [find_agent(agent) for agent in agents.values()]).play()
         if records:

@@ -6,7 +6,6 @@ into the folder, and a line to its standard output. What agents print goes elsew
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
 import signal
@@ -16,21 +15,18 @@ import time
 import traceback
 from typing import TextIO
 
-import numpy as np
-
 from borneo_agents.arena.folder import Folder
-from borneo_agents.arena.match import Match, Orders, lay_out
-from borneo_agents.arena.notes import WARMING_UP, Board, unpacked
+from borneo_agents.arena.match import Match, Orders, warm_up
+from borneo_agents.arena.notes import Board, unpacked
 from borneo_agents.arena.records import write_records
-from borneo_agents.arena.tournament import Tournament
-from borneo_env.agent import Views, find_agent
+from borneo_env.agent import find_agent
 
 
 def work(requests: TextIO, answers: TextIO) -> None:
     """Play what is asked for until there is nothing more."""
     about = json.loads(requests.readline())
     tournament, folder, board = unpacked(about["tournament"]), Folder(about["folder"]), Board(about["notes"])
-    _warm_up(tournament, board, about["cold"])
+    warm_up(tournament, tournament.agents, board, about["cold"])
     for request in requests:
         wanted = json.loads(request)
         deals = range(*wanted["deals"])
@@ -45,19 +41,6 @@ def work(requests: TextIO, answers: TextIO) -> None:
             write_records(folder.path, tournament, deals, played)
         folder.save(deals, played)
         print(json.dumps({"done": deals.start}), file=answers, flush=True)
-
-
-def _warm_up(tournament: Tournament, board: Board, cold: list[int]) -> None:
-    """Ask each agent once before any clock runs: compiling and loading are not thinking. `cold` agents are left out."""
-    batch = lay_out(tournament, range(1))
-    for number, name in enumerate(tournament.agents):
-        if number in cold:
-            continue
-        views = Views(tournament.ruleset, *batch.view(np.array([0])))
-        board.asking(number, WARMING_UP, -1, 1)
-        with contextlib.suppress(Exception, SystemExit):  # it will be found out in a game
-            find_agent(name).act(views)
-        board.answered(0)
 
 
 def _keep_for_answers() -> TextIO:
