@@ -375,7 +375,7 @@ def nothing(views, actions, now):
 
 
 def slow(views, actions, now):
-    time.sleep(0.15 * now.any())
+    time.sleep(0.4 * now.any())
     return actions
 
 
@@ -419,11 +419,11 @@ def test_a_failed_call_is_repeated_game_by_game():
 
 
 def test_who_thinks_too_long_loses_even_if_the_answer_comes():
-    played = here({"random": "random", "slow": Faulty(slow, 40)}, games=12, time_limit=0.06, chunk=3)
+    played = here({"random": "random", "slow": Faulty(slow, 60)}, games=12, time_limit=0.06, chunk=3)
     assert played.faults
     assert {fault.kind for fault in played.faults} == {TIME_OUT}
     assert {fault.agent for fault in played.faults} == {1}
-    assert here({"random": "random", "slow": Faulty(slow, 40)}, games=12, time_limit=10, chunk=3).faults == ()
+    assert here({"random": "random", "slow": Faulty(slow, 60)}, games=12, time_limit=10, chunk=3).faults == ()
 
 
 @pytest.mark.parametrize(("deed", "kind"), [("hang", TIME_OUT), ("end", ENDED)])
