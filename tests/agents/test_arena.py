@@ -495,7 +495,11 @@ STOPPED = "arena random slow_bot:Slow --players 3 --tables tiny --games 90 --chu
 
 def in_the_background(*arguments):
     return subprocess.Popen(
-        [sys.executable, "-m", "borneo_env.cli", *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        [sys.executable, "-m", "borneo_env.cli", *arguments],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # a shell in the background ignores it
     )
 
 

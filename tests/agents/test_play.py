@@ -259,6 +259,17 @@ def test_a_changed_file_is_refused(place, value, complaint, tmp_path):
         Game.load(file)
 
 
+def test_an_illegal_move_in_a_file_is_refused(tmp_path):
+    _, game = typed_game(1)
+    number = next(i for i, line in enumerate(game.lines) if line.get("move", "").startswith("ship "))
+    card = int(game.lines[number]["move"].split()[1])
+    elsewhere = next(other for other in range(60) if other not in game.lines[0]["deal"]["hands"][0] and other != card)
+    game.lines[number]["move"] = f"ship {elsewhere} 0"
+    game.save(tmp_path / "save.json")
+    with pytest.raises(SaveError, match=f"'ship {elsewhere} 0' is not legal"):
+        Game.load(tmp_path / "save.json")
+
+
 @pytest.mark.parametrize(
     ("text", "complaint"), [("{", "is not JSON"), ("[]", "no saved game"), ("[" * 100_000, "is not JSON")]
 )
@@ -412,6 +423,7 @@ def test_ctrl_c_saves(tmp_path):
     game = subprocess.Popen(
         [sys.executable, "-m", "borneo_env.cli", "play", "--tables", "tiny", "--seed", "3", "--yes"],
         stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=tmp_path,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # a shell in the background ignores it
     )  # fmt: skip
     game.stdin.write("1\n")
     game.stdin.flush()
@@ -422,7 +434,8 @@ def test_ctrl_c_saves(tmp_path):
         shown += character
     time.sleep(0.1)
     game.send_signal(signal.SIGINT)
-    out, err = game.communicate(timeout=30)
+    game.wait(timeout=30)  # while it could still be typed to
+    out, err = game.communicate()
     assert "Saved." in out, err
     assert Game.load(tmp_path / "borneo-game.json").lines[1]["move"] == "place red"
     assert "Traceback" not in err
