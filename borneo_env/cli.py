@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import sys
 import time
 from collections.abc import Sequence
@@ -303,6 +304,128 @@ def _print_random(rows: Sequence[dict[str, Any]], games: int, seed: int) -> None
         speed, length = f"{row['decisions_per_second']:,.0f}", f"{row['decisions_per_game']:.0f}"
         table.add_row(row["ruleset"], speed, length, f"{row['mean_score']:.1f}", shares)
     out.print(table)
+
+
+@app.command()
+def play(
+    seats: Annotated[
+        str, typer.Option(help="Who sits where, in turn order: human, or the name of an agent, with commas.")
+    ] = "human,random,random",
+    edition: Edition = "board",
+    seed: Annotated[int | None, typer.Option(help="The same seed gives the same deal; chance by default.")] = None,
+    saved: Annotated[Path | None, typer.Option("--continue", help="Go on with a game that was saved.")] = None,
+    save_to: Annotated[
+        Path | None, typer.Option("--save", help="Where to save; by default a new file borneo-game.json.")
+    ] = None,
+    record_file: Annotated[Path | None, typer.Option("--record", help="Write the finished game as a record.")] = None,
+    yes: Annotated[bool, typer.Option("--yes", help="Make a choice at once, without confirmation.")] = False,
+    four_traders: FourTraders = False,
+    blackbeard: Blackbeard = False,
+    tables: CardTables = None,
+    as_json: AsJson = False,
+) -> None:
+    """Play Borneo here in the terminal, against agents or several people at one keyboard."""
+    from borneo_agents.play import Game, Table, free_name
+
+    from borneo_env.engine.batch import fresh_seed
+    from borneo_env.record import write_record
+
+    if saved is not None:
+        game = Game.load(saved)
+    else:
+        names = [name.strip() for name in seats.split(",")]
+        ruleset = _ruleset(edition, len(names), four_traders, blackbeard, tables)
+        game = Game(ruleset, names, fresh_seed() if seed is None else seed)
+    save_to = save_to or saved or free_name(Path("borneo-game.json"))
+    shown = sys.stderr if as_json else sys.stdout
+    finished = Table(game, save_to, typed=sys.stdin, shown=shown, confirm=not yes).run()
+    if finished and record_file is not None:
+        write_record(record_file, game.lines)
+    if as_json:
+        result = game.lines[-1] if finished else None
+        print(json.dumps({"seats": game.seats, "result": result, "saved": None if finished else str(save_to)}))
+
+
+@app.command()
+def arena(
+    agents: Annotated[
+        list[str], typer.Argument(help="Who plays: names such as random, or my_bot:MyBot.", show_default=False)
+    ],
+    games: Annotated[int, typer.Option(help="How many games; rounded up so that seats and deals are fair.")] = 2000,
+    players: Players = 4,
+    edition: Edition = "board",
+    seed: Seed = 0,
+    out_folder: Annotated[
+        Path | None, typer.Option("--out", help="Folder for games and results; a stopped run goes on there.")
+    ] = None,
+    lineups: Annotated[
+        str | None, typer.Option(help="round-robin, one-vs or mixed; by default one that suits the agents.")
+    ] = None,
+    until_decided: Annotated[
+        str | None, typer.Option(metavar="A,B", help="Stop when it is decided whether A is better than B.")
+    ] = None,
+    effect: Annotated[float, typer.Option(help="What counts as better: so much above a half of the meetings.")] = 0.05,
+    errors: Annotated[float, typer.Option(help="Chance of a wrong decision, for yes and no alike.")] = 0.05,
+    records: Annotated[bool, typer.Option("--records", help="Write a record of every game.")] = False,
+    fresh: Annotated[bool, typer.Option("--fresh", help="Remove the run in the folder and start anew.")] = False,
+    jobs: Annotated[int | None, typer.Option(help="Processes; all cores by default.", min=1)] = None,
+    chunk: Annotated[int | None, typer.Option(help="Games played side by side; few for slow agents.")] = None,
+    time_limit: Annotated[float, typer.Option(help="Seconds for a decision; who needs more loses the game.")] = 5.0,
+    four_traders: FourTraders = False,
+    blackbeard: Blackbeard = False,
+    tables: CardTables = None,
+    as_json: AsJson = False,
+) -> None:
+    """Measure agents against each other, on the same deals and from all seats (needs the extra `arena`)."""
+    from borneo_agents.arena import ArenaResult, Stopped, play_arena
+    from borneo_agents.arena.terminal import print_result, watching
+
+    pair = tuple(name.strip() for name in until_decided.split(",")) if until_decided else None
+    if pair is not None and len(pair) != 2:
+        raise ValueError(f"--until-decided wants two agents with a comma between them, not {until_decided!r}")
+    if out_folder is not None:
+        write_results = _report_writer()  # before hours of play, not after
+    result: ArenaResult | None
+    with watching(err) as watcher:
+        try:
+            result = play_arena(
+                agents,
+                _ruleset(edition, players, four_traders, blackbeard, tables),
+                games=games, seed=seed, lineups=lineups, out=out_folder, fresh=fresh, jobs=jobs, chunk=chunk,
+                time_limit=time_limit, until_decided=pair, effect=effect, alpha=errors, beta=errors,
+                records=records, watch=watcher.watch,
+            )  # fmt: skip
+        except Stopped as stopped:
+            result = stopped.result
+    command = shlex.join(["borneo", *sys.argv[1:]])
+    if result is not None and result.complete and out_folder is not None:
+        write_results(out_folder, result, command)
+    if as_json:
+        print(json.dumps(result and result.as_dict(command)))
+    elif result is not None:
+        print_result(out, result)
+    _say_what_is_kept(result, games, out_folder)
+
+
+def _report_writer() -> Any:
+    try:
+        from borneo_agents.arena.report import write_results
+    except ModuleNotFoundError as error:
+        raise ValueError(f"--out needs {error.name}: pip install 'borneo-env[arena]'; or leave --out away") from None
+    return write_results
+
+
+def _say_what_is_kept(result: Any, asked: int, folder: Path | None) -> None:
+    if result is None or not result.complete:
+        kept = "nothing is finished yet" if result is None else f"{len(result.outcomes):,} games are finished"
+        again = f"the same command goes on with {folder}" if folder else "give --out to go on later"
+        err.print(f"Stopped: {kept}; {again}.", highlight=False)
+        raise typer.Exit(130)
+    if result.tournament.games != asked:
+        block = result.tournament.block
+        err.print(f"{asked:,} games were rounded up to whole blocks of {block}: one deal, all line-ups, all seats.")
+    if folder:
+        err.print(f"All is in {folder}: report.html, results.json and games.csv.", highlight=False, soft_wrap=True)
 
 
 @app.command()

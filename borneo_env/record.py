@@ -220,7 +220,7 @@ def replay(lines: Sequence[Line]) -> Iterator[Moment]:
 
 def _deal(line: Line) -> Batch:
     """A batch of one game, dealt as the header says."""
-    ruleset = _read_ruleset(line)
+    ruleset = read_ruleset(line)
     deal = _get(1, line, "deal", dict)
     hands = [_cards(1, hand, f"hand of player {i}") for i, hand in enumerate(_get(1, deal, "hands", list))]
     if [len(hand) for hand in hands] != [FIRST_HAND] * ruleset.players:
@@ -243,7 +243,8 @@ def _deal(line: Line) -> Batch:
     return batch
 
 
-def _read_ruleset(line: Line) -> Ruleset:
+def read_ruleset(line: Line) -> Ruleset:
+    """The ruleset and the cards that the first line of a record names."""
     if line.get("format") != FORMAT:
         raise RecordError(1, f"format: is {line.get('format')!r}; this version reads {FORMAT!r}")
     fields = _get(1, line, "ruleset", dict)

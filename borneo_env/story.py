@@ -15,25 +15,36 @@ from borneo_env.ruleset import Ruleset
 
 def tell(lines: Sequence[Line], *, forced: bool = False) -> Iterator[str]:
     """A record as lines of text; declined choices that were forced are told only if asked for."""
-    turn = 0
-    ended = False
+    teller = Teller(forced=forced)
     for moment in replay(lines):
-        game = moment.before
         if moment.line_number == 2:
             yield from _opening(lines[0])
-        if game["ended"] and not ended and moment.kind != "shuffle":
-            ended = True
+        yield from teller.tell(moment)
+
+
+class Teller:
+    """Tells a game moment by moment, and counts its turns."""
+
+    def __init__(self, *, forced: bool = False) -> None:
+        self._forced = forced
+        self._turn = 0
+        self._ended = False
+
+    def tell(self, moment: Moment) -> Iterator[str]:
+        game = moment.before
+        if game["ended"] and not self._ended and moment.kind != "shuffle":
+            self._ended = True
             yield "The game ends: hands and ports are discarded. Last contracts:"
         if moment.kind == "result":
             yield from _result(moment.line)
-            continue
+            return
         if moment.kind == "shuffle":
             yield f"    The discard pile is shuffled: {_count(len(moment.line['shuffle']), 'card')} to draw from."
-            continue
+            return
         if game["phase"] == CONTRACT:
-            turn += 1
-            yield f"Turn {turn}: player {game['turn']}"
-        if forced or not _goes_without_saying(moment):
+            self._turn += 1
+            yield f"Turn {self._turn}: player {game['turn']}"
+        if self._forced or not _goes_without_saying(moment):
             yield f"    {_move(moment)}"
         yield from (f"    {consequence}" for consequence in _consequences(moment))
 

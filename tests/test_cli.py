@@ -24,7 +24,9 @@ from borneo_env.record import read_record, record_games, verify, write_record
 from borneo_env.ruleset import Ruleset, every_ruleset
 from borneo_env.story import tell
 
-COMMANDS = ["actions", "observation", "pictures", "record", "verify", "show", "random", "bench"]
+COMMANDS = [
+    "actions", "observation", "manual", "pictures", "record", "verify", "show", "random", "play", "arena", "bench",
+]  # fmt: skip
 
 
 class Answer(NamedTuple):

@@ -1,0 +1,182 @@
+"""The plots of an arena's report, each as an SVG that can stand in a page beside the others."""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import matplotlib
+import numpy as np
+from matplotlib.colors import LinearSegmentedColormap
+from matplotlib.figure import Figure
+
+from borneo_agents.arena.profile import SOURCES, Profile
+from borneo_agents.arena.result import ArenaResult
+
+INK, FAINT, GRID, ACCENT = "#22303c", "#6b7785", "#e4e7ea", "#b3541e"
+COLOURS = ("#b3541e", "#2b6777", "#d9a441", "#6a4c93", "#4f772d", "#c05780", "#3d5a80", "#8c6d46", "#7a8b99", "#222831")
+SOURCE_COLOURS = ("#f0c987", "#d9a441", "#c9772b", "#b3541e", "#7d2e13", "#7fa99b", "#2b6777", "#888888")
+BEHIND_TO_BEFORE = LinearSegmentedColormap.from_list("places", ["#d98c5f", "#f7f3ea", "#6fa3ad"])
+WIDTH = 7.2  # inches
+STYLE: Any = {
+    "font.family": "DejaVu Sans",
+    "font.size": 9.5,
+    "text.color": INK,
+    "axes.labelcolor": FAINT,
+    "axes.edgecolor": GRID,
+    "xtick.color": FAINT,
+    "ytick.color": INK,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.spines.left": False,
+    "ytick.major.size": 0,
+    "xtick.major.size": 0,
+    "axes.grid": True,
+    "axes.grid.axis": "x",
+    "axes.axisbelow": True,
+    "grid.color": GRID,
+    "svg.hashsalt": "borneo",  # the same games give the same file
+    "figure.constrained_layout.use": True,
+}
+
+Plot = Callable[[Figure, ArenaResult], None]
+
+
+def plots(result: ArenaResult) -> dict[str, str]:
+    """The plots by name, as SVG."""
+    kinds: dict[str, Plot] = {
+        "strengths": _strengths, "points": _points, "cross": _cross, "seats": _seats, "lengths": _lengths,
+    }  # fmt: skip
+    return {name: draw(plot, result, name) for name, plot in kinds.items()}
+
+
+def draw(plot: Plot, result: ArenaResult, name: str) -> str:
+    """One plot as SVG; its ids begin with its name, so that those of two plots in a page do not meet."""
+    with matplotlib.rc_context(STYLE):
+        figure = Figure()
+        plot(figure, result)
+        text = io.StringIO()
+        figure.savefig(text, format="svg", transparent=True, metadata={"Date": None, "Creator": None})
+    svg = text.getvalue()[text.getvalue().index("<svg") :]
+    return re.sub(r'(\bid="|href="#|url\(#)', rf"\g<1>{name}-", svg)
+
+
+def ranked(result: ArenaResult) -> list[Profile]:
+    """The profiles, highest win share first."""
+    profiles = {profile.agent: profile for profile in result.profiles}
+    return [profiles[row.agent] for row in result.standings]
+
+
+def short(name: str, longest: int = 26) -> str:
+    return name if len(name) <= longest else name[: longest - 1] + "…"
+
+
+def _rows(figure: Figure, names: Sequence[str], extra: float = 0.8, each: float = 0.36) -> Any:
+    """Axes with a row for each name, the first on top."""
+    figure.set_size_inches(WIDTH, extra + each * len(names))
+    axes = figure.subplots()
+    axes.set_yticks(range(len(names)), [short(name) for name in names])
+    axes.set_ylim(len(names) - 0.5, -0.5)
+    return axes
+
+
+def _strengths(figure: Figure, result: ArenaResult) -> None:
+    rows = result.strengths.strengths
+    axes = _rows(figure, [row.agent for row in rows])
+    axes.axvline(0, color=FAINT, linewidth=0.8)
+    for y, row in enumerate(rows):
+        value, low, high = row.points.value, row.points.low, row.points.high
+        axes.plot([value if low is None else low, value if high is None else high], [y, y], color=ACCENT, linewidth=2.5)
+        axes.plot(value, y, "o", color=ACCENT, markersize=6)
+        axes.annotate(f"{value:+.0f}", (value, y), (0, 7), textcoords="offset points", ha="center", fontsize=8)
+    axes.margins(x=0.08)
+    axes.set_xlabel("points; 400 more are ten times the strength")
+
+
+def _points(figure: Figure, result: ArenaResult) -> None:
+    order = ranked(result)
+    axes = _rows(figure, [profile.agent for profile in order], extra=1.15)
+    left = np.zeros(len(order))
+    longest = max(sum(profile.points.values()) for profile in order)
+    for source, colour in zip(SOURCES, SOURCE_COLOURS, strict=True):
+        points = np.array([profile.points[source] for profile in order])
+        if not points.any():
+            continue
+        axes.barh(range(len(order)), points, 0.62, np.where(points < 0, 0, left), color=colour, label=source)
+        for y, (width, start) in enumerate(zip(points, left, strict=True)):
+            if width > 0.05 * longest:  # room for its number
+                dark = source in ("each-3", "same-8", "ports")
+                ink = "white" if dark else INK
+                axes.text(start + width / 2, y, f"{width:.1f}", ha="center", va="center", fontsize=8, color=ink)
+        left += np.maximum(points, 0)
+    figure.legend(
+        loc="outside upper left", ncols=len(SOURCES), frameon=False, fontsize=8, handlelength=1, columnspacing=1
+    )
+    axes.set_xlabel("points a game")
+
+
+def _cross(figure: Figure, result: ArenaResult) -> None:
+    order = [row.agent for row in result.standings]
+    share = np.full((len(order), len(order)), np.nan)
+    for row in result.cross_table:
+        share[order.index(row.agent), order.index(row.other)] = row.before.value
+    figure.set_size_inches(min(WIDTH, 2.6 + 0.75 * len(order)), 1.3 + 0.45 * len(order))
+    axes = figure.subplots()
+    axes.grid(False)
+    axes.spines[:].set_visible(False)
+    edges = np.arange(len(order) + 1) - 0.5
+    axes.pcolormesh(edges, edges, share, cmap=BEHIND_TO_BEFORE, vmin=0, vmax=1, edgecolors="white", linewidth=1.5)
+    axes.invert_yaxis()
+    names = [short(name, 18) for name in order]
+    axes.set_yticks(range(len(order)), names)
+    axes.set_xticks(
+        range(len(order)), names, rotation=0 if len(order) <= 5 else 30, ha="center" if len(order) <= 5 else "left"
+    )
+    axes.xaxis.tick_top()
+    for (i, j), value in np.ndenumerate(share):
+        if not np.isnan(value):
+            axes.text(j, i, f"{100 * value:.0f} %", ha="center", va="center", fontsize=9)
+
+
+def _seats(figure: Figure, result: ArenaResult) -> None:
+    players = result.tournament.ruleset.players
+    figure.set_size_inches(WIDTH, 3.2)
+    axes = figure.subplots()
+    axes.grid(True, axis="y")
+    axes.grid(False, axis="x")
+    axes.axhline(100 / players, color=FAINT, linewidth=0.8, linestyle="--")
+    for i, profile in enumerate(ranked(result)):
+        shares = [np.nan if share is None else 100 * share for share in profile.win_share_by_seat]
+        axes.plot(
+            range(players),
+            shares,
+            "-o",
+            color=COLOURS[i % len(COLOURS)],
+            markersize=5,
+            clip_on=False,
+            label=short(profile.agent),
+        )
+    axes.set_xticks(range(players), ["start player", *(f"seat {seat}" for seat in range(2, players + 1))])
+    axes.set_ylabel("win share, %")
+    axes.set_ylim(bottom=0)
+    axes.set_xlim(-0.3, players - 0.7)
+    figure.legend(loc="outside right upper", frameon=False, fontsize=8.5)
+
+
+def _lengths(figure: Figure, result: ArenaResult) -> None:
+    turns = result.outcomes["turns"]
+    figure.set_size_inches(WIDTH, 2.4)
+    axes = figure.subplots()
+    axes.grid(True, axis="y")
+    axes.grid(False, axis="x")
+    width = max(1, round((turns.max() - turns.min()) / 40))
+    edges = np.arange(turns.min(), turns.max() + width + 1, width) - 0.5
+    axes.hist(turns, edges.tolist(), color="#2b6777", edgecolor="white", linewidth=0.6)
+    middle = float(np.median(turns))
+    axes.axvline(middle, color=ACCENT, linewidth=1.2)
+    axes.annotate(f"median {middle:g}", (middle, 1), (5, -2), xycoords=("data", "axes fraction"),
+                  textcoords="offset points", va="top", fontsize=8.5, color=ACCENT)  # fmt: skip
+    axes.set_xlabel("turns of a game, all players together")
+    axes.set_ylabel("games")

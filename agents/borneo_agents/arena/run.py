@@ -1,0 +1,238 @@
+"""play_arena: agents against each other, from the first deal to the tables."""
+
+from __future__ import annotations
+
+import hashlib
+import inspect
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from borneo_agents.arena.crew import Crew
+from borneo_agents.arena.folder import Folder, settings_of
+from borneo_agents.arena.match import Match, NoNotes, Played, outcome_type, warm_up
+from borneo_agents.arena.records import write_records
+from borneo_agents.arena.result import ArenaResult, Question
+from borneo_agents.arena.tournament import Tournament, TournamentError, tournament
+from borneo_agents.results import blocks, results
+from borneo_agents.sequential import UNDECIDED, SequentialTest, Verdict
+from borneo_env.agent import Agent, find_agent
+from borneo_env.engine.batch import Batch, available_cores
+from borneo_env.ruleset import Ruleset
+
+TIME_LIMIT = 5.0  # seconds for a decision
+WARM_UP_LIMIT = 600.0  # seconds until an agent has answered for the first time: it may compile
+EFFECT, ALPHA, BETA = 0.05, 0.05, 0.05
+PAR = 0.5  # of "placed before the other", if they are equal
+
+
+@dataclass
+class Progress:
+    """Where a run stands."""
+
+    tournament: Tournament
+    kept: int  # games that were there from an earlier run
+    finished: int  # games, those of unfinished chunks included
+    outcomes: NDArray[np.void]  # of the finished chunks
+
+
+class Stopped(KeyboardInterrupt):
+    """Ctrl-C; `result` has what was played until then, or None if that is nothing."""
+
+    def __init__(self, result: ArenaResult | None) -> None:
+        super().__init__()
+        self.result = result
+
+
+def play_arena(
+    agents: Sequence[str | Agent] | Mapping[str, str | Agent],
+    ruleset: Ruleset | None = None,
+    *,
+    games: int = 2000,
+    seed: int = 0,
+    lineups: str | None = None,
+    out: str | Path | None = None,
+    fresh: bool = False,
+    jobs: int | None = None,
+    chunk: int | None = None,
+    time_limit: float = TIME_LIMIT,
+    warm_up_limit: float = WARM_UP_LIMIT,
+    until_decided: tuple[str, str] | None = None,
+    effect: float = EFFECT,
+    alpha: float = ALPHA,
+    beta: float = BETA,
+    records: bool = False,
+    watch: Callable[[Progress], None] | None = None,
+    **fields: Any,
+) -> ArenaResult:
+    """Play agents against each other on the same deals from all seats.
+
+    Arguments:
+        agents: names (see `borneo_env.agent`), or agents themselves; a mapping gives them names of your own.
+        ruleset: the ruleset; or give its fields (`players=3, edition="card"`) as keywords.
+        games: how many at least: whole blocks are played (see `tournament`).
+        lineups: "round-robin", "one-vs" or "mixed"; without it, one that suits the number of agents.
+        out: folder for the games; a run that was stopped goes on there, with `fresh` it begins anew.
+        jobs: how many processes play; all cores by default. 0 plays in this process, as agents that are
+            objects always do: then one that hangs cannot be stopped.
+        chunk: how many games are played side by side. Agents are made anew for each chunk of them.
+        time_limit: seconds for a decision; a call for n games may take n times as long.
+        until_decided: (A, B) stops as soon as it is known whether A is placed before B more often than not, by
+            `effect` at least; `alpha` is the chance of a wrong yes, `beta` that of a wrong no.
+        records: write a record of every game to `out`.
+        watch: is told how far the run is, many times a second.
+
+    Nothing here depends on `jobs`; nor on `chunk`, if the agents decide by the views they are given and nothing else.
+    """
+    named = _named(agents)
+    found = {name: find_agent(agent) for name, agent in named.items()}
+    here = jobs == 0 or any(not isinstance(agent, str) or agent != name for name, agent in named.items())
+    if jobs is not None and jobs < 0:
+        raise TournamentError(f"jobs is a number from 0, not {jobs}")
+    if records and out is None:
+        raise TournamentError("records need a folder: give `out`")
+    question = Question(*_pair(until_decided, list(found)), effect, alpha, beta) if until_decided else None
+    with tempfile.TemporaryDirectory() as scratch:
+        folder = Folder(scratch if out is None else out)
+        if fresh:
+            folder.clear()
+        saved = folder.saved_settings() or {} if chunk is None else {}
+        plan = tournament(
+            list(found), Ruleset.given(ruleset, fields), games, seed=seed, lineups=lineups, chunk=chunk,
+            time_limit=time_limit, deals_per_chunk=saved.get("deals per chunk"),
+        )  # fmt: skip
+        folder.open(settings_of(plan, {name: _source(agent) for name, agent in found.items()}, records))
+        run = _Run(plan, folder, question, watch)
+        try:
+            missing = run.missing()
+            if here:
+                run.play(_play_here(plan, folder, missing, named, records))
+            elif missing and not run.decided():
+                Batch(1, plan.ruleset).play_random(1)  # if the rules must be compiled, this says so
+                with Crew(
+                    plan, folder, jobs or available_cores(), records=records, warm_up_limit=warm_up_limit
+                ) as crew:
+                    run.play(crew.play(missing))
+        except KeyboardInterrupt:
+            raise Stopped(run.result(complete=False)) from None
+        result = run.result(complete=True)
+        assert result is not None
+        return result
+
+
+class _Run:
+    """The chunks of a run, as they come in."""
+
+    def __init__(
+        self, plan: Tournament, folder: Folder, question: Question | None, watch: Callable[[Progress], None] | None
+    ) -> None:
+        self.plan = plan
+        self.folder = folder
+        self.question = question
+        self.watch = watch
+        self.played: dict[int, Played] = {}  # by the first deal
+        for deals in plan.chunks:
+            found = folder.load(plan, deals)
+            if found:
+                self.played[deals.start] = found
+        self.outcomes = self._joined()
+        self.kept = len(self.outcomes)
+
+    def missing(self) -> list[range]:
+        return [deals for deals in self.plan.chunks if deals.start not in self.played]
+
+    def play(self, coming: Iterator[tuple[int, range | None]]) -> None:
+        """Take in chunks until all are there, or the question is decided."""
+        if self.decided():
+            return
+        for under_way, deals in coming:
+            if deals is not None:
+                found = self.folder.load(self.plan, deals)
+                assert found is not None, "a chunk that was finished cannot be read"
+                self.played[deals.start] = found
+                self.outcomes = self._joined()
+                if self.decided():
+                    break
+            if self.watch:
+                self.watch(Progress(self.plan, self.kept, len(self.outcomes) + under_way, self.outcomes))
+
+    def _joined(self) -> NDArray[np.void]:
+        """The games of all finished chunks, in the order of the deals."""
+        tables = [self.played[first].outcomes for first in sorted(self.played)]
+        return np.concatenate([np.zeros(0, outcome_type(self.plan.ruleset.players)), *tables])
+
+    def decided(self) -> Verdict | None:
+        """The verdict, if the games played without a gap from the first deal decide the question."""
+        verdict = self.verdict()
+        return verdict if verdict and verdict.state != UNDECIDED else None
+
+    def verdict(self) -> Verdict | None:
+        games = self._without_gap()
+        if self.question is None or not len(games):
+            return None
+        q = self.question
+        table = results(self.plan.agents, games["seats"], games["places"], games["scores"], games["deal"])
+        return SequentialTest(PAR, q.effect, q.alpha, q.beta, tuple(blocks(table, q.agent, q.other))).verdict()
+
+    def _without_gap(self) -> NDArray[np.void]:
+        whole: NDArray[np.void] = self.outcomes[self.outcomes["game"] == np.arange(len(self.outcomes))]
+        return whole
+
+    def result(self, complete: bool) -> ArenaResult | None:
+        """What there is; if the question was decided, no more than it took, however much more was played."""
+        outcomes, verdict = self.outcomes, self.verdict()
+        if verdict and verdict.decided_after:
+            deals = np.unique(outcomes["deal"])[: verdict.decided_after]
+            outcomes = outcomes[outcomes["deal"] <= deals[-1]]
+            complete = True
+        if not len(outcomes):
+            return None
+        games = set(outcomes["game"].tolist())
+        faults = tuple(f for first in sorted(self.played) for f in self.played[first].faults if f.game in games)
+        seconds = np.sum([played.seconds for played in self.played.values()], 0)
+        return ArenaResult(self.plan, outcomes, faults, seconds, complete, self.question, verdict)
+
+
+def _play_here(
+    plan: Tournament, folder: Folder, chunks: list[range], agents: Mapping[str, str | Agent], records: bool
+) -> Iterator[tuple[int, range]]:
+    warm_up(plan, [agent for agent in agents.values() if isinstance(agent, str)], NoNotes())
+    for deals in chunks:
+        played = Match(plan, deals, [find_agent(agent) for agent in agents.values()]).play()
+        if records:
+            write_records(folder.path, plan, deals, played)
+        folder.save(deals, played)
+        yield 0, deals
+
+
+def _named(agents: Sequence[str | Agent] | Mapping[str, str | Agent]) -> dict[str, str | Agent]:
+    if isinstance(agents, Mapping):
+        return dict(agents)
+    names = [agent if isinstance(agent, str) else type(agent).__name__ for agent in agents]
+    for name in names:
+        if names.count(name) > 1:
+            raise TournamentError(
+                f"{name} is there twice; results could not tell the two apart. Give a mapping of names"
+            )
+    return dict(zip(names, agents, strict=True))
+
+
+def _pair(pair: tuple[str, str], agents: list[str]) -> tuple[str, str]:
+    strangers = [name for name in pair if name not in agents]
+    if strangers or len(set(pair)) != 2:
+        raise TournamentError(f"two different agents of {', '.join(agents)} can be compared, not {', '.join(pair)}")
+    return pair
+
+
+def _source(agent: Agent) -> str:
+    """A digest of the file an agent's class stands in: games of two versions of a bot must not be mixed."""
+    try:
+        file = inspect.getsourcefile(type(agent))
+        return hashlib.sha256(Path(file or "").read_bytes()).hexdigest()[:16]
+    except (OSError, TypeError):
+        return "unknown"

@@ -1,0 +1,187 @@
+"""What an arena shows in the terminal: a table that grows while it plays, and the tables at the end."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from rich import box
+from rich.console import Console, Group, RenderableType
+from rich.live import Live
+from rich.progress_bar import ProgressBar
+from rich.table import Table
+from rich.text import Text
+
+from borneo_agents.arena.result import ArenaResult
+from borneo_agents.arena.run import Progress
+from borneo_agents.arena.words import fault_rows, verdict_words, within
+from borneo_agents.results import results, seat_sums
+
+PER_SECOND = 4  # how often the growing table is drawn
+
+
+class Watcher:
+    """Draws the progress of a run; give its `watch` to `play_arena`."""
+
+    def __init__(self, live: Live) -> None:
+        self._live = live
+        self._began = time.monotonic()
+        self._drawn = 0.0
+
+    def watch(self, progress: Progress) -> None:
+        now = time.monotonic()
+        if progress.finished == progress.kept:
+            self._began = now  # getting ready does not count
+        if now - self._drawn > 1 / PER_SECOND:
+            self._drawn = now
+            self._live.update(_growing(progress, now - self._began), refresh=True)
+
+
+@contextmanager
+def watching(console: Console) -> Iterator[Watcher]:
+    """A growing table, if the console is a terminal."""
+    with Live(console=console, auto_refresh=False, transient=True) as live:
+        yield Watcher(live)
+
+
+def _growing(progress: Progress, seconds: float) -> RenderableType:
+    total = progress.tournament.games
+    played = progress.finished - progress.kept
+    speed = played / seconds if seconds else 0.0
+    left = _clock((total - progress.finished) / speed) if speed else "?"
+    line = Table.grid(padding=(0, 2))
+    line.add_row(
+        ProgressBar(total, progress.finished, width=30),
+        f"{progress.finished:,} of {total:,} games",
+        f"{speed:,.1f} games/s" if speed < 10 else f"{speed:,.0f} games/s",
+        f"{left} left",
+    )
+    return Group(line, _running(progress))
+
+
+def _running(progress: Progress) -> RenderableType:
+    games = progress.outcomes
+    if not len(games):
+        return Text("the agents get ready, and the first games are under way", style="dim")
+    found = results(progress.tournament.agents, games["seats"], games["places"], games["scores"], games["deal"])
+    columns = []
+    for values in (found.win_shares, found.mean_places, found.scores):
+        sums, seats = seat_sums(found, values)
+        columns.append(sums.sum(0) / seats.sum(0))
+    table = _table("agent", "win share", "place", "points")
+    for i in columns[0].argsort()[::-1]:
+        wins, place, points = (column[i] for column in columns)
+        table.add_row(found.agents[i], f"{wins:.1%}", f"{place:.2f}", f"{points:.1f}")
+    return table
+
+
+def _clock(seconds: float) -> str:
+    minutes, seconds = divmod(int(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{seconds:02}" if hours else f"{minutes}:{seconds:02}"
+
+
+# ---------------------------------------------------------------- at the end
+
+
+def print_result(console: Console, result: ArenaResult) -> None:
+    """All tables of a result."""
+    for part in (_standings, _cross, _profiles, _faults, _needed, _verdict):
+        shown = part(result)
+        if shown is not None:
+            console.print(shown)
+
+
+def _table(*heads: str, title: str | None = None, caption: str | None = None) -> Table:
+    table = Table(title=title, caption=caption, box=box.SIMPLE, title_justify="left", caption_justify="left")
+    for i, head in enumerate(heads):
+        table.add_column(head, justify="right" if i else "left", no_wrap=not i)
+    return table
+
+
+def _standings(result: ArenaResult) -> RenderableType:
+    plan = result.tournament
+    title = (
+        f"{len(result.outcomes):,} games of {plan.ruleset.name}: {result.results.deals:,} deals, "
+        f"{plan.block} games each ({plan.lineups}), seed {plan.seed}"
+    )
+    fair = f"{100 / plan.ruleset.players:.3g} % is an equal share"
+    caption = f"±: 95 % interval over deals; wins per seat: {fair}; strength as in Elo; ms: for a decision"
+    table = _table("agent", "wins, %", "place", "points", "strength", "ms", title=title, caption=caption)
+    strength = {row.agent: row.points for row in result.strengths.strengths}
+    thought = _milliseconds(result)
+    for row in result.standings:
+        table.add_row(
+            row.agent,
+            within(row.win_share, ".1f", unit=0.01),
+            within(row.place, ".2f"),
+            within(row.points, ".1f"),
+            within(strength[row.agent], "+.0f"),
+            f"{thought[row.agent]:.3g}",
+        )
+    return table
+
+
+def _milliseconds(result: ArenaResult) -> dict[str, float]:
+    names = result.tournament.agents
+    decisions = [result.outcomes["decisions"][result.outcomes["seats"] == i].sum() for i in range(len(names))]
+    return {name: 1000 * s / max(1, n) for name, s, n in zip(names, result.seconds, decisions, strict=True)}
+
+
+def _cross(result: ArenaResult) -> RenderableType:
+    order = [row.agent for row in result.standings]
+    before = {(row.agent, row.other): row.before.value for row in result.cross_table}
+    table = _table("", *order, title="placed before the agent of the column, %; ties half")
+    for agent in order:
+        table.add_row(
+            agent, *(f"{100 * before[agent, other]:.1f}" if (agent, other) in before else "" for other in order)
+        )
+    return table
+
+
+def _profiles(result: ArenaResult) -> RenderableType:
+    profiles = {profile.agent: profile for profile in result.profiles}
+    order = [profiles[row.agent] for row in result.standings]
+    table = _table("mean of a game", *(profile.agent for profile in order), title="how they play")
+    for heading, part in (("points: ", "points"), ("contracts: ", "contracts"), ("", "doings")):
+        for what in getattr(order[0], part):
+            values = [getattr(profile, part)[what] for profile in order]
+            if any(values):
+                table.add_row(heading + what, *(f"{value:.2f}" for value in values))
+        table.add_section()
+    table.add_row("decisions", *(f"{profile.decisions:.1f}" for profile in order))
+    table.add_row("turns, all players", *(f"{profile.turns:.1f}" for profile in order))
+    for seat in range(result.tournament.ruleset.players):
+        shares = [profile.win_share_by_seat[seat] for profile in order]
+        name = "wins, %, start player" if seat == 0 else f"wins, %, seat {seat + 1} in turn"
+        table.add_row(name, *("" if share is None else f"{100 * share:.1f}" for share in shares))
+    return table
+
+
+def _faults(result: ArenaResult) -> RenderableType | None:
+    if not result.faults:
+        return None
+    table = _table("agent", "fault", "games", "for example", title="games lost by a fault")
+    for agent, kind, games, example in fault_rows(result):
+        table.add_row(Text(agent), kind, f"{games:,}", Text(example))
+    return table
+
+
+def _needed(result: ArenaResult) -> RenderableType | None:
+    rows = [row for row in result.games_needed if row.told is not None]
+    if not rows:
+        return None
+    table = _table(
+        "pair", "told by now", *(f"{50 + 100 * float(d):g} %" for d in rows[0].needed),
+        title="games needed to tell from 50 % in the cross table",
+        caption="with 5 % errors and 80 % chance to find it",
+    )  # fmt: skip
+    for row in rows:
+        needed = (f"{games:,}" for games in row.needed.values())
+        table.add_row(f"{row.agent}, {row.other}", f"{50 + 100 * (row.told or 0):.1f} %", *needed)
+    return table
+
+
+def _verdict(result: ArenaResult) -> RenderableType | None:
+    return Text(verdict_words(result), style="bold") if result.verdict else None

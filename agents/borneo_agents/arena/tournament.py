@@ -1,0 +1,157 @@
+"""Tournament: who plays whom, in which seats and on which deals, and nothing about what comes of it.
+
+All games of a deal together are a *block*. In a block every agent sits in every seat equally often, and every block
+has the same line-ups, so that no agent has better cards or better seats than another. Deal k is game k of the seed.
+
+A line-up is a circle of agents, shuffled for each deal so that neighbours change; each stretch of as many agents as
+there are seats is a game. A circle as large as the table is played in all its rotations.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import combinations, combinations_with_replacement, permutations
+from math import ceil
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from borneo_env.engine.batch import LAST_NUMBER
+from borneo_env.ruleset import Ruleset
+
+ROUND_ROBIN, ONE_VS, MIXED = "round-robin", "one-vs", "mixed"
+LINEUPS = {
+    ROUND_ROBIN: "every choice of agents that fills the table; all of them and some twice, if there are too few",
+    ONE_VS: "every agent against a table full of each other agent",
+    MIXED: "all agents in a circle drawn for each deal, and every stretch of it",
+}
+LARGEST_ROUND_ROBIN = 30  # games of a block; where there were more, mixed line-ups see more deals in as many games
+CHUNK = 1000  # games played side by side: more are hardly faster
+CHUNKS = 32  # so many at least, in long runs: what is not yet finished is lost if a run is stopped
+
+Circle = tuple[int, ...]
+
+
+class TournamentError(ValueError):
+    """Settings that make no tournament."""
+
+
+@dataclass(frozen=True)
+class Tournament:
+    """The settings that decide what is played; made by `tournament`, which checks them."""
+
+    agents: tuple[str, ...]
+    ruleset: Ruleset
+    seed: int
+    lineups: str
+    deals: int
+    chunk: int  # deals played side by side
+    time_limit: float  # seconds for a decision
+
+    @cached_property
+    def circles(self) -> list[Circle]:
+        """The line-ups of every block, as indices of agents."""
+        return circles(self.lineups, len(self.agents), self.ruleset.players)
+
+    @property
+    def block(self) -> int:
+        """Games of a deal."""
+        return sum(map(len, self.circles))
+
+    @property
+    def games(self) -> int:
+        return self.deals * self.block
+
+    @property
+    def chunks(self) -> list[range]:
+        """The deals of each chunk. What is in a chunk does not depend on how many deals there are."""
+        return [range(first, min(first + self.chunk, self.deals)) for first in range(0, self.deals, self.chunk)]
+
+    def seats(self, deals: Sequence[int]) -> NDArray[np.int16]:
+        """(games, players): the agent of each seat, for all games of these deals, block after block."""
+        table = np.array([game for deal in deals for game in self._block(deal)], np.int16)
+        return table.reshape(-1, self.ruleset.players)
+
+    def lineup_names(self) -> list[str]:
+        """The line-up of each game of a block, in words."""
+        names = []
+        for circle in self.circles:
+            copies = Counter(self.agents[agent] for agent in circle)
+            name = " + ".join(f"{n} {agent}" if n > 1 else agent for agent, n in copies.items())
+            names += [MIXED if self.lineups == MIXED else name] * len(circle)
+        return names
+
+    def dice(self, deals: Sequence[int]) -> NDArray[np.uint64]:
+        """(games,): random bits for each game, to seed the dice of its agents."""
+        bits = [_random_bits(self.seed, deal, 2 * self.block)[self.block :] for deal in deals]
+        return np.concatenate(bits)
+
+    def _block(self, deal: int) -> list[NDArray[Any]]:
+        bits = _random_bits(self.seed, deal, self.block)
+        games, used = [], 0
+        for circle in self.circles:
+            shuffled = np.array(circle)[bits[used : used + len(circle)].argsort(kind="stable")]
+            used += len(circle)
+            games += [np.roll(shuffled, -turn)[: self.ruleset.players] for turn in range(len(circle))]
+        return games
+
+
+def _random_bits(seed: int, deal: int, count: int) -> NDArray[np.uint64]:
+    bits: NDArray[np.uint64] = np.random.Philox(key=np.array([seed, deal], np.uint64)).random_raw(count)
+    return bits
+
+
+def circles(lineups: str, agents: int, players: int) -> list[Circle]:
+    """The line-ups of a block. Every agent is in as many places of them as every other."""
+    everybody = tuple(range(agents))
+    if lineups == ONE_VS:
+        return [(one, *[rest] * (players - 1)) for one, rest in permutations(everybody, 2)]
+    if lineups == MIXED:
+        return [everybody * ceil(players / agents)]
+    if agents >= players:
+        return list(combinations(everybody, players))
+    return [everybody + twice for twice in combinations_with_replacement(everybody, players - agents)]
+
+
+def tournament(
+    agents: Sequence[str],
+    ruleset: Ruleset,
+    games: int,
+    *,
+    seed: int,
+    lineups: str | None = None,
+    chunk: int | None = None,
+    deals_per_chunk: int | None = None,
+    time_limit: float,
+) -> Tournament:
+    """A tournament of at least so many games: whole blocks, with line-ups that suit the agents if none are named."""
+    if len(agents) < 2:
+        raise TournamentError("an arena needs two agents at least")
+    twice = [name for name, copies in Counter(agents).items() if copies > 1]
+    if twice:
+        raise TournamentError(f"{twice[0]} is named twice; results could not tell the two apart")
+    if lineups is not None and lineups not in LINEUPS:
+        raise TournamentError(f"there are no line-ups {lineups!r}; use one of {', '.join(LINEUPS)}")
+    if not 1 <= games < LAST_NUMBER:
+        raise TournamentError(f"the number of games is 1 or more, not {games}")
+    if chunk is not None and chunk < 1:
+        raise TournamentError(f"a chunk has 1 game or more, not {chunk}")
+    if not 0 <= seed < 2**64:
+        raise TournamentError(f"a seed is a whole number from 0 to 2**64 - 1, not {seed}")
+    if not time_limit > 0:
+        raise TournamentError(f"the time limit is a number of seconds above 0, not {time_limit}")
+    lineups = lineups or _suitable(len(agents), ruleset.players)
+    block = sum(map(len, circles(lineups, len(agents), ruleset.players)))
+    deals = ceil(games / block)
+    chunk = chunk or min(CHUNK, ceil(deals * block / CHUNKS))
+    deals_per_chunk = deals_per_chunk or max(1, chunk // block)
+    return Tournament(tuple(agents), ruleset, seed, lineups, deals, deals_per_chunk, time_limit)
+
+
+def _suitable(agents: int, players: int) -> str:
+    games = sum(map(len, circles(ROUND_ROBIN, agents, players)))
+    return ROUND_ROBIN if games <= LARGEST_ROUND_ROBIN else MIXED

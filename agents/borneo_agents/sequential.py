@@ -1,0 +1,128 @@
+"""A test of "is A better?" that may be looked at after every deal, and stops as soon as it knows.
+
+Blocks are numbers in [0, 1], one per deal: `borneo_agents.results.blocks`. Two gamblers bet on them. One bets against
+"the mean is at most par", the other against "the mean is at least par + effect". Each starts with 1 and plays a game
+that is fair, or worse, if the claim is true; so the chance that it ever has 1/alpha is at most alpha (Ville 1939; for
+bounded means Waudby-Smith and Ramdas 2024). Nothing else is assumed: no normal distribution, no known variance, any
+dependence of games within a block, any time of stopping. The bets are those that grow fastest if A is better by just
+`effect`, with the variance seen so far; this makes the test about as fast as the SPRT that chess engines are
+tested with, whose error rates hold only approximately.
+
+The interval is made of all means that the same bets have not refuted. Its low end is wrong at some time with
+probability alpha at most, its high end with beta, and it agrees with the decision. Since the bets aim at `effect`, its
+ends come no nearer than about half of `effect` to the mean: for a finer interval ask for a smaller effect.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from borneo_agents.results import Floats
+
+UNDECIDED, BETTER, NOT_BETTER = "undecided", "better", "not better"
+MOST_AT_STAKE = 0.75  # of a gambler's money in one block
+HALVINGS = 40  # of [0, 1], to find an end of the interval
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """Where a test stands. The decision is the first that was reached; blocks that came later do not change it."""
+
+    state: str  # UNDECIDED, BETTER or NOT_BETTER (than par by `effect`)
+    blocks: int
+    decided_after: int | None
+    mean: float | None
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class SequentialTest:
+    """A test under way. It never changes: `add` gives the next one.
+
+    `dataclasses.asdict` makes it plain JSON, and `SequentialTest(**state)` continues it. Blocks must come in an order
+    that the results have no part in, such as that of the deals: short games that finish first may be won by others.
+    """
+
+    par: float  # the mean if A is no better: 1/players for a win share, 1/2 for "A before B"
+    effect: float  # the least advantage worth finding
+    alpha: float = 0.05  # the most a wrong "better" may occur if the mean is par or less
+    beta: float = 0.05  # the most a wrong "not better" may occur if the mean is par + effect or more
+    blocks: tuple[float, ...] = ()
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "blocks", tuple(map(float, self.blocks)))
+        if not (self.par > 0 and self.effect > 0 and self.par + self.effect < 1):
+            raise ValueError(f"par {self.par} and effect {self.effect} must be positive and leave room below 1")
+        if not (0 < self.alpha < 1 and 0 < self.beta < 1):
+            raise ValueError(f"alpha and beta must lie between 0 and 1, not {self.alpha} and {self.beta}")
+        wrong = [block for block in self.blocks if not 0 <= block <= 1]
+        if wrong:
+            raise ValueError(f"blocks are means of shares in [0, 1], not {wrong[0]}")
+
+    def add(self, blocks: Iterable[float]) -> SequentialTest:
+        """The test with these blocks added."""
+        return SequentialTest(self.par, self.effect, self.alpha, self.beta, (*self.blocks, *blocks))
+
+    def verdict(self) -> Verdict:
+        seen = np.array(self.blocks)
+        count = len(seen)
+        better, not_better = (int(when) for when in decisions(seen, self.par, self.effect, self.alpha, self.beta))
+        low = _refuted_below(seen, self.par, self.effect, self.alpha)
+        high = 1 - _refuted_below(1 - seen, 1 - self.par - self.effect, self.effect, self.beta)
+        mean = float(seen.mean()) if count else None
+        if min(better, not_better) > count:
+            return Verdict(UNDECIDED, count, None, mean, low, high)
+        state = BETTER if better < not_better else NOT_BETTER
+        return Verdict(state, count, min(better, not_better), mean, low, high)
+
+
+def decisions(blocks: Floats, par: float, effect: float, alpha: float, beta: float) -> tuple[Any, Any]:
+    """After how many blocks each decision is reached, "better" and "not better"; one more than there are, if it is not.
+
+    `blocks` is (blocks,), or (tests, blocks) for many tests at once; the results lack the last axis.
+    """
+    for_better = log_wealth(blocks, par, bets(blocks, par, effect))
+    against = log_wealth(1 - blocks, 1 - par - effect, bets(1 - blocks, 1 - par - effect, effect))
+    return _first(for_better >= -math.log(alpha)), _first(against >= -math.log(beta))
+
+
+def bets(blocks: Floats, par: float, effect: float) -> Floats:
+    """What to bet on each block per unit above the mean that is doubted, knowing only the blocks before it."""
+    count = np.arange(2, blocks.shape[-1] + 2)  # with one imagined block: at par, with the most variance it can have
+    mean = (par + blocks.cumsum(-1)) / count
+    variance = (par * (1 - par) + ((blocks - mean) ** 2).cumsum(-1)) / count
+    known = np.concatenate([np.full((*blocks.shape[:-1], 1), par * (1 - par)), variance[..., :-1]], -1)
+    aimed: Floats = effect / (known[..., : blocks.shape[-1]] + effect**2)
+    return aimed
+
+
+def log_wealth(blocks: Floats, mean: float, bet: Floats) -> Floats:
+    """The logarithm of the money after each block, of a gambler who doubts that the mean is so low."""
+    affordable = np.minimum(bet, MOST_AT_STAKE / mean)
+    money: Floats = np.log1p(affordable * (blocks - mean)).cumsum(-1)
+    return money
+
+
+def _refuted_below(blocks: Floats, par: float, effect: float, alpha: float) -> float:
+    """The greatest mean that has been refuted as too low at some time; 0 if there is none."""
+    bet = bets(blocks, par, effect)
+    refuted, possible = 0.0, 1.0
+    for _ in range(HALVINGS):
+        middle = (refuted + possible) / 2
+        if (log_wealth(blocks, middle, bet) >= -math.log(alpha)).any():
+            refuted = middle
+        else:
+            possible = middle
+    return refuted
+
+
+def _first(reached: Any) -> Any:
+    """The number of the first block where `reached` holds, counted from 1; one more than there are, if nowhere."""
+    everywhere = np.concatenate([reached, np.ones((*reached.shape[:-1], 1), bool)], -1)
+    return everywhere.argmax(-1) + 1

@@ -1,0 +1,63 @@
+"""The table of an arena: win share, place and points of each agent, and who was placed before whom."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from borneo_agents.intervals import RESAMPLES, Estimate, mean_estimates
+from borneo_agents.results import Results, pair_sums, seat_sums
+
+
+@dataclass(frozen=True)
+class Standing:
+    """One agent's row. All figures are per seat, so that several copies in a game do not count as one."""
+
+    agent: str
+    seats: int
+    deals: int
+    win_share: Estimate
+    place: Estimate
+    points: Estimate
+
+
+@dataclass(frozen=True)
+class Meeting:
+    """How often `agent` was placed before `other`, ties half. Each pair of their seats in a game is a meeting."""
+
+    agent: str
+    other: str
+    meetings: int
+    before: Estimate
+
+
+def standings(games: Results, rng: np.random.Generator, resamples: int = RESAMPLES) -> tuple[Standing, ...]:
+    """A row for each agent, the highest win share first."""
+    wins, seats = seat_sums(games, games.win_shares)
+    places, _ = seat_sums(games, games.mean_places)
+    points, _ = seat_sums(games, games.scores)
+    columns = zip(
+        games.agents,
+        seats.sum(0),
+        (seats > 0).sum(0),
+        mean_estimates(wins, seats, rng, (0.0, 1.0), resamples),
+        mean_estimates(places, seats, rng, (1.0, float(games.players)), resamples),
+        mean_estimates(points, seats, rng, None, resamples),
+        strict=True,
+    )
+    rows = [Standing(agent, int(count), int(deals), *estimates) for agent, count, deals, *estimates in columns]
+    return tuple(sorted(rows, key=lambda row: -row.win_share.value))
+
+
+def cross_table(games: Results, rng: np.random.Generator, resamples: int = RESAMPLES) -> tuple[Meeting, ...]:
+    """Both directions of every pair of agents that met."""
+    a, b = np.nonzero(~np.eye(len(games.agents), dtype=bool))
+    sums, counts = pair_sums(games, a, b)
+    met = counts.any(0)
+    a, b, sums, counts = a[met], b[met], sums[:, met], counts[:, met]
+    estimates = mean_estimates(sums, counts, rng, (0.0, 1.0), resamples)
+    return tuple(
+        Meeting(games.agents[i], games.agents[j], int(meetings), before)
+        for i, j, meetings, before in zip(a, b, counts.sum(0), estimates, strict=True)
+    )

@@ -1,0 +1,153 @@
+"""The sequential test keeps its promises: error rates, the interval, and going on where it stopped."""
+
+import json
+from dataclasses import asdict
+
+import numpy as np
+import pytest
+from borneo_agents.sequential import BETTER, NOT_BETTER, UNDECIDED, SequentialTest, bets, decisions
+
+TESTS = 1500
+FOUR_ERRORS = 4 * np.sqrt(0.05 * 0.95 / TESTS)  # four standard errors of a measured rate: 0.0225
+
+
+def coins(rng, mean, games, alike, count):
+    """Blocks (TESTS, count) of so many coins each; in a share `alike` of the blocks all coins fall the same way."""
+    same = rng.random((TESTS, count, 1)) < alike
+    return np.where(same, rng.random((TESTS, count, 1)) < mean, rng.random((TESTS, count, games)) < mean).mean(2)
+
+
+def decided(blocks, par, effect, alpha=0.05, beta=0.05):
+    """The shares of "better" and of "not better", and the mean number of blocks."""
+    better, not_better = decisions(blocks, par, effect, alpha, beta)
+    return (better < not_better).mean(), (not_better < better).mean(), np.minimum(better, not_better).mean()
+
+
+SETTINGS = [  # par, effect, games in a block, share of blocks that fall alike, enough blocks to decide nearly always
+    (0.25, 0.1, 4, 0.0, 250),
+    (0.25, 0.1, 4, 0.5, 600),
+    (1 / 3, 0.1, 3, 0.3, 500),
+    (0.2, 0.06, 5, 0.2, 600),
+    (0.5, 0.1, 4, 0.5, 600),
+    (0.5, 0.2, 1, 0.0, 300),
+]
+
+
+@pytest.mark.parametrize("par, effect, games, alike, count", SETTINGS)
+def test_errors_are_as_rare_as_stated(par, effect, games, alike, count):
+    rng = np.random.default_rng(7)
+    wrong_better, right, length_equal = decided(coins(rng, par, games, alike, count), par, effect)
+    right_better, wrong, length_better = decided(coins(rng, par + effect, games, alike, count), par, effect)
+    print(f"wrongly better {wrong_better:.3f} in {length_equal:.0f}, missed {wrong:.3f} in {length_better:.0f} blocks")
+    assert wrong_better <= 0.05 + FOUR_ERRORS
+    assert wrong <= 0.05 + FOUR_ERRORS
+    assert min(right, right_better) > 0.92 - FOUR_ERRORS  # it does decide
+
+
+def test_other_error_rates_are_kept_too():
+    rng = np.random.default_rng(3)
+    wrong_better, *_ = decided(coins(rng, 0.25, 4, 0.3, 800), 0.25, 0.1, alpha=0.01, beta=0.2)
+    _, wrong, _ = decided(coins(rng, 0.35, 4, 0.3, 800), 0.25, 0.1, alpha=0.01, beta=0.2)
+    assert wrong_better <= 0.01 + 4 * np.sqrt(0.01 * 0.99 / TESTS)
+    assert 0.08 <= wrong <= 0.2 + 4 * np.sqrt(0.2 * 0.8 / TESTS)
+
+
+def test_a_worse_agent_is_hardly_ever_called_better():
+    wrong, right, _ = decided(coins(np.random.default_rng(0), 0.2, 4, 0.3, 400), 0.25, 0.1)
+    assert wrong < 0.02 and right > 0.95
+
+
+def test_a_test_takes_about_as_long_as_walds_would():
+    """Wald's test with known variance v takes some 2 v log(1/alpha) / effect^2 blocks if the effect is there."""
+    _, _, length = decided(coins(np.random.default_rng(0), 0.55, 4, 0, 1000), 0.5, 0.05)
+    assert 0.7 < length / (2 * 0.0625 * np.log(20) / 0.05**2) < 1.15
+
+
+def test_a_larger_advantage_is_found_sooner():
+    rng = np.random.default_rng(0)
+    lengths = [decided(coins(rng, mean, 4, 0.2, 600), 0.25, 0.05)[2] for mean in (0.3, 0.4, 0.6)]
+    assert lengths[0] > 2 * lengths[1] > 3 * lengths[2]
+
+
+def test_bets_know_only_the_past():
+    blocks = np.random.default_rng(0).random(30)
+    for position in (0, 7, 29):
+        other = blocks.copy()
+        other[position:] = 1 - other[position:]
+        assert (bets(other, 0.3, 0.1)[: position + 1] == bets(blocks, 0.3, 0.1)[: position + 1]).all()
+    assert bets(blocks, 0.3, 0.1)[0] == pytest.approx(0.1 / (0.3 * 0.7 + 0.01))
+
+
+@pytest.mark.parametrize("mean", [0.25, 0.3, 0.35])
+def test_the_interval_holds_at_all_times(mean):
+    """Each end is wrong, after any number of blocks, in at most one test in twenty. The last interval remembers all."""
+    blocks = coins(np.random.default_rng(5), mean, 4, 0.3, 150)[:300]
+    verdicts = [SequentialTest(0.25, 0.1, blocks=tuple(run)).verdict() for run in blocks]
+    tolerance = 4 * np.sqrt(0.05 * 0.95 / len(verdicts))
+    assert np.mean([verdict.low > mean for verdict in verdicts]) <= 0.05 + tolerance
+    assert np.mean([verdict.high < mean for verdict in verdicts]) <= 0.05 + tolerance
+    assert np.mean([verdict.high - verdict.low for verdict in verdicts]) < 0.25
+
+
+def test_the_interval_agrees_with_the_decision():
+    rng = np.random.default_rng(1)
+    states = set()
+    for run in coins(rng, 0.3, 4, 0.2, 60)[:150]:
+        verdict = SequentialTest(0.25, 0.1, blocks=tuple(run)).verdict()
+        states.add(verdict.state)
+        better, not_better = verdict.low >= 0.25 - 1e-9, verdict.high <= 0.35 + 1e-9
+        assert (verdict.state == UNDECIDED) == (not better and not not_better)
+        assert better or verdict.state != BETTER
+        assert not_better or verdict.state != NOT_BETTER
+    assert states == {UNDECIDED, BETTER, NOT_BETTER}
+
+
+def test_nothing_is_known_before_the_first_block():
+    verdict = SequentialTest(0.25, 0.1).verdict()
+    assert asdict(verdict) == {
+        "state": UNDECIDED, "blocks": 0, "decided_after": None, "mean": None, "low": 0.0, "high": 1.0,
+    }  # fmt: skip
+
+
+def test_an_interrupted_test_goes_on_from_plain_json():
+    blocks = coins(np.random.default_rng(2), 0.4, 4, 0.2, 50)[0]
+    whole = SequentialTest(0.25, 0.1, 0.02, 0.1).add(blocks)
+    half = json.dumps(asdict(SequentialTest(0.25, 0.1, 0.02, 0.1).add(blocks[:20])))
+    resumed = SequentialTest(**json.loads(half))
+    for block in blocks[20:]:
+        resumed = resumed.add([block])
+    assert resumed == whole
+    assert resumed.verdict() == whole.verdict()
+    json.dumps(asdict(whole.verdict()), allow_nan=False)
+
+
+def test_the_first_decision_stays():
+    wins = SequentialTest(0.25, 0.1).add([1.0] * 30)
+    first = wins.verdict()
+    assert first.state == BETTER and first.decided_after < 10
+    later = wins.add([0.0] * 300).verdict()
+    assert (later.state, later.decided_after, later.blocks) == (BETTER, first.decided_after, 330)
+    losses = SequentialTest(0.25, 0.1).add([0.0] * 60).verdict()
+    assert losses.state == NOT_BETTER and 1 < losses.decided_after < 40
+
+
+def test_equal_agents_that_always_draw_are_soon_not_better():
+    verdict = SequentialTest(0.5, 0.05).add([0.5] * 60).verdict()
+    assert (verdict.state, verdict.mean) == (NOT_BETTER, 0.5)
+
+
+@pytest.mark.parametrize(
+    "setting, message",
+    [
+        ({"par": 0}, "leave room below 1"),
+        ({"effect": 0}, "leave room below 1"),
+        ({"effect": 0.75}, "leave room below 1"),
+        ({"alpha": 0}, "alpha and beta"),
+        ({"beta": 1}, "alpha and beta"),
+        ({"blocks": (0.5, 1.01)}, "not 1.01"),
+        ({"blocks": (float("nan"),)}, "not nan"),
+    ],
+)
+def test_settings_that_make_no_sense_are_refused(setting, message):
+    with pytest.raises(ValueError, match=message):
+        SequentialTest(**({"par": 0.25, "effect": 0.1} | setting))
