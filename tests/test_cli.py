@@ -231,12 +231,12 @@ def test_bench_measures_the_engine(borneo, monkeypatch):
     assert measured["ruleset"] == "board-3"
     assert 0 < measured["game_bytes"] < 1024
     rows = [row for row in measured["measured"] if row["who"] == "borneo"]
-    assert {(row["how"], row["games"], row["threads"]) for row in rows} == {
-        (how, size, threads)
-        for how in ("compiled loop", "sample and step", "step and observe")
-        for size in SIZES
-        for threads in {1, available_cores()}
-    }
+    cores = {1, available_cores()}
+    ways = ("compiled loop", "sample and step", "step and observe")
+    engine = {(how, size, threads) for how in ways for size in SIZES for threads in cores}
+    vector = {("vector env", size, threads) for size in bench.VECTOR_SIZES for threads in cores}
+    single = {("env()", 1, 1), ("raw_env()", 1, 1)}
+    assert {(row["how"], row["games"], row["threads"]) for row in rows} == engine | vector | single
     assert all(row["per_second"] > 0 for row in rows)
 
 
@@ -245,7 +245,7 @@ def test_bench_prints_a_table(borneo, monkeypatch):
     answer = borneo("bench --seconds 0.005")
     assert answer.status == 0
     assert "decisions per second, board-4" in answer.out
-    assert "65,536" in answer.out
+    assert "65,536" in answer.out and "raw_env()" in answer.out
 
 
 # ---------------------------------------------------------------- mistakes

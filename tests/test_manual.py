@@ -2,7 +2,10 @@
 
 from pathlib import Path
 
+import pytest
+
 import borneo_env
+from borneo_env import cli
 from borneo_env.manual import manual, trace
 
 
@@ -22,3 +25,10 @@ def test_the_turn_shown_has_a_contest_and_a_distribution():
     assert {agent for agent, phase in zip(agents, phases, strict=True) if phase != "take"} == {"player_0", "player_1"}
     assert agents[phases.index("yield")] == "player_1" and moves[phases.index("yield")][3] != "yield slot"
     assert len({agent for agent, phase in zip(agents, phases, strict=True) if phase == "take"}) == 3
+
+
+def test_the_command_prints_the_manual(capsys, monkeypatch):
+    monkeypatch.setattr("sys.argv", ["borneo", "manual"])
+    with pytest.raises(SystemExit):
+        cli.main()
+    assert capsys.readouterr().out == borneo_env.env.__doc__
