@@ -114,7 +114,7 @@ class _Worker:
         self._answers: queue.Queue[str] = queue.Queue()
         with open(folder.path / LOG, "ab") as log:
             self._process = subprocess.Popen(
-                [sys.executable, "-P", "-m", "borneo_agents.arena.worker"],
+                [sys.executable, "-P", "-m", "borneo_agents.arena.worker", str(os.getpid())],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=log,

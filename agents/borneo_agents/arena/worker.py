@@ -1,6 +1,6 @@
 """A worker: a process that plays chunks of a tournament, one after another.
 
-It reads JSON lines from its standard input: the tournament, then one chunk at a time. For each chunk it writes a file
+It is started with the number of its parent process, and reads JSON lines from its standard input: the tournament, then one chunk at a time. For each chunk it writes a file
 into the folder, and a line to its standard output. What agents print goes elsewhere (see `_keep_for_answers`).
 """
 
@@ -51,7 +51,7 @@ def _keep_for_answers() -> TextIO:
 
 
 def _leave_with(parent: int) -> None:
-    """End this process when its parent has ended, even in the middle of a chunk."""
+    """End this process when its parent has ended, even in the middle of a chunk or before this was called."""
     while os.getppid() == parent:
         time.sleep(1)
     os._exit(1)
@@ -59,7 +59,7 @@ def _leave_with(parent: int) -> None:
 
 def main() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides
-    threading.Thread(target=_leave_with, args=(os.getppid(),), daemon=True).start()
+    threading.Thread(target=_leave_with, args=(int(sys.argv[1]),), daemon=True).start()
     answers = _keep_for_answers()
     try:
         work(sys.stdin, answers)
