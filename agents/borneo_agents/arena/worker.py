@@ -1,7 +1,8 @@
 """A worker: a process that plays chunks of a tournament, one after another.
 
-It is started with the number of its parent process, and reads JSON lines from its standard input: the tournament, then one chunk at a time. For each chunk it writes a file
-into the folder, and a line to its standard output. What agents print goes elsewhere (see `_keep_for_answers`).
+It is started with the number of its parent process, and reads JSON lines from its standard input: the tournament, then
+one chunk at a time. For each chunk it writes a file into the folder, and a line to its standard output. What agents
+print goes elsewhere (see `_keep_for_answers`).
 """
 
 from __future__ import annotations
