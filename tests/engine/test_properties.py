@@ -5,7 +5,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from borneo_env import PHASES, Batch, IllegalMove, Ruleset, every_ruleset, load_tables
+from borneo_env import NO_ACTION, PHASES, Batch, IllegalMove, Ruleset, every_ruleset, load_tables
 from borneo_env.cards import CHEST, COMPANIES, CONTRACT_KINDS, SPICES, read_tables
 from borneo_env.engine.check import check_games
 from borneo_env.engine.state import AT_PORT, ATTACK, CARDS, DEFENCE, DISCARD, HAND, OUT, PILE, WAREHOUSE
@@ -222,9 +222,13 @@ class OneGame(RuleBasedStateMachine):
         """Any other one is refused, without effect."""
         number = min(number, len(self.batch.actions) + 5)
         inside = 0 <= number < len(self.batch.actions)
-        if (inside and self.batch.mask[0, number]) or (self.over and number == -1):
+        if inside and self.batch.mask[0, number]:
             return
         before = self.state()
+        if number == NO_ACTION:
+            self.batch.step([number])
+            assert self.state() == before
+            return
         try:
             self.batch.step([number])
         except IllegalMove:
