@@ -1,0 +1,34 @@
+"""dev: indexes of weights and their defaults."""
+import numpy as np
+NAMES = {}
+def _w(name, value):
+    NAMES[name] = (len(NAMES), value)
+    return len(NAMES) - 1
+INCOME = _w("INCOME", 4.8)      # spices per distribution all players together
+REACH_EACH = _w("REACH_EACH", .8)
+REACH_SAME = _w("REACH_SAME", .6)
+SECOND = _w("SECOND", .7)
+DENY = _w("DENY", .3)
+UNIT = _w("UNIT", 1.9)
+HOLD = _w("HOLD", .8)
+OUTLOOK = _w("OUTLOOK", .6)
+OWN_TURN = _w("OWN_TURN", .3)
+RANK1 = _w("RANK1", .6)
+RANK2 = _w("RANK2", .35)
+RANK3 = _w("RANK3", .18)
+RANK4 = _w("RANK4", .08)
+RANK_HORIZON = _w("RANK_HORIZON", 2.0)
+CARD = _w("CARD", .35)
+CARD_MAJOR = _w("CARD_MAJOR", .3)
+CARD_TOP = _w("CARD_TOP", .2)
+FRESH = _w("FRESH", 0.0)
+PASS_CONTRACT = _w("PASS_CONTRACT", .3)
+OWED = _w("OWED", 1.6)
+DENY_TAKE = _w("DENY_TAKE", .15)
+ATTACK_MARGIN = _w("ATTACK_MARGIN", .05)
+LOST_ATTACK = _w("LOST_ATTACK", 1.2)
+HANDFLAG = _w("HANDFLAG", .1)
+DENY_RANK = _w("DENY_RANK", .3)
+DEFAULT = np.zeros(64)
+for _i, _v in NAMES.values():
+    DEFAULT[_i] = _v
