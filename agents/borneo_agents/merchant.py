@@ -8,6 +8,9 @@ from borneo_agents.values import (
     A_MONOPOLY,
     NOTHING_YET,
     appraise,
+    appraise_ports,
+    card_at,
+    weigh_rivals,
     best_trigger,
     distributions_left,
     doubles,
@@ -220,7 +223,9 @@ def prepare(box, g, room):
     """Appraise the goods of all players and estimate their hands."""
     for player in range(box.players):
         appraise(box, g, room, player)
-    estimate_hands(box, g, room, g.player)
+    estimate_hands(box, g, room, whole(g.player))
+    appraise_ports(box, g, room)
+    weigh_rivals(box, room, whole(g.player))
 
 
 @rule
@@ -254,10 +259,8 @@ def best_now(box, g, room, place, me):
         if room.trigger[other] != NOTHING_YET and room.hold[me, other] >= 1.0:
             value = port_for(box, g, room, place, other, me)
             for player in range(box.players):
-                if player == me:
-                    value += room.picks[other, player] * room.unit[player]
-                else:
-                    value -= room.w[DENY] * room.picks[other, player] * room.unit[player]
+                points = room.picks[other, player] * card_at(g, room, place, player)
+                value += points if player == me else -room.rival[player] * points
             if value > best:
                 best, company = value, other
     return best, company
@@ -269,9 +272,9 @@ def standing(box, g, room, me):
     value = 0.0
     for player in range(box.players):
         if player == me:
-            value += ranks(box, g, room, player)
+            value += ranks(box, g, room, player, me)
         else:
-            value -= room.w[DENY_RANK] * ranks(box, g, room, player)
+            value -= room.w[DENY_RANK] * ranks(box, g, room, player, me)
     return value
 
 
@@ -364,9 +367,13 @@ def attack_value(box, g, room, me, action, now):
 @rule
 def prize_of(box, g, room, me, company, rank, above, now):
     """Points for winning a contest."""
+    held = room.hold[me, company]
+    if room.strong[company] == 1 and (g.phase == TRADERS or g.attack_cards == 0):
+        room.hold[me, company] = room.w[LATER]
     swap(g, company, rank, above)
     prize = my_turn(box, g, room, me) - now
     swap(g, company, rank, above)
+    room.hold[me, company] = held
     return prize
 
 
@@ -467,9 +474,24 @@ def ship(box, g, options, count, room):
 def after_ship(box, g, room, me, card, at):
     """Points from a port once a card is shipped there; the card is taken back."""
     covered = laid_down(box, g, card, at)
+    for player in range(box.players):
+        room.laid_gain[at, player] += gain_of(box, room, player, card)
+    company = major_of(box, card)
+    if room.strong[company] == 1:
+        room.hold[me, company] = room.w[LATER]
     value = port_value(box, g, room, me, card, at)
+    room.hold[me, company] = 1.0
+    for player in range(box.players):
+        room.laid_gain[at, player] -= gain_of(box, room, player, card)
     taken_back(box, g, card, at, covered, me)
     return value
+
+
+@rule
+def major_of(box, card):
+    """The company a card has three flags of: two of its first three are."""
+    flags = box.flags_of[card]
+    return whole(flags[0] if flags[0] == flags[1] or flags[0] == flags[2] else flags[1])
 
 
 @rule
@@ -526,7 +548,7 @@ def port_value(box, g, room, me, card, at):
     value = room.got[me]
     for player in range(box.players):
         if player != me:
-            value -= room.w[DENY] * room.got[player]
+            value -= room.rival[player] * room.got[player]
     return value
 
 
@@ -538,7 +560,7 @@ def ending(box, g, room, me):
     for player in range(box.players):
         if player != me:
             most = max(most, goods(box, g, room, player) + room.got[player])
-    return min(4.0, max(-4.0, mine - most))
+    return min(room.w[END_WIN], max(-room.w[END_WIN], mine - most))
 
 
 @rule

@@ -25,6 +25,10 @@ ROOM = np.dtype(
         ("hold", "f8", (SEATS, N_COMPANIES)),  # chance that a player can ship a card of the company
         ("hidden", "f8", (2, N_COMPANIES, 2)),  # unseen cards by pile, company and strength (weak, strong)
         ("hidden_cards", "f8", (2,)),
+        ("total", "f8", (SEATS,)),  # points each player may come to
+        ("rival", "f8", (SEATS,)),  # how much a point of another player hurts
+        ("laid_gain", "f8", (OPEN_PORTS, SEATS)),  # points of all cards at a port to each player
+        ("strong", "i8", (N_COMPANIES,)),  # own cards with three flags of each company
         ("before", "f8", (OPEN_PORTS,)),
         ("unit", "f8", (SEATS,)),  # points of a middling cargo card to each player
         ("w", "f8", (WEIGHTS,)),

@@ -179,6 +179,7 @@ def appraise(box, g, room, player):
         total += 1 + one - now
     room.gain[player, CHEST, 0] = 1 + prospects(box, g, room, have, twice, jokers + 1, hoped) - now
     room.unit[player] = total / N_SPICES
+    room.total[player] = score(box, g, player) + now
 
 
 @rule
@@ -346,10 +347,14 @@ def estimate_hands(box, g, room, me):
                 for _ in range(g.hand_size[player]):
                     none *= lacking
                 room.hold[player, company] = 1.0 - none
+    for company in range(N_COMPANIES):
+        room.strong[company] = 0
+        room.hold[me, company] = room.w[LATER]
     for card in range(CARDS):
         if g.place[card] == HAND + me:
             for company in range(N_COMPANIES):
                 if box.strength[card, company] == STRONG:
+                    room.strong[company] += 1
                     room.hold[me, company] = 1.0
 
 
@@ -377,10 +382,41 @@ def outlook(box, g, room, place, me, after):
             if player == me:
                 value += open_still * likely * best * room.w[OWN_TURN]
             else:
-                mine = room.picks[company, me] * room.unit[me]
-                value += open_still * likely * (mine - room.w[DENY] * best)
+                mine = room.picks[company, me] * card_at(g, room, place, me)
+                value += open_still * likely * (mine - room.rival[player] * best)
             open_still *= 1 - likely
     return value * room.w[OUTLOOK]
+
+
+@rule
+def card_at(g, room, place, player):
+    """What a card is worth to a player at a port that gets one more card, on average."""
+    return (room.laid_gain[place, player] + room.unit[player]) / (g.laid[place] + 1)
+
+
+@rule
+def appraise_ports(box, g, room):
+    """Write what the cards at each port are worth to each player."""
+    for place in range(OPEN_PORTS):
+        for player in range(box.players):
+            room.laid_gain[place, player] = 0
+    for card in range(CARDS):
+        place = g.place[card] - AT_PORT
+        if 0 <= place < OPEN_PORTS:
+            for player in range(box.players):
+                room.laid_gain[place, player] += gain_of(box, room, player, card)
+
+
+@rule
+def weigh_rivals(box, room, me):
+    """Write how much a point of each other player hurts: most if it is the one to beat."""
+    others = 0.0
+    for player in range(box.players):
+        if player != me:
+            others += room.total[player] / (box.players - 1)
+    for player in range(box.players):
+        lead = room.total[player] - others
+        room.rival[player] = room.w[DENY] * max(0.0, 1.0 + room.w[LEADER] * lead)
 
 
 @rule
@@ -388,9 +424,10 @@ def best_trigger(box, g, room, place, player):
     """The company whose card pays a player most at a foreseen port, with the points; -1 if none shares it out."""
     best = 0.0
     company = -1
+    each = card_at(g, room, place, player)
     for other in range(N_COMPANIES):
         if room.trigger[other] != NOTHING_YET and room.hold[player, other] > 0:
-            value = port_for(box, g, room, place, other, player) + room.picks[other, player] * room.unit[player]
+            value = port_for(box, g, room, place, other, player) + room.picks[other, player] * each
             if company < 0 or value > best:
                 best, company = value, other
     return best, company
@@ -423,13 +460,17 @@ def rank_share(room, rank):
 
 
 @rule
-def ranks(box, g, room, player):
-    """Points that a player's traders may bring in the distributions to come."""
+def ranks(box, g, room, player, me):
+    """Points that a player's traders may bring in the distributions to come; own cards help own traders."""
     share = 0.0
     for company in range(N_COMPANIES):
+        here = 0.0
         for rank in range(g.height[company]):
             if g.ladder[company, rank] == player:
-                share += rank_share(room, rank)
+                here += rank_share(room, whole(rank))
+        if player == me:
+            here *= 1.0 + room.w[RANK_HAND] * room.strong[company]
+        share += here
     left = distributions_left(g)
     return share * room.unit[player] * room.w[RANK_HORIZON] * left / (left + 3.0)
 
@@ -455,4 +496,4 @@ def hand_card(box, g, room, player, card):
                 if g.ladder[company, rank] == player:
                     value += room.w[CARD_MAJOR] if rank > 0 else room.w[CARD_TOP]
                     break
-    return value
+    return value * (1.0 - room.w[CARD_FULL] * max(0, g.hand_size[player] - 3) / 3.0)

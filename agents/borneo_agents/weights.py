@@ -29,6 +29,11 @@ ATTACK_MARGIN = _w("ATTACK_MARGIN", .05)
 LOST_ATTACK = _w("LOST_ATTACK", 1.2)
 HANDFLAG = _w("HANDFLAG", .1)
 DENY_RANK = _w("DENY_RANK", .3)
+CARD_FULL = _w("CARD_FULL", .5)
+LEADER = _w("LEADER", .05)
+LATER = _w("LATER", .45)
+END_WIN = _w("END_WIN", 4.0)
+RANK_HAND = _w("RANK_HAND", .1)
 DEFAULT = np.zeros(64)
 for _i, _v in NAMES.values():
     DEFAULT[_i] = _v
