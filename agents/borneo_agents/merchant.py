@@ -10,6 +10,7 @@ from borneo_agents.values import (
     appraise,
     appraise_ports,
     card_at,
+    count_strong,
     weigh_rivals,
     best_trigger,
     distributions_left,
@@ -21,13 +22,15 @@ from borneo_agents.values import (
     goods,
     hand_card,
     income,
-    outlook,
+    survey,
+    coming_round,
+    ANY,
     pick,
     plus,
     port_for,
     prospects,
     rank_share,
-    ranks,
+    standing,
     share_out,
     spices,
     STRONG,
@@ -67,6 +70,9 @@ from borneo_env.engine.state import (
     TRADERS,
     YIELD,
 )
+
+
+NEVER = -1000.0
 
 
 class Merchant(Scripted):
@@ -110,7 +116,7 @@ def place(box, g, options, count, room):
     chosen = options[0]
     for i in range(count):
         company = options[i] - COMPANY
-        value = rank_share(room, whole(g.height[company]))
+        value = rank_share(room, whole(g.height[company]), max(whole(g.height[company]) + 1, whole(box.players * box.traders // 4)))
         for card in range(CARDS):
             if g.place[card] == HAND + me and box.strength[card, company] == STRONG:
                 value += room.w[HANDFLAG]
@@ -231,6 +237,7 @@ def prepare(box, g, room):
 @rule
 def price_hand(box, g, room, me):
     """Write what each own card is worth in hand."""
+    count_strong(box, g, room, me)
     for card in range(CARDS):
         if g.place[card] == HAND + me:
             room.card_worth[card] = hand_card(box, g, room, me, card)
@@ -239,43 +246,30 @@ def price_hand(box, g, room, me):
 @rule
 def my_turn(box, g, room, me):
     """Points of a position in which a player may still ship: the best of the ports, and what the others promise."""
-    total = 0.0
-    best = 0.0
     for place in range(OPEN_PORTS):
-        later = outlook(box, g, room, place, me, NEXT)
-        now, company = best_now(box, g, room, place, me)
-        total += later
-        if company >= 0:
-            best = max(best, now - later)
-    return total + best + standing(box, g, room, me)
+        survey(box, g, room, place, me)
+        room.before[place] = best_now(box, g, room, place, me)
+    best = coming_round(box, room, me, NEXT, ANY)
+    for place in range(OPEN_PORTS):
+        if room.before[place] > NEVER:
+            best = max(best, room.before[place] + coming_round(box, room, me, NEXT, whole(place)))
+    return best + standing(box, g, room, me)
 
 
 @rule
 def best_now(box, g, room, place, me):
     """The best that a card in hand makes of a foreseen port, less what it gives to others."""
-    best = -1000.0
-    company = -1
+    best = NEVER
+    if g.open[place] < 0:
+        return best
     for other in range(N_COMPANIES):
         if room.trigger[other] != NOTHING_YET and room.hold[me, other] >= 1.0:
             value = port_for(box, g, room, place, other, me)
             for player in range(box.players):
                 points = room.picks[other, player] * card_at(g, room, place, player)
                 value += points if player == me else -room.rival[player] * points
-            if value > best:
-                best, company = value, other
-    return best, company
-
-
-@rule
-def standing(box, g, room, me):
-    """Points of the ranks in the long run, against those of the others."""
-    value = 0.0
-    for player in range(box.players):
-        if player == me:
-            value += ranks(box, g, room, player, me)
-        else:
-            value -= room.w[DENY_RANK] * ranks(box, g, room, player, me)
-    return value
+            best = max(best, value)
+    return best
 
 
 @rule
@@ -443,10 +437,9 @@ def yield_slot(box, g, options, count, room):
 def their_turn(box, g, room, me):
     """Points of a position in which another player ships next."""
     after = (g.turn - me) % box.players
-    total = standing(box, g, room, me)
     for place in range(OPEN_PORTS):
-        total += outlook(box, g, room, place, me, after)
-    return total
+        survey(box, g, room, place, me)
+    return standing(box, g, room, me) + coming_round(box, room, me, after, ANY)
 
 
 # Cargo
@@ -460,11 +453,11 @@ def ship(box, g, options, count, room):
     best = -1000.0
     chosen = options[0]
     for at in range(OPEN_PORTS):
-        room.before[at] = outlook(box, g, room, at, me, NEXT)
+        survey(box, g, room, at, me)
     for i in range(count):
         card = (options[i] - box.first_ship) // OPEN_PORTS
         at = (options[i] - box.first_ship) % OPEN_PORTS
-        value = after_ship(box, g, room, me, card, at) - room.before[at] - hand_card(box, g, room, me, card)
+        value = after_ship(box, g, room, me, card, at) - hand_card(box, g, room, me, card)
         if value > best:
             best, chosen = value, options[i]
     return chosen
@@ -528,7 +521,17 @@ def port_value(box, g, room, me, card, at):
     port = g.open[at]
     company = monopolist(box, g, card, at, box.monopoly[port])
     if company == NOBODY and g.laid[at] < box.limit[port]:
-        return outlook(box, g, room, at, me, NEXT)
+        for player in range(box.players):
+            room.was[player, 0] = room.best[at, player]
+            room.was[player, 1] = room.likely[at, player]
+            room.was[player, 2] = room.mine[at, player]
+        survey(box, g, room, at, me)
+        value = coming_round(box, room, me, NEXT, ANY)
+        for player in range(box.players):
+            room.best[at, player] = room.was[player, 0]
+            room.likely[at, player] = room.was[player, 1]
+            room.mine[at, player] = room.was[player, 2]
+        return value
     for player in range(SEATS):
         room.got[player] = 0
     n = fill_pool(g, room, AT_PORT + at)
@@ -549,7 +552,7 @@ def port_value(box, g, room, me, card, at):
     for player in range(box.players):
         if player != me:
             value -= room.rival[player] * room.got[player]
-    return value
+    return value + coming_round(box, room, me, NEXT, whole(at))
 
 
 @rule
@@ -618,6 +621,7 @@ def rest_value(box, g, room, me, left):
 def drop(box, g, options, count, room):
     """Drop the card that is worth least in hand."""
     me = whole(g.player)
+    count_strong(box, g, room, me)
     best = 1000.0
     chosen = options[0]
     for i in range(count):

@@ -29,6 +29,11 @@ ROOM = np.dtype(
         ("rival", "f8", (SEATS,)),  # how much a point of another player hurts
         ("laid_gain", "f8", (OPEN_PORTS, SEATS)),  # points of all cards at a port to each player
         ("strong", "i8", (N_COMPANIES,)),  # own cards with three flags of each company
+        ("best", "f8", (OPEN_PORTS, SEATS)),  # what each player can make of a port by sharing it out
+        ("likely", "f8", (OPEN_PORTS, SEATS)),  # how likely they hold the card for it
+        ("mine", "f8", (OPEN_PORTS, SEATS)),  # what the viewer gets if they do
+        ("open", "f8", (OPEN_PORTS,)),  # how likely a port has not been shared out
+        ("was", "f8", (SEATS, 3)),
         ("before", "f8", (OPEN_PORTS,)),
         ("unit", "f8", (SEATS,)),  # points of a middling cargo card to each player
         ("w", "f8", (WEIGHTS,)),

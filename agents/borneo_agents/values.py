@@ -347,44 +347,76 @@ def estimate_hands(box, g, room, me):
                 for _ in range(g.hand_size[player]):
                     none *= lacking
                 room.hold[player, company] = 1.0 - none
+    count_strong(box, g, room, me)
+    for company in range(N_COMPANIES):
+        room.hold[me, company] = 1.0 if room.strong[company] > 0 else room.w[LATER]
+
+
+@rule
+def count_strong(box, g, room, me):
+    """Count the own cards with three flags of each company."""
     for company in range(N_COMPANIES):
         room.strong[company] = 0
-        room.hold[me, company] = room.w[LATER]
     for card in range(CARDS):
         if g.place[card] == HAND + me:
             for company in range(N_COMPANIES):
                 if box.strength[card, company] == STRONG:
                     room.strong[company] += 1
-                    room.hold[me, company] = 1.0
 
 
 # Ports about to be shared
 
 
 @rule
-def outlook(box, g, room, place, me, after):
-    """Points that a port promises a player from the turn of the next player on: those before may share it out first.
-
-    Each player in turn is taken to choose the company that pays them most, if they can.
-    """
+def survey(box, g, room, place, me):
+    """Write what each player can make of a port, how likely they can, and what the viewer would get of it."""
+    for player in range(box.players):
+        room.likely[place, player] = 0
     if g.open[place] < 0:
-        return 0.0
+        return
     foresee(box, g, room, place)
-    value = 0.0
-    open_still = 1.0
-    for seat in range(after, after + box.players):
-        player = (me + seat) % box.players
+    each = card_at(g, room, place, me)
+    for player in range(box.players):
         best, company = best_trigger(box, g, room, place, player)
         if company >= 0:
-            likely = room.w[HOLD] * room.hold[player, company]
+            room.best[place, player] = best
+            room.likely[place, player] = room.w[HOLD] * room.hold[player, company]
             if room.trigger[company] == A_SHARE:
-                likely = room.w[HOLD]
+                room.likely[place, player] = room.w[HOLD]
+            room.mine[place, player] = room.picks[company, me] * each
+
+
+@rule
+def coming_round(box, room, me, first, shared):
+    """Points the ports promise a player in the coming round, beginning with the player `first` seats to the left.
+
+    Each player in turn shares out the port that pays them most, if they hold the card; `shared` is a port that is
+    gone already, or ANY.
+    """
+    for place in range(OPEN_PORTS):
+        room.open[place] = 0.0 if place == shared else 1.0
+    value = 0.0
+    for seat in range(first, first + box.players):
+        player = (me + seat) % box.players
+        waiting = 1.0
+        last = 1000.0
+        for _ in range(OPEN_PORTS):
+            place = ANY
+            most = 0.0
+            for other in range(OPEN_PORTS):
+                hope = room.best[other, player] + 0.001 * other
+                if room.likely[other, player] > 0 and most < hope < last:
+                    place, most = other, hope
+            if place == ANY:
+                break
+            last = most
+            chance_now = waiting * room.open[place] * room.likely[place, player]
             if player == me:
-                value += open_still * likely * best * room.w[OWN_TURN]
+                value += chance_now * room.w[OWN_TURN] * room.best[place, player]
             else:
-                mine = room.picks[company, me] * card_at(g, room, place, me)
-                value += open_still * likely * (mine - room.rival[player] * best)
-            open_still *= 1 - likely
+                value += chance_now * (room.mine[place, player] - room.rival[player] * room.best[place, player])
+            room.open[place] *= 1.0 - waiting * room.likely[place, player]
+            waiting -= chance_now
     return value * room.w[OUTLOOK]
 
 
@@ -423,13 +455,15 @@ def weigh_rivals(box, room, me):
 def best_trigger(box, g, room, place, player):
     """The company whose card pays a player most at a foreseen port, with the points; -1 if none shares it out."""
     best = 0.0
-    company = -1
+    most = 0.0
+    company = ANY
     each = card_at(g, room, place, player)
     for other in range(N_COMPANIES):
         if room.trigger[other] != NOTHING_YET and room.hold[player, other] > 0:
             value = port_for(box, g, room, place, other, player) + room.picks[other, player] * each
-            if company < 0 or value > best:
-                best, company = value, other
+            hope = value * (1.0 if room.trigger[other] == A_SHARE else room.hold[player, other])
+            if company < 0 or hope > most:
+                best, most, company = value, hope, other
     return best, company
 
 
@@ -446,33 +480,39 @@ def port_for(box, g, room, place, company, player):
 
 
 @rule
-def rank_share(room, rank):
-    """The cards a trader on a rank may hope for from a distribution of any company."""
-    if rank == 0:
-        return room.w[RANK1]
-    if rank == 1:
-        return room.w[RANK2]
-    if rank == 2:
-        return room.w[RANK3]
-    if rank == 3:
-        return room.w[RANK4]
-    return 0.0
+def rank_share(room, rank, height):
+    """The cards a trader may hope for from a distribution, given its rank and how many share the ladder.
+
+    Most are monopolies of two to four cards, of which each rank takes one in turn, and round again (R6.3).
+    """
+    share = room.w[RANK1] if rank == 0 else (room.w[RUNG2] if rank == 1 else 0.0)
+    share += room.w[RANK2] * ((2 - rank + height - 1) // height if rank < 2 else 0)
+    share += room.w[RANK3] * ((3 - rank + height - 1) // height if rank < 3 else 0)
+    share += room.w[RANK4] * ((4 - rank + height - 1) // height if rank < 4 else 0)
+    return share
 
 
 @rule
-def ranks(box, g, room, player, me):
-    """Points that a player's traders may bring in the distributions to come; own cards help own traders."""
-    share = 0.0
+def standing(box, g, room, me):
+    """Points that a player's ranks may bring in the distributions to come, less what those of the others hurt.
+
+    The more players a ladder has, the more of them ship for its company; own cards help own traders.
+    """
+    value = 0.0
     for company in range(N_COMPANIES):
+        height = whole(g.height[company])
+        players = 0
         here = 0.0
-        for rank in range(g.height[company]):
-            if g.ladder[company, rank] == player:
-                here += rank_share(room, whole(rank))
-        if player == me:
-            here *= 1.0 + room.w[RANK_HAND] * room.strong[company]
-        share += here
+        for rank in range(height):
+            player = g.ladder[company, rank]
+            if not (players >> player) & 1:
+                players += 1 << player
+                players += 1 << 8
+            share = rank_share(room, whole(rank), height) * room.unit[player]
+            here += share * (1.0 + room.w[RANK_HAND] * room.strong[company]) if player == me else -room.w[DENY_RANK] * share
+        value += here * (room.w[FLOW] + (players >> 8)) / (room.w[FLOW] + 2.5)
     left = distributions_left(g)
-    return share * room.unit[player] * room.w[RANK_HORIZON] * left / (left + 3.0)
+    return value * room.w[RANK_HORIZON] * left / (left + 3.0)
 
 
 @rule
@@ -492,6 +532,8 @@ def hand_card(box, g, room, player, card):
     value = room.w[CARD]
     for company in range(N_COMPANIES):
         if box.strength[card, company] == STRONG:
+            if room.strong[company] == 1:
+                value += room.w[FIRST_OF]
             for rank in range(min(int(g.height[company]), 3)):
                 if g.ladder[company, rank] == player:
                     value += room.w[CARD_MAJOR] if rank > 0 else room.w[CARD_TOP]
