@@ -12,7 +12,7 @@ from borneo_agents.values import (
     card_at,
     count_strong,
     weigh_rivals,
-    best_trigger,
+    best_contract,
     distributions_left,
     doubles,
     estimate_hands,
@@ -557,13 +557,21 @@ def port_value(box, g, room, me, card, at):
 
 @rule
 def ending(box, g, room, me):
-    """Points of a distribution that ends the game."""
-    mine = goods(box, g, room, me) + room.got[me]
+    """Points of a distribution that ends the game: my lead, for it is the last word."""
+    mine = final_points(box, g, room, me) + room.got[me]
     most = 0.0
     for player in range(box.players):
         if player != me:
-            most = max(most, goods(box, g, room, player) + room.got[player])
+            most = max(most, final_points(box, g, room, player) + room.got[player])
     return min(room.w[END_WIN], max(-room.w[END_WIN], mine - most))
+
+
+@rule
+def final_points(box, g, room, player):
+    """A player's points with the best contract that can be paid now."""
+    jokers = whole(g.stock[player, CHEST, PORT])
+    last, _, _ = best_contract(box, g, room, spices(g, player), doubles(g, player), jokers, 0.0, ANY)
+    return score(box, g, player) + last
 
 
 @rule

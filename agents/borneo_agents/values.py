@@ -461,10 +461,20 @@ def best_trigger(box, g, room, place, player):
     for other in range(N_COMPANIES):
         if room.trigger[other] != NOTHING_YET and room.hold[player, other] > 0:
             value = port_for(box, g, room, place, other, player) + room.picks[other, player] * each
+            if room.trigger[other] == A_MONOPOLY and room.picks[other, player] == 0:
+                if climbs_to_share(g, other, player, g.laid[place] + 1):
+                    value += room.w[UP] * each
             hope = value * (1.0 if room.trigger[other] == A_SHARE else room.hold[player, other])
             if company < 0 or hope > most:
                 best, most, company = value, hope, other
     return best, company
+
+
+@rule
+def climbs_to_share(g, company, player, cards):
+    """Whether a trader stands right below the last rank that gets a card: an attack would lift it."""
+    rank = cards
+    return rank < g.height[company] and g.ladder[company, rank] == player
 
 
 @rule
@@ -485,7 +495,15 @@ def rank_share(room, rank, height):
 
     Most are monopolies of two to four cards, of which each rank takes one in turn, and round again (R6.3).
     """
-    share = room.w[RANK1] if rank == 0 else (room.w[RUNG2] if rank == 1 else 0.0)
+    share = 0.0
+    if rank == 0:
+        share = room.w[RANK1]
+    elif rank == 1:
+        share = room.w[RUNG2]
+    elif rank == 2:
+        share = room.w[RUNG3]
+    elif rank == 3:
+        share = room.w[RUNG4]
     share += room.w[RANK2] * ((2 - rank + height - 1) // height if rank < 2 else 0)
     share += room.w[RANK3] * ((3 - rank + height - 1) // height if rank < 3 else 0)
     share += room.w[RANK4] * ((4 - rank + height - 1) // height if rank < 4 else 0)
