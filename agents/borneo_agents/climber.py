@@ -6,23 +6,16 @@ pay more, ships for the companies it leads, and fulfils the best contract its go
 
 from __future__ import annotations
 
+from borneo_agents.bargains import NEVER, choose_keep, choose_payment, most_gain
 from borneo_agents.bot import CLIMBER, Scripted
 from borneo_agents.contests import best_attack, best_defence
-from borneo_agents.merchant import come_back, contest_of, keep, laid_down, order_at, pay, swap, taken_back, transfer_of
-from borneo_agents.values import (
-    NONE,
-    ONE,
-    STRONG,
-    appraise,
-    count_hidden,
-    fill_pool,
-    gain_of,
-    share_out,
-    whole,
-)
+from borneo_agents.goods import appraise
+from borneo_agents.hands import count_hidden, count_strong
+from borneo_agents.ladders import come_back, contest_of, swap, transfer_of
+from borneo_agents.room import NONE, whole
+from borneo_agents.sharing import fill_pool, hand_out, lay_down, sharers_at, take_back
 from borneo_env.engine.actions import COMPANY, PASS, SLOT
 from borneo_env.engine.jit import rule
-from borneo_env.engine.rules.cargo import monopolist
 from borneo_env.engine.rules.traders import transfer
 from borneo_env.engine.state import (
     AT_PORT,
@@ -30,12 +23,11 @@ from borneo_env.engine.state import (
     COMMIT,
     CONTRACT,
     DEFEND,
-    HAND,
     KEEP,
     LAST_CONTRACT,
     N_COMPANIES,
+    N_SPICES,
     NO_CARD,
-    NOBODY,
     OPEN_PORTS,
     PAY,
     PLACE,
@@ -50,6 +42,10 @@ FIRST, SECOND, THIRD, LAST = 1.0, 0.55, 0.25, 0.1  # what the ranks of a company
 BASE = 1.0  # points any company pays in the near future
 FLAG = 0.35  # points for each of its flags at a full port
 A_CARD = 0.3  # points of a card in hand
+STRONG_CARD = 0.2  # of rank 1, for each card with three flags when placing
+A_SINGLE, A_DOUBLE = 2.0, 3.5  # points of goods
+ENVY = 0.4  # how much the ranks of others count against shipping for them
+PATIENCE = 4.0  # points a distribution now is better than ranks that pay later
 
 
 class Climber(Scripted):
@@ -59,26 +55,26 @@ class Climber(Scripted):
 
 
 @rule
-def climber(box, g, options, count, dice, room):
+def climber(box, g, options, count, room):
     """The action of the climber."""
     phase = g.phase
     me = whole(g.player)
     if phase in (CONTRACT, LAST_CONTRACT):
         return most_points(options, count)
     if phase == PAY:
-        return pay(box, g, options, count, room)
+        return choose_payment(box, g, options, count, room)
     if phase == KEEP:
-        return keep(box, g, options, count, room)
+        return choose_keep(box, g, options, count, room)
     if phase == PLACE:
-        return strong_company(box, g, options, count, me)
+        return strong_company(box, g, options, count, room, me)
     if phase == TRADERS:
         return climb(box, g, options, count, room, me)
     if phase == COMMIT:
-        return fight(box, g, options, count, room, me)
+        return fight(box, g, options, room, me)
     if phase == DEFEND:
         return resist(box, g, room, me)
     if phase == YIELD:
-        return move_on(box, g, options, count, room, me)
+        return move_on(box, g, options, count, me)
     if phase == SHIP:
         return ship_for_rank(box, g, options, count, room, me)
     if phase == TAKE:
@@ -93,13 +89,14 @@ def most_points(options, count):
 
 
 @rule
-def strong_company(box, g, options, count, me):
+def strong_company(box, g, options, count, room, me):
     """Place where the rank is high and the hand is strong."""
-    best = -1.0
+    count_strong(box, g, room, me)
+    best = NEVER
     chosen = options[0]
     for i in range(count):
         company = options[i] - COMPANY
-        value = share_of_rank(g.height[company]) + 0.2 * flags_in_hand(box, g, me, company) / STRONG
+        value = share_of_rank(whole(g.height[company])) + STRONG_CARD * room.strong[company]
         if value > best:
             best, chosen = value, options[i]
     return chosen
@@ -112,15 +109,6 @@ def share_of_rank(rank):
     if rank == 1:
         return SECOND
     return THIRD if rank == 2 else LAST
-
-
-@rule
-def flags_in_hand(box, g, me, company):
-    flags = 0
-    for card in range(CARDS):
-        if g.place[card] == HAND + me:
-            flags += box.strength[card, company]
-    return flags
 
 
 @rule
@@ -141,14 +129,14 @@ def ladder_points(box, g, me):
         share = 0.0
         for rank in range(g.height[company]):
             if g.ladder[company, rank] == me:
-                share += share_of_rank(rank)
+                share += share_of_rank(whole(rank))
         if share > 0:
             value += share * pays(box, g, company)
     return value
 
 
 @rule
-def price_cards(box, g, room, me):
+def price_cards(room):
     for card in range(CARDS):
         room.card_worth[card] = A_CARD
 
@@ -157,7 +145,7 @@ def price_cards(box, g, room, me):
 def climb(box, g, options, count, room, me):
     """Attack or transfer where it lifts the ranks most."""
     count_hidden(box, g, room, me)
-    price_cards(box, g, room, me)
+    price_cards(room)
     now = ladder_points(box, g, me)
     best = 0.0
     chosen = options[0]
@@ -189,28 +177,28 @@ def prize_for(box, g, me, company, rank, above):
 
 
 @rule
-def fight(box, g, options, count, room, me):
+def fight(box, g, options, room, me):
     count_hidden(box, g, room, me)
-    price_cards(box, g, room, me)
+    price_cards(room)
     company, rank, above = whole(g.company), whole(g.attacker_rank), whole(g.defender_rank)
     prize = prize_for(box, g, me, company, rank, above)
     defender = whole(g.ladder[company, above])
     strength, cards, low = whole(g.strength[0]), whole(g.attack_cards), whole(g.last_played) + 1
     _, card = best_attack(box, g, room, me, company, rank - above - 1, defender, prize, strength, cards, low)
-    return box.first_card + card if card != NO_CARD else options[0]
+    return options[0] if card == NO_CARD else box.first_card + card
 
 
 @rule
 def resist(box, g, room, me):
     """Defend whenever it can be won."""
-    room.unit[me] = 1.9
-    price_cards(box, g, room, me)
+    room.unit[me] = A_SINGLE
+    price_cards(room)
     card = best_defence(box, g, room, me)
-    return box.first_card + card if card != NO_CARD else PASS
+    return PASS if card == NO_CARD else box.first_card + card
 
 
 @rule
-def move_on(box, g, options, count, room, me):
+def move_on(box, g, options, count, me):
     """Stay on the ladder, or go where a last rank is worth more."""
     best = -1.0
     chosen = options[count - 1]
@@ -231,17 +219,17 @@ def move_on(box, g, options, count, room, me):
 def ship_for_rank(box, g, options, count, room, me):
     """Ship for the companies it leads: the more so where the port is shared out at once."""
     for player in range(SEATS):
-        for spice in range(5):
-            room.gain[player, spice, 0] = 2.0
-            room.gain[player, spice, 1] = 3.5
-    best = -1000.0
+        for spice in range(N_SPICES + 1):
+            room.gain[player, spice, 0] = A_SINGLE
+            room.gain[player, spice, 1] = A_DOUBLE
+    best = NEVER
     chosen = options[0]
     for i in range(count):
         card = (options[i] - box.first_ship) // OPEN_PORTS
         at = (options[i] - box.first_ship) % OPEN_PORTS
-        covered = laid_down(box, g, card, at)
+        covered = lay_down(box, g, card, at)
         value = lead(box, g, room, me, card, at)
-        taken_back(box, g, card, at, covered, me)
+        take_back(box, g, card, at, covered, me)
         if value > best:
             best, chosen = value, options[i]
     return chosen
@@ -249,35 +237,23 @@ def ship_for_rank(box, g, options, count, room, me):
 
 @rule
 def lead(box, g, room, me, card, at):
-    """What a port brings with the card that was just laid: goods now, or ranks that will pay against those of others."""
-    port = g.open[at]
-    company = monopolist(box, g, card, at, box.monopoly[port])
-    for player in range(SEATS):
-        room.got[player] = 0
-    if company != NOBODY or g.laid[at] >= box.limit[port]:
-        n = fill_pool(g, room, AT_PORT + at)
-        room.sharers[0] = company
-        sharers = ONE
-        if company == NOBODY:
-            sharers = order_at(box, g, room, at)
-        share_out(box, g, room, n, sharers)
-        return room.got[me] + 2.0
-    value = 0.0
+    """What a card that was just laid brings: goods now, or ranks that will pay more than those of others."""
+    sharers, monopoly = sharers_at(box, g, room, card, at)
+    if sharers > 0:
+        hand_out(box, g, room, me, at, fill_pool(g, room, AT_PORT + at), sharers, monopoly)
+        return room.got[me]
+    value = -PATIENCE
     for player in range(box.players):
         points = ladder_points(box, g, player)
-        value += points if player == me else -0.4 * points
-    return value - 4.0
+        value += points if player == me else -ENVY * points
+    return value
 
 
 @rule
 def largest(box, g, options, count, room, me):
     """Take what goes furthest."""
     appraise(box, g, room, me)
-    chosen = options[0]
-    for i in range(count):
-        if gain_of(box, room, me, options[i] - box.first_card) > gain_of(box, room, me, chosen - box.first_card):
-            chosen = options[i]
-    return chosen
+    return most_gain(box, room, me, options, 0, count)
 
 
 @rule
@@ -290,7 +266,7 @@ def weakest(box, g, options, count, me):
         for company in range(N_COMPANIES):
             for rank in range(g.height[company]):
                 if g.ladder[company, rank] == me:
-                    value += box.strength[options[i] - box.first_card, company] * share_of_rank(rank)
+                    value += box.strength[options[i] - box.first_card, company] * share_of_rank(whole(rank))
         if value < best:
             best, chosen = value, options[i]
     return chosen

@@ -1,52 +1,69 @@
 """ROOM: the scratch paper of the scripted bots, since compiled rules allocate nothing.
 
-Nothing on it outlives a decision; whoever calls `choose` brings one.
+Nothing on it outlives a decision. Whoever calls `choose` or `worth` brings one, from `make_room`.
 """
 
 from __future__ import annotations
 
-import numpy as np
+from typing import Any
 
-from borneo_env.cards import MAX_PORTS
+import numpy as np
+from numpy.typing import NDArray
+
 from borneo_env.engine.state import CARDS, HAND_ROOM, N_COMPANIES, N_SPICES, OPEN_PORTS, SEATS
 
-WEIGHTS = 64
+# Numba compiles a function anew for each width of integer it is called with, and for each literal. So that every
+# function is compiled once, numbers from a record are made `whole` before they are handed on.
+whole = np.int64
+NONE, ONE, TWO = whole(0), whole(1), whole(2)
+ANY = whole(-1)  # no particular company, contract or port
+
+MAX_TRIGGERS = HAND_ROOM * OPEN_PORTS
 
 ROOM = np.dtype(
     [
-        ("gain", "f8", (SEATS, N_SPICES + 1, 2)),  # points of one or two more of a spice (or of a chest) to each player
-        ("pool", "i8", (CARDS,)),  # cards that are shared out
-        ("got", "f8", (SEATS,)),  # points each player gets from it
-        ("picks", "i8", (N_COMPANIES, SEATS)),  # cards each player gets if a card of the company is shipped
-        ("trigger", "i8", (N_COMPANIES,)),  # what such a card brings about: NOTHING_YET, A_MONOPOLY, A_SHARE
-        ("sharers", "i8", (N_COMPANIES,)),
-        ("hand", "i8", (HAND_ROOM,)),  # the deciding player's cards, ascending
-        ("card_worth", "f8", (CARDS,)),  # points of keeping each of them in hand
-        ("hold", "f8", (SEATS, N_COMPANIES)),  # chance that a player can ship a card of the company
-        ("hidden", "f8", (2, N_COMPANIES, 2)),  # unseen cards by pile, company and strength (weak, strong)
-        ("hidden_cards", "f8", (2,)),
-        ("total", "f8", (SEATS,)),  # points each player may come to
-        ("rival", "f8", (SEATS,)),  # how much a point of another player hurts
-        ("laid_gain", "f8", (OPEN_PORTS, SEATS)),  # points of all cards at a port to each player
+        # what goods are worth to each player
+        ("gain", "f8", (SEATS, N_SPICES + 1, 2)),  # points of one and of two more of a spice (last: a chest)
+        ("unit", "f8", (SEATS,)),  # points of a middling cargo card
+        ("total", "f8", (SEATS,)),  # points a player may come to
+        ("rival", "f8", (SEATS,)),  # how much a point of this player hurts the one who decides
+        # hands
         ("strong", "i8", (N_COMPANIES,)),  # own cards with three flags of each company
-        ("best", "f8", (OPEN_PORTS, SEATS)),  # what each player can make of a port by sharing it out
+        ("card_worth", "f8", (CARDS,)),  # points of keeping each own card in hand
+        ("hold", "f8", (SEATS, N_COMPANIES)),  # how likely a player can ship a card with three flags of the company
+        ("hidden", "f8", (2, N_COMPANIES, 2)),  # unseen cards by pile, company and strength
+        ("hidden_cards", "f8", (2,)),  # unseen cards by pile
+        # a distribution that is played through
+        ("pool", "i8", (CARDS,)),  # the cards that are left
+        ("sharers", "i8", (N_COMPANIES,)),  # the companies in their order
+        ("got", "f8", (SEATS,)),  # points each player takes
+        # distributions the hand can bring about now
+        ("triggers", "i8"),  # how many there are
+        ("trigger_card", "i8", (MAX_TRIGGERS,)),
+        ("trigger_port", "i8", (MAX_TRIGGERS,)),
+        ("trigger_sharers", "i8", (MAX_TRIGGERS, N_COMPANIES)),
+        ("trigger_count", "i8", (MAX_TRIGGERS,)),  # how many companies share
+        ("trigger_monopoly", "i8", (MAX_TRIGGERS,)),
+        ("now", "f8", (OPEN_PORTS,)),  # the best of them at each port
+        # what a card with three flags of each company would do at one port
+        ("outcome", "i8", (N_COMPANIES,)),  # NOTHING_YET, A_MONOPOLY or A_SHARE
+        ("picks", "i8", (N_COMPANIES, SEATS)),  # and how many cards each player would take
+        # what each player can make of each port by sharing it out
+        ("laid_gain", "f8", (OPEN_PORTS, SEATS)),  # points of all cards that lie there
+        ("best", "f8", (OPEN_PORTS, SEATS)),
         ("likely", "f8", (OPEN_PORTS, SEATS)),  # how likely they hold the card for it
-        ("mine", "f8", (OPEN_PORTS, SEATS)),  # what the viewer gets if they do
-        ("open", "f8", (OPEN_PORTS,)),  # how likely a port has not been shared out
-        ("was", "f8", (SEATS, 3)),
-        ("before", "f8", (OPEN_PORTS,)),
-        ("unit", "f8", (SEATS,)),  # points of a middling cargo card to each player
-        ("w", "f8", (WEIGHTS,)),
+        ("mine", "f8", (OPEN_PORTS, SEATS)),  # what the one who decides would get of it
+        ("kept", "f8", (3, SEATS)),  # one port of the last three, while a card is laid there for a look
+        ("open", "f8", (OPEN_PORTS,)),  # how likely a port has not been shared out yet
+        ("w", "f8", (64,)),
     ],
     align=True,
 )
-assert MAX_PORTS < CARDS
 
 
-def make_room() -> np.ndarray:
+def make_room() -> NDArray[Any]:
     """An array of one ROOM record."""
     from borneo_agents.weights import DEFAULT
-
     rooms = np.zeros(1, ROOM)
     rooms["w"] = DEFAULT
     return rooms

@@ -18,17 +18,12 @@ def choose(kind, box, g, options, count, dice, room):
     """The action of a kind of bot among the legal ones, on a view or on a complete game alike."""
     if count == 1:
         return options[0]
-    if kind >= 100:
-        k = MERCHANT
-        if g.phase == kind % 100 or (g.phase == 4 and kind % 100 == 3):
-            k = CLIMBER if kind < 200 else CONTRACTOR
-        kind = k
     if kind == MERCHANT:
-        return merchant(box, g, options, count, dice, room)
+        return merchant(box, g, options, count, room)
     if kind == CONTRACTOR:
-        return contractor(box, g, options, count, dice, room)
+        return contractor(box, g, options, count, room)
     if kind == CLIMBER:
-        return climber(box, g, options, count, dice, room)
+        return climber(box, g, options, count, room)
     return options[int(((dice & LOW) * np.uint64(count)) >> HALF)]
 
 

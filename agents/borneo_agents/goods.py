@@ -1,0 +1,156 @@
+"""What goods are worth in points: those in a warehouse, and one more of each, by the contracts they may pay."""
+
+from __future__ import annotations
+
+from borneo_agents.room import ANY, ONE, TWO, whole
+from borneo_agents.weights import *
+from borneo_env.engine.jit import rule
+from borneo_env.engine.rules.contracts import AMOUNT, OF_ONE_SPICE
+from borneo_env.engine.rules.ending import score
+from borneo_env.engine.state import CHEST, DOUBLE, N_KINDS, N_SPICES, PORT, SINGLE
+
+
+@rule
+def distributions_left(g):
+    """How many ports are still to be shared out: the game ends when one is to be turned up and there is none (R8.3)."""
+    return whole(0 if g.ended == 1 else g.ports_left + 1)
+
+
+@rule
+def income(box, g, room):
+    """How many more spices a player may hope for."""
+    return distributions_left(g) * room.w[INCOME] / box.players
+
+
+@rule
+def spices(g, player):
+    """How much of each spice a warehouse can pay, jokers aside."""
+    stock = g.stock[player]
+    return (
+        whole(stock[0, SINGLE] + 2 * stock[0, DOUBLE] + stock[0, PORT]),
+        whole(stock[1, SINGLE] + 2 * stock[1, DOUBLE] + stock[1, PORT]),
+        whole(stock[2, SINGLE] + 2 * stock[2, DOUBLE] + stock[2, PORT]),
+        whole(stock[3, SINGLE] + 2 * stock[3, DOUBLE] + stock[3, PORT]),
+    )
+
+
+@rule
+def doubles(g, player):
+    """How many doubles of each spice a warehouse has."""
+    stock = g.stock[player]
+    return (whole(stock[0, DOUBLE]), whole(stock[1, DOUBLE]), whole(stock[2, DOUBLE]), whole(stock[3, DOUBLE]))
+
+
+@rule
+def jokers_of(g, player):
+    return whole(g.stock[player, CHEST, PORT])
+
+
+@rule
+def plus(have, spice, amount):
+    """Four numbers, one for each spice, with some more of one of them."""
+    return (
+        have[0] + amount if spice == 0 else have[0],
+        have[1] + amount if spice == 1 else have[1],
+        have[2] + amount if spice == 2 else have[2],
+        have[3] + amount if spice == 3 else have[3],
+    )
+
+
+@rule
+def chance(missing, hoped):
+    """How likely the spices that are missing will come, if so many may be hoped for."""
+    if missing <= 0:
+        return 1.0
+    return hoped * hoped / (hoped * hoped + missing * missing)
+
+
+@rule
+def prospects(box, g, room, have, twice, jokers, hoped):
+    """Points that contracts may bring beyond the goods they cost: the most promising one, and the best after it.
+
+    have: spices; twice: doubles, which make a payment cheaper; hoped: spices still to come.
+    """
+    first, kind, spice = best_contract(box, g, room, have, twice, jokers, hoped, ANY)
+    if kind == ANY or g.ended == 1:
+        return first
+    amount = AMOUNT[kind]
+    lack = whole(0)
+    rest = have
+    fewer = twice
+    for s in range(N_SPICES):
+        if spice == ANY or s == spice:
+            lack += max(0, amount - have[s])
+            rest = plus(rest, s, -min(have[s], amount))
+            fewer = plus(fewer, s, -min(twice[s], amount // 2))
+    still = max(0.0, hoped - max(0, lack - jokers))
+    second, _, _ = best_contract(box, g, room, rest, fewer, max(whole(0), jokers - lack), still, kind)
+    return first + room.w[SECOND] * second
+
+
+@rule
+def best_contract(box, g, room, have, twice, jokers, hoped, taken):
+    """The contract that promises most: its expected profit, its kind, its spice (ANY: each); one of `taken` is gone."""
+    best = 0.0
+    best_kind = ANY
+    best_spice = ANY
+    for kind in range(N_KINDS):
+        if g.supply[kind] > (1 if kind == taken else 0):
+            amount = AMOUNT[kind]
+            if OF_ONE_SPICE[kind]:
+                for spice in range(N_SPICES):
+                    price = amount - min(twice[spice], amount // 2)
+                    missing = amount - have[spice] - jokers
+                    value = (box.points[kind] - price) * chance(missing, hoped * room.w[REACH_SAME])
+                    if value > best:
+                        best, best_kind, best_spice = value, whole(kind), whole(spice)
+            else:
+                price = N_SPICES * amount
+                missing = -jokers
+                for spice in range(N_SPICES):
+                    price -= min(twice[spice], amount // 2)
+                    missing += max(0, amount - have[spice])
+                value = (box.points[kind] - price) * chance(missing, hoped * room.w[REACH_EACH])
+                if value > best:
+                    best, best_kind, best_spice = value, whole(kind), ANY
+    return best, best_kind, best_spice
+
+
+@rule
+def final_points(box, g, room, player):
+    """A player's points if the game ended now: with the best contract that can be paid."""
+    last, _, _ = best_contract(box, g, room, spices(g, player), doubles(g, player), jokers_of(g, player), 0.0, ANY)
+    return score(box, g, player) + last
+
+
+@rule
+def appraise(box, g, room, player):
+    """Write what one or two more of each spice, or a chest, would be worth to a player."""
+    have = spices(g, player)
+    twice = doubles(g, player)
+    jokers = jokers_of(g, player)
+    hoped = income(box, g, room)
+    now = prospects(box, g, room, have, twice, jokers, hoped)
+    unit = 0.0
+    for spice in range(N_SPICES):
+        one = prospects(box, g, room, plus(have, spice, ONE), twice, jokers, hoped)
+        two = prospects(box, g, room, plus(have, spice, TWO), plus(twice, spice, ONE), jokers, hoped)
+        room.gain[player, spice, 0] = 1 + one - now
+        room.gain[player, spice, 1] = 1 + two - now
+        unit += (1 + one - now) / N_SPICES
+    room.gain[player, CHEST, 0] = 1 + prospects(box, g, room, have, twice, jokers + 1, hoped) - now
+    room.unit[player] = unit
+    room.total[player] = score(box, g, player) + now
+
+
+@rule
+def appraise_all(box, g, room):
+    """Appraise the goods of every player."""
+    for player in range(box.players):
+        appraise(box, g, room, player)
+
+
+@rule
+def gain_of(box, room, player, thing):
+    """What a cargo card or a port would be worth to a player who has been appraised."""
+    return room.gain[player, box.spice_of[thing], 1 if box.size_of[thing] == DOUBLE else 0]

@@ -1,0 +1,111 @@
+"""Hands: what other players may hold (R11.3), and what own cards are worth in hand.
+
+Everything goes by what one player may know. Hidden cards are counted by the pile they belong to, wherever a complete
+game happens to have them.
+"""
+
+from __future__ import annotations
+
+from borneo_agents.room import whole
+from borneo_agents.sharing import STRONG
+from borneo_agents.weights import *
+from borneo_env.engine.jit import rule
+from borneo_env.engine.state import CARDS, HAND, N_COMPANIES, PILE, SEATS, UNSEEN
+
+OLDER, NEWEST = range(2)
+WEAK_CARD, STRONG_CARD = whole(0), whole(1)
+
+
+@rule
+def is_hidden(g, card, me):
+    """Whether a player cannot know where a card is: in another hand or in the draw pile."""
+    place = g.place[card]
+    return place == UNSEEN or place == PILE or (HAND <= place < HAND + SEATS and place != HAND + me)
+
+
+@rule
+def major_of(box, card):
+    """The company a card has three flags of: two of its first three are."""
+    flags = box.flags_of[card]
+    return whole(flags[0] if flags[0] == flags[1] or flags[0] == flags[2] else flags[1])
+
+
+@rule
+def count_hidden(box, g, room, me):
+    """Count the unseen cards by pile, company and strength; older piles are taken together."""
+    for pile in range(2):
+        room.hidden_cards[pile] = 0
+        for company in range(N_COMPANIES):
+            room.hidden[pile, company, WEAK_CARD] = 0
+            room.hidden[pile, company, STRONG_CARD] = 0
+    for card in range(CARDS):
+        if is_hidden(g, card, me):
+            pile = NEWEST if g.since[card] == g.pile_since else OLDER
+            room.hidden_cards[pile] += 1
+            for company in range(N_COMPANIES):
+                strength = box.strength[card, company]
+                if strength > 0:
+                    room.hidden[pile, company, STRONG_CARD if strength == STRONG else WEAK_CARD] += 1
+
+
+@rule
+def share_of_hand(g, room, player, company, strength):
+    """How likely a card of a hidden hand is a weak, or a strong one of a company."""
+    size = g.hand_size[player]
+    if size == 0:
+        return 0.0
+    expected = 0.0
+    for slot in range(size):
+        pile = NEWEST if g.hand_since[player, slot] == g.pile_since else OLDER
+        if room.hidden_cards[pile] > 0:
+            expected += room.hidden[pile, company, strength] / room.hidden_cards[pile]
+    return expected / size
+
+
+@rule
+def count_strong(box, g, room, me):
+    """Count the own cards with three flags of each company."""
+    for company in range(N_COMPANIES):
+        room.strong[company] = 0
+    for card in range(CARDS):
+        if g.place[card] == HAND + me:
+            room.strong[major_of(box, card)] += 1
+
+
+@rule
+def estimate_hands(box, g, room, me):
+    """Write how likely each player can ship a card with three flags of each company."""
+    count_hidden(box, g, room, me)
+    count_strong(box, g, room, me)
+    for company in range(N_COMPANIES):
+        for player in range(box.players):
+            if player != me:
+                lacking = 1.0 - share_of_hand(g, room, player, company, STRONG_CARD)
+                room.hold[player, company] = 1.0 - lacking ** whole(g.hand_size[player])
+        room.hold[me, company] = 1.0 if room.strong[company] > 0 else room.w[LATER]
+
+
+@rule
+def hand_card(box, g, room, me, card):
+    """Points of holding a card: more if it is the only one of its company, or its traders could ship and fight with it.
+
+    The fuller the hand, the less a card is missed.
+    """
+    value = room.w[CARD]
+    company = major_of(box, card)
+    if room.strong[company] == 1:
+        value += room.w[FIRST_OF]
+    for rank in range(min(3, g.height[company])):
+        if g.ladder[company, rank] == me:
+            value += room.w[CARD_TOP] if rank == 0 else room.w[CARD_MAJOR]
+            break
+    return value * (1.0 - room.w[CARD_FULL] * max(0, g.hand_size[me] - 3) / 3.0)
+
+
+@rule
+def price_hand(box, g, room, me):
+    """Write what each own card is worth in hand."""
+    count_strong(box, g, room, me)
+    for card in range(CARDS):
+        if g.place[card] == HAND + me:
+            room.card_worth[card] = hand_card(box, g, room, me, card)

@@ -1,0 +1,145 @@
+"""The outlook: what the open ports promise in the coming round, when others may share them out first."""
+
+from __future__ import annotations
+
+from borneo_agents.goods import gain_of
+from borneo_agents.room import ANY
+from borneo_agents.sharing import A_MONOPOLY, A_SHARE, NOTHING_YET, foresee
+from borneo_agents.weights import *
+from borneo_env.engine.jit import rule
+from borneo_env.engine.state import AT_PORT, CARDS, N_COMPANIES, OPEN_PORTS
+
+
+@rule
+def appraise_ports(box, g, room):
+    """Write what the cards at each port are worth to each player."""
+    for at in range(OPEN_PORTS):
+        for player in range(box.players):
+            room.laid_gain[at, player] = 0
+    for card in range(CARDS):
+        at = g.place[card] - AT_PORT
+        if 0 <= at < OPEN_PORTS:
+            for player in range(box.players):
+                room.laid_gain[at, player] += gain_of(box, room, player, card)
+
+
+@rule
+def weigh_rivals(box, room, me):
+    """Write how much a point of each other player hurts: most if it is the one to beat."""
+    others = 0.0
+    for player in range(box.players):
+        if player != me:
+            others += room.total[player] / (box.players - 1)
+    for player in range(box.players):
+        lead = room.total[player] - others
+        room.rival[player] = room.w[DENY] * max(0.0, 1.0 + room.w[LEADER] * lead)
+
+
+@rule
+def card_at(g, room, at, player):
+    """What a card is worth to a player at a port that gets one more card, on average."""
+    return (room.laid_gain[at, player] + room.unit[player]) / (g.laid[at] + 1)
+
+
+@rule
+def survey(box, g, room, at, me):
+    """Write what each player can make of a port, how likely they can, and what `me` would get of it."""
+    for player in range(box.players):
+        room.likely[at, player] = 0
+    if g.open[at] < 0:
+        return
+    foresee(box, g, room, at)
+    each = card_at(g, room, at, me)
+    for player in range(box.players):
+        best, company = best_trigger(box, g, room, at, player)
+        if company != ANY:
+            room.best[at, player] = best
+            room.likely[at, player] = room.w[HOLD] * means(room, player, company)
+            room.mine[at, player] = room.picks[company, me] * each
+
+
+@rule
+def means(room, player, company):
+    """How likely a player can do what a card of a company would do: to fill a port, any card will do."""
+    return 1.0 if room.outcome[company] == A_SHARE else room.hold[player, company]
+
+
+@rule
+def best_trigger(box, g, room, at, player):
+    """The company a player would share out a foreseen port with, and the points; ANY if none does."""
+    best = 0.0
+    most = 0.0
+    company = ANY
+    each = card_at(g, room, at, player)
+    for other in range(N_COMPANIES):
+        if room.outcome[other] != NOTHING_YET and room.hold[player, other] > 0:
+            value = port_for(box, g, room, at, other, player) + room.picks[other, player] * each
+            hope = value * means(room, player, other)
+            if company == ANY or hope > most:
+                best, most, company = value, hope, other
+    return best, company
+
+
+@rule
+def port_for(box, g, room, at, company, player):
+    """What the port card brings a player who ships: with a monopoly in the card edition it is rank 1's (R6.2)."""
+    if box.card_edition and room.outcome[company] == A_MONOPOLY:
+        if g.height[company] == 0 or g.ladder[company, 0] != player:
+            return 0.0
+    return room.gain[player, box.spice_of[g.open[at]], 0]
+
+
+@rule
+def coming_round(box, room, me, first, shared):
+    """Points that surveyed ports promise a player in the coming round, from the player `first` seats to the left on.
+
+    Each player in turn shares out the port that pays best, or with other cards the next best. `shared` is a port that
+    is gone already, or ANY.
+    """
+    for at in range(OPEN_PORTS):
+        room.open[at] = 0.0 if at == shared else 1.0
+    value = 0.0
+    for seat in range(first, first + box.players):
+        player = (me + seat) % box.players
+        waiting = 1.0
+        at, points = next_best_port(room, player, 1000.0)
+        while at != ANY:
+            now = waiting * room.open[at] * room.likely[at, player]
+            if player == me:
+                value += now * room.w[OWN_TURN] * room.best[at, player]
+            else:
+                value += now * (room.mine[at, player] - room.rival[player] * room.best[at, player])
+            room.open[at] *= 1.0 - waiting * room.likely[at, player]
+            waiting -= now
+            at, points = next_best_port(room, player, points)
+    return value * room.w[OUTLOOK]
+
+
+@rule
+def next_best_port(room, player, below):
+    """The port that pays a player most, but less than `below`: its place, or ANY, and the points."""
+    place = ANY
+    most = 0.0
+    for at in range(OPEN_PORTS):
+        points = room.best[at, player] + 0.001 * at  # so that no two ports pay the same
+        if room.likely[at, player] > 0 and most < points < below:
+            place, most = at, points
+    return place, most
+
+
+@rule
+def keep_survey(box, room, at):
+    """Put aside what was surveyed of a port."""
+    for player in range(box.players):
+        room.kept[0, player] = room.best[at, player]
+        room.kept[1, player] = room.likely[at, player]
+        room.kept[2, player] = room.mine[at, player]
+
+
+@rule
+def restore_survey(box, room, at):
+    """Bring back what was put aside."""
+    for player in range(box.players):
+        room.best[at, player] = room.kept[0, player]
+        room.likely[at, player] = room.kept[1, player]
+        room.mine[at, player] = room.kept[2, player]
