@@ -12,6 +12,7 @@ from borneo_agents.weights import *
 from borneo_env.engine.jit import rule
 from borneo_env.engine.state import CARDS, HAND, N_COMPANIES, PILE, SEATS, UNSEEN
 
+USUAL_HAND = 4.0
 OLDER, NEWEST = range(2)
 WEAK_CARD, STRONG_CARD = whole(0), whole(1)
 
@@ -99,7 +100,7 @@ def hand_card(box, g, room, me, card):
         if g.ladder[company, rank] == me:
             value += room.w[CARD_TOP] if rank == 0 else room.w[CARD_MAJOR]
             break
-    return value * (1.0 - room.w[CARD_FULL] * max(0, g.hand_size[me] - 3) / 3.0)
+    return value * USUAL_HAND / (g.hand_size[me] + room.w[CARD_FULL])
 
 
 @rule

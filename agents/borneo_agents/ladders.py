@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from borneo_agents.goods import distributions_left
+from borneo_agents.room import whole
 from borneo_agents.weights import *
 from borneo_env.engine.actions import OTHERS, TRANSFER
 from borneo_env.engine.jit import rule
@@ -33,9 +34,12 @@ def standing(box, g, room, me):
     for company in range(N_COMPANIES):
         for rank in range(g.height[company]):
             player = g.ladder[company, rank]
-            share = rank_share(room, rank) * room.unit[player]
+            share = rank_share(room, whole(rank)) * room.unit[player]
             if player == me:
                 value += share * (1.0 + room.w[RANK_HAND] * room.strong[company])
+                if rank > 0 and g.ladder[company, rank - 1] != me:
+                    step = rank_share(room, whole(rank) - 1) - rank_share(room, whole(rank))
+                    value += room.w[CLIMB] * min(2, room.strong[company]) * step * room.unit[me]
             else:
                 value -= room.w[DENY_RANK] * share
     return value * horizon(g, room)

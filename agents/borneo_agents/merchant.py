@@ -90,7 +90,14 @@ def place(box, g, options, count, room):
     chosen = options[0]
     for i in range(count):
         company = options[i] - COMPANY
-        value = rank_share(room, g.height[company]) + room.w[HANDFLAG] * room.strong[company]
+        value = rank_share(room, whole(g.height[company])) + room.w[HANDFLAG] * room.strong[company]
+        value -= room.w[PLACE_RANK] * g.height[company]
+        for rank in range(g.height[company]):
+            if g.ladder[company, rank] == me:
+                value += room.w[PLACE_OWN]
+        for card in range(CARDS):
+            if g.place[card] == HAND + me and box.strength[card, company] == 1:
+                value += room.w[PLACE_WEAK]
         if value > best:
             best, chosen = value, options[i]
     return chosen
@@ -333,7 +340,7 @@ def promise(box, g, room, me, card, at):
 def take(box, g, options, count, room):
     """Take the card that leaves me most, and the others least, once all cards are taken."""
     me = whole(g.player)
-    appraise_all(box, g, room)
+    appraise_sharers(box, g, room)
     best = NEVER
     chosen = options[0]
     for i in range(count):
@@ -344,6 +351,24 @@ def take(box, g, options, count, room):
         if value > best:
             best, chosen = value, options[i]
     return chosen
+
+
+@rule
+def appraise_sharers(box, g, room):
+    """Appraise the goods of the players with a trader in a company that shares."""
+    for player in range(box.players):
+        if takes_part(g, player):
+            appraise(box, g, room, player)
+
+
+@rule
+def takes_part(g, player):
+    for i in range(g.n_sharers):
+        company = g.sharers[i]
+        for rank in range(g.height[company]):
+            if g.ladder[company, rank] == player:
+                return True
+    return False
 
 
 @rule
@@ -373,10 +398,3 @@ def drop(box, g, options, count, room):
         if room.card_worth[options[i] - box.first_card] < room.card_worth[chosen - box.first_card]:
             chosen = options[i]
     return chosen
-
-
-@rule
-def worth(box, g, player, room):
-    """An estimate of a player's points at the end, from what this player may know."""
-    appraise(box, g, room, player)
-    return room.total[player]

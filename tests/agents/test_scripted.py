@@ -1,0 +1,287 @@
+"""The scripted bots: legal play of every ruleset, the same everywhere, by what a seat may know; and telling positions."""
+
+from functools import cache
+
+import numpy as np
+import pytest
+from positions import card, position
+
+from borneo_agents.climber import Climber
+from borneo_agents.contractor import Contractor
+from borneo_agents.merchant import Merchant
+from borneo_agents.worth import worth_of
+from borneo_env import Batch, Ruleset, every_ruleset, resample
+from borneo_env.agent import Agent, Random, Views, ask
+from borneo_env.engine.state import PHASES, copy_games
+
+BOTS = (Contractor, Climber, Merchant)
+TINY = Ruleset(tables="tiny")
+
+every_bot = pytest.mark.parametrize("bot", BOTS, ids=lambda bot: bot.__name__.lower())
+every = pytest.mark.parametrize("ruleset", [*every_ruleset(), TINY], ids=lambda ruleset: ruleset.name)
+
+
+# Whole games
+
+
+def play(agents, ruleset=None, games=8, seed=5, first=0):
+    """A finished batch in which the agents sit in turn; an illegal move would raise."""
+    batch = Batch(games, ruleset or Ruleset(), seed=seed, first=first, finished="hold")
+    players = batch.ruleset.players
+    seated = (np.arange(first, first + games)[:, None] + np.arange(players)) % len(agents)
+    while len(rows := np.flatnonzero(batch.player >= 0)):
+        batch.step(ask(batch, rows, agents, seated), rows)
+    return batch
+
+
+@cache
+def decisions(ruleset):
+    """Complete games at all sorts of decisions of the merchant, the climber and random players, with their dice."""
+    agents = [Merchant(), Random(), Climber()]
+    batch = Batch(6, ruleset, seed=9, finished="hold")
+    seated = np.arange(6)[:, None] + np.arange(ruleset.players)
+    games, views, masks, dice = [], [], [], []
+    while len(rows := np.flatnonzero(batch.player >= 0)):
+        games.append(copy_games(batch.games, rows))
+        for found, kept in zip(batch.view(rows), (views, masks, dice), strict=True):
+            kept.append(found)
+        batch.step(ask(batch, rows, agents, seated % 3), rows)
+    return tuple(map(np.concatenate, (games, views, masks, dice)))
+
+
+@every_bot
+@every
+def test_bots_play_every_ruleset_to_the_end(bot, ruleset):
+    agent = bot()
+    assert isinstance(agent, Agent)
+    batch = play([agent, Random()], ruleset)
+    assert (batch.places().min(1) == 1).all()
+
+
+@every_bot
+def test_the_same_seed_gives_the_same_games(bot):
+    first, again = play([bot()]), play([bot()])
+    assert first.games.tobytes() == again.games.tobytes()
+    assert first.games.tobytes() != play([bot()], seed=6).games.tobytes()
+
+
+@every_bot
+def test_the_size_of_the_batch_does_not_matter(bot):
+    whole = play([bot(), Random()], games=6)
+    for number in range(6):
+        alone = play([bot(), Random()], games=1, first=number)
+        assert alone.games[0].tobytes() == whole.games[number].tobytes()
+
+
+# What a bot may know
+
+
+@every_bot
+@every
+def test_a_complete_game_and_its_view_get_the_same_action(bot, ruleset):
+    games, views, masks, dice = decisions(ruleset)
+    on_views = bot().act(Views(ruleset, views, masks, dice))
+    on_games = bot().act(Views(ruleset, games, masks, dice))
+    np.testing.assert_array_equal(on_games, on_views)
+
+
+@every_bot
+@every
+def test_what_a_player_cannot_know_does_not_matter(bot, ruleset):
+    games, views, masks, dice = decisions(ruleset)
+    twins = resample(games, games["player"], np.random.default_rng(1))
+    on_views = bot().act(Views(ruleset, views, masks, dice))
+    on_twins = bot().act(Views(ruleset, twins, masks, dice))
+    np.testing.assert_array_equal(on_twins, on_views)
+
+
+@every_bot
+def test_deciding_leaves_the_game_as_it_was(bot):
+    """What is tried on the record is taken back to the last byte."""
+    games, _, masks, dice = decisions(Ruleset())
+    before = games.tobytes()
+    bot().act(Views(Ruleset(), games, masks, dice))
+    assert games.tobytes() == before
+
+
+def test_the_decisions_are_of_all_sorts():
+    games, *_ = decisions(Ruleset())
+    assert {PHASES[phase] for phase in games["phase"]} >= set(PHASES) - {"over", "keep"}
+
+
+@every
+def test_worth_goes_by_what_a_player_may_know(ruleset):
+    games, views, _, _ = decisions(ruleset)
+    twins = resample(games, games["player"], np.random.default_rng(1))
+    expected = worth_of(ruleset, views, views["player"])
+    np.testing.assert_array_equal(worth_of(ruleset, games, games["player"]), expected)
+    np.testing.assert_array_equal(worth_of(ruleset, twins, games["player"]), expected)
+
+
+def test_worth_foretells_the_points():
+    """Over many games of merchants, the estimate goes with what the players get in the end, and is not far off."""
+    batch = Batch(200, seed=3, finished="hold")
+    estimates = []
+    agents, seated = [Merchant()], np.zeros((200, 4), int)
+    for step in range(400):
+        if step == 60:
+            estimates = [worth_of(batch.ruleset, batch.games, np.full(200, player)) for player in range(4)]
+        rows = np.flatnonzero(batch.player >= 0)
+        if len(rows):
+            batch.step(ask(batch, rows, agents, seated), rows)
+    foretold, came = np.array(estimates).T.ravel(), batch.scores().ravel()
+    assert np.corrcoef(foretold, came)[0, 1] > 0.3
+    assert abs(foretold.mean() - came.mean()) < 3
+
+
+# Strength, roughly: figures with intervals come from the arena
+
+
+@pytest.mark.parametrize(("bot", "share"), [(Contractor, 0.8), (Climber, 0.8), (Merchant, 0.9)])
+def test_bots_beat_random_players(bot, share):
+    batch = play([bot(), Random(), Random(), Random()], games=200)
+    seats = (-np.arange(200)) % 4
+    assert (batch.places()[np.arange(200), seats] == 1).mean() > share
+
+
+# Positions
+
+
+def move(bot, game):
+    """What a bot plays in a position, in words."""
+    batch = game.batch
+    (action,) = bot().act(Views(batch.ruleset, *batch.view(np.array([0]))))
+    return batch.actions.text(int(action), game.phase)
+
+
+LADDERS = {"red": [1, 0, 2], "yellow": [2, 1, 3], "green": [3, 2, 0], "blue": [0, 3, 1]}
+
+
+@pytest.mark.parametrize("bot", [Contractor, Merchant])
+def test_takes_the_most_profitable_of_the_last_contracts(bot):
+    """Two doubles pay same-4 for 8 points; each-1 would cost four cards for 6."""
+    goods = ["pepper double", "pepper double", "cinnamon single", "cloves single", "nutmeg single"]
+    game = position(phase="last contract", turn=3, ladders=LADDERS, warehouses={0: goods})
+    assert {"contract each-1", "contract same-4 pepper"} <= game.legal()
+    assert move(bot, game) == "contract same-4 pepper"
+
+
+@every_bot
+def test_pays_with_what_it_needs_least(bot):
+    """Two doubles pay same-4 as well as four singles do, and cost two cards less."""
+    game = position(ladders=LADDERS, warehouses={0: ["pepper double"] * 2 + ["pepper single"] * 4})
+    game.play("contract same-4 pepper")
+    assert move(bot, game) == "pay pepper double"
+
+
+@every_bot
+def test_takes_what_its_contract_lacks(bot):
+    """With three nutmeg, the fourth completes same-4."""
+    last, nutmeg = card("red", "yellow", flags="rrr/y"), card("red", "blue", spice="nutmeg", double=False)
+    game = position(
+        phase="ship",
+        ladders={"red": [0, 1, 2], "yellow": [2, 1, 3], "green": [3, 2, 0], "blue": [0, 3, 1]},
+        hands={0: [last], 1: ["any cargo"]},
+        warehouses={0: ["nutmeg port", "nutmeg port", "nutmeg single"], 1: ["any cargo"]},
+        ports={0: ["Ternate", nutmeg, card("red", "green", spice="pepper", double=False)]},
+        supply={"same-4": 1, "each-1": 0, "each-2": 0, "each-3": 0, "same-8": 0},
+    )
+    game.play(f"ship {last} 0")
+    assert game.player == 0
+    assert move(bot, game) in (f"take {nutmeg}", f"take {last}")  # both are nutmeg
+
+
+@pytest.mark.parametrize("bot", [Climber, Merchant])
+def test_attacks_when_it_cannot_lose(bot):
+    """A neighbour with one card fewer flags: a strong card beats any single card, and the port pays red."""
+    reds = [card("red", flags="rrr/y"), card("red", flags="rrr/g"), card("red", flags="rrr/b")]
+    game = position(
+        phase="traders",
+        ladders=LADDERS,
+        hands={0: [*reds, "any cargo", "any cargo"], 1: ["any cargo"] * 5, 2: ["any cargo"], 3: ["any cargo"]},
+        ports={0: ["Ternate", "rry/r"]},
+    )
+    assert move(bot, game) == "attack red 2 1"
+
+
+@every_bot
+def test_does_not_attack_when_it_surely_loses(bot):
+    """The unseen cards are all red: whoever stands above has a stronger answer to a card with one red flag."""
+    reds = [number for number in range(15)]
+    weak = card("blue", "red")
+    others = [number for number in range(15, 60) if number != weak]
+    game = position(
+        phase="traders",
+        ladders=LADDERS,
+        hands={0: [weak, others[0]], 1: reds[:6], 2: reds[6:9], 3: reds[9:12]},
+        draw=reds[12:],
+        discards=others[1:],
+        rest="discards",
+    )
+    assert game.legal("attack red 2 1")
+    assert not move(bot, game).startswith("attack red")
+
+
+@pytest.mark.parametrize("bot", [Climber, Merchant])
+def test_does_not_waste_cards_on_a_defence_that_cannot_win(bot):
+    """Two cards with three flags each: one strong card of the defender is not enough."""
+    reds = [card("red", flags="rrr/y"), card("red", flags="rrr/g"), card("red", flags="rrr/b")]
+    game = position(
+        phase="traders", ladders=LADDERS, hands={0: [*reds[:2], "any cargo"], 1: [reds[2], "yyy/b", "yyy/g"]}
+    )
+    game.play("attack red 2 1", f"commit {reds[0]}", f"commit {reds[1]}", "commit done")
+    assert move(bot, game) == "defend done"
+
+
+def test_merchant_defends_with_the_cheapest_card_that_wins():
+    """From rank 3 a single flag loses against any flag at all, so the strong card can be saved."""
+    weak, strong = card("yellow", "red"), card("red", "yellow")
+    attacker = card("green", "red")
+    game = position(
+        phase="traders",
+        ladders={"red": [1, 3, 0], "yellow": [2, 3, 0], "green": [3, 2, 1], "blue": [0, 2, 1]},
+        hands={0: [attacker, "bbb/y"], 1: [weak, strong, "ggg/b"]},
+    )
+    game.play("attack red 3 1", f"commit {attacker}")
+    if game.phase == "commit":
+        game.play("commit done")
+    assert game.player == 1
+    assert move(Merchant, game) == f"defend {weak}"
+
+
+def test_merchant_does_not_open_a_monopoly_to_a_rival():
+    """Three empty ports: a red card on any of them would let player 1 have red's monopoly, a blue one nobody."""
+    red, blue = card(flags="rrr/y"), card(flags="bbb/y")
+    game = position(
+        phase="ship",
+        ladders={"red": [1, 1, 1], "yellow": [2, 2, 2], "green": [3, 3, 3, 0, 0, ][:5]},
+        hands={0: [red, blue], 1: ["any cargo"] * 6, 2: ["any cargo"] * 6, 3: ["any cargo"] * 6},
+        ports={0: ["Makassar"], 1: ["Tidore"], 2: ["Malacca"]},
+    )
+    assert move(Merchant, game).startswith(f"ship {blue} ")
+
+
+def test_merchant_shares_out_a_port_that_pays():
+    """With the only trader in red, a second red card at Ternate brings the port and both cards."""
+    red, other = card(flags="rrr/y"), card(flags="bbb/y")
+    game = position(
+        phase="ship",
+        ladders={"red": [0], "yellow": [2, 1, 3], "green": [3, 2, 0, 1], "blue": [0, 3, 1, 2]},
+        hands={0: [red, other], 1: ["any cargo"] * 4, 2: ["any cargo"] * 4, 3: ["any cargo"] * 4},
+        ports={0: ["Banda"], 1: ["Ternate", "rrg/r"], 2: ["Malacca"]},
+    )
+    assert move(Merchant, game) == f"ship {red} 1"
+
+
+def test_merchant_does_not_end_a_game_it_would_lose():
+    """The port pile is empty and player 1 far ahead: whoever shares out a port now ends the game."""
+    red, other = card(flags="rrr/y"), card(flags="bbb/y")
+    game = position(
+        phase="ship",
+        ladders={"red": [1, 0], "yellow": [2, 1, 3], "green": [3, 2, 0, 1], "blue": [0, 3, 2]},
+        hands={0: [red, other], 1: ["any cargo"] * 4, 2: ["any cargo"] * 4, 3: ["any cargo"] * 4},
+        warehouses={1: ["any cargo"] * 12},
+        ports={0: ["Banda"], 1: ["Ternate", "rrg/r"], 2: ["Bantam"]},
+        port_pile=[],
+    )
+    assert move(Merchant, game) != f"ship {red} 1"
