@@ -4,28 +4,30 @@ from __future__ import annotations
 
 from borneo_agents.goods import appraise, doubles, gain_of, income, jokers_of, plus, prospects, spices
 from borneo_agents.room import ANY, whole
-from borneo_agents.weights import *
-from borneo_env.engine.actions import BARGAIN, JOKER, PASS, PAYMENT
+from borneo_env.engine.actions import BARGAIN, JOKER, PAYMENT
 from borneo_env.engine.jit import rule
 from borneo_env.engine.rules.contracts import AMOUNT, OF_ONE_SPICE, first_owed
 from borneo_env.engine.rules.ending import PIRATE_PENALTY
 from borneo_env.engine.state import CHEST, DOUBLE, N_SPICES, PORT
 
+PATIENCE = 0.3  # points by which waiting is preferred
+SPICE_OWED = 1.6  # points it costs to pay one spice
+
 NEVER = -1000.0
 
 
 @rule
-def choose_contract(box, g, options, count, room):
+def choose_contract(box, g, options, count):
     """Fulfil the contract that leaves most, or wait for a better one; at the end there is nothing to wait for."""
     me = whole(g.player)
-    hoped = income(box, g, room)
+    hoped = income(box, g)
     have, twice, jokers = spices(g, me), doubles(g, me), jokers_of(g, me)
     best = 0.0
     if g.ended == 0:
-        best = prospects(box, g, room, have, twice, jokers, hoped) - room.w[PASS_CONTRACT]
+        best = prospects(box, g, have, twice, jokers, hoped) + PATIENCE
     chosen = options[0]
     for i in range(1, count):
-        value = after_contract(box, g, room, options[i], have, twice, jokers, hoped)
+        value = after_contract(box, g, options[i], have, twice, jokers, hoped)
         if value > best:
             best, chosen = value, options[i]
     return chosen
@@ -43,7 +45,7 @@ def terms_of(action):
 
 
 @rule
-def after_contract(box, g, room, action, have, twice, jokers, hoped):
+def after_contract(box, g, action, have, twice, jokers, hoped):
     """Profit of a contract that can be paid, and the prospects of what is left."""
     kind, spice = terms_of(action)
     amount = AMOUNT[kind]
@@ -64,7 +66,7 @@ def after_contract(box, g, room, action, have, twice, jokers, hoped):
     if missing > jokers:
         value -= PIRATE_PENALTY
     g.supply[kind] -= 1
-    value += prospects(box, g, room, rest, fewer, max(whole(0), jokers - missing), hoped)
+    value += prospects(box, g, rest, fewer, max(whole(0), jokers - missing), hoped)
     g.supply[kind] += 1
     return value
 
@@ -80,11 +82,11 @@ def cheapest_payment(have, twice, amount):
 
 
 @rule
-def choose_payment(box, g, options, count, room):
+def choose_payment(box, g, options, count):
     """Give what is missed least, and covers most."""
     me = whole(g.player)
     owed = first_owed(g)
-    hoped = income(box, g, room)
+    hoped = income(box, g)
     best = NEVER
     chosen = options[0]
     for i in range(count):
@@ -96,9 +98,9 @@ def choose_payment(box, g, options, count, room):
             covers = 1
             value -= PIRATE_PENALTY
         g.stock[me, spice, size] -= 1
-        value += prospects(box, g, room, spices(g, me), doubles(g, me), jokers_of(g, me), hoped)
+        value += prospects(box, g, spices(g, me), doubles(g, me), jokers_of(g, me), hoped)
         g.stock[me, spice, size] += 1
-        value += covers * room.w[OWED]
+        value += covers * SPICE_OWED
         if value > best:
             best, chosen = value, options[i]
     return chosen

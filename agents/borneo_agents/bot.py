@@ -21,11 +21,8 @@ class Scripted:
 
     kind: ClassVar[int]
 
-    def __init__(self, **w) -> None:
-        from borneo_agents.weights import NAMES
+    def __init__(self) -> None:
         self._room = make_room()
-        for k, v in w.items():
-            self._room["w"][0, NAMES[k][0]] = v
         self._options = np.empty(MAX_OPTIONS, np.int64)
 
     def act(self, views: Views) -> NDArray[np.int64]:

@@ -62,7 +62,7 @@ def climber(box, g, options, count, room):
     if phase in (CONTRACT, LAST_CONTRACT):
         return most_points(options, count)
     if phase == PAY:
-        return choose_payment(box, g, options, count, room)
+        return choose_payment(box, g, options, count)
     if phase == KEEP:
         return choose_keep(box, g, options, count, room)
     if phase == PLACE:

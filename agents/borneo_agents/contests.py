@@ -8,9 +8,10 @@ from __future__ import annotations
 from borneo_agents.hands import STRONG_CARD, WEAK_CARD, share_of_hand
 from borneo_agents.room import ONE, whole
 from borneo_agents.sharing import STRONG
-from borneo_agents.weights import *
 from borneo_env.engine.jit import rule
 from borneo_env.engine.state import CARDS, HAND, NO_CARD
+
+LOST_ATTACK = 1.2  # points a lost attack costs: the defender keeps a card
 
 MOST_CARDS = 3  # more are never worth an attack
 NEVER = -1000.0
@@ -101,7 +102,7 @@ def best_attack(box, g, room, me, company, between, defender, prize, strength, c
             if a + b + cards > 0:
                 needed = strength + STRONG * a + b - between + 1  # R4.6, R4.7
                 lost = defence_chance(g, room, defender, company, needed, a + b + cards)
-                value = (1.0 - lost) * prize - lost * room.w[LOST_ATTACK]
+                value = (1.0 - lost) * prize - lost * LOST_ATTACK
                 if value > best:
                     cost, card = cheapest(box, g, room, company, me, low, STRONG, whole(a))
                     cost_weak, card_weak = cheapest(box, g, room, company, me, low, ONE, whole(b))

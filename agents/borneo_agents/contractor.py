@@ -49,9 +49,9 @@ def contractor(box, g, options, count, room):
     if phase == PLACE:
         return highest_slot(g, options, count)
     if phase in (CONTRACT, LAST_CONTRACT):
-        return choose_contract(box, g, options, count, room)
+        return choose_contract(box, g, options, count)
     if phase == PAY:
-        return choose_payment(box, g, options, count, room)
+        return choose_payment(box, g, options, count)
     if phase == COMMIT:
         return one_card(box, g, options, count)
     if phase == DEFEND:

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from borneo_agents.room import ANY, ONE, TWO, whole
-from borneo_agents.weights import *
 from borneo_env.engine.jit import rule
 from borneo_env.engine.rules.contracts import AMOUNT, OF_ONE_SPICE
 from borneo_env.engine.rules.ending import score
 from borneo_env.engine.state import CHEST, DOUBLE, N_KINDS, N_SPICES, PORT, SINGLE
+
+SPICES_EACH = 4.8  # spices that a distribution brings all players together
+REACH_EACH = 0.8  # how much of what a player may hope for fits a contract for each spice
+REACH_SAME = 0.4  # and one for a single spice
+SECOND = 0.7  # how much the contract after the first one counts
 
 
 @rule
@@ -17,9 +21,9 @@ def distributions_left(g):
 
 
 @rule
-def income(box, g, room):
+def income(box, g):
     """How many more spices a player may hope for."""
-    return distributions_left(g) * room.w[INCOME] / box.players
+    return distributions_left(g) * SPICES_EACH / box.players
 
 
 @rule
@@ -66,12 +70,12 @@ def chance(missing, hoped):
 
 
 @rule
-def prospects(box, g, room, have, twice, jokers, hoped):
+def prospects(box, g, have, twice, jokers, hoped):
     """Points that contracts may bring beyond the goods they cost: the most promising one, and the best after it.
 
     have: spices; twice: doubles, which make a payment cheaper; hoped: spices still to come.
     """
-    first, kind, spice = best_contract(box, g, room, have, twice, jokers, hoped, ANY)
+    first, kind, spice = best_contract(box, g, have, twice, jokers, hoped, ANY)
     if kind == ANY or g.ended == 1:
         return first
     amount = AMOUNT[kind]
@@ -84,12 +88,12 @@ def prospects(box, g, room, have, twice, jokers, hoped):
             rest = plus(rest, s, -min(have[s], amount))
             fewer = plus(fewer, s, -min(twice[s], amount // 2))
     still = max(0.0, hoped - max(0, lack - jokers))
-    second, _, _ = best_contract(box, g, room, rest, fewer, max(whole(0), jokers - lack), still, kind)
-    return first + room.w[SECOND] * second
+    second, _, _ = best_contract(box, g, rest, fewer, max(whole(0), jokers - lack), still, kind)
+    return first + SECOND * second
 
 
 @rule
-def best_contract(box, g, room, have, twice, jokers, hoped, taken):
+def best_contract(box, g, have, twice, jokers, hoped, taken):
     """The contract that promises most: its expected profit, its kind, its spice (ANY: each); one of `taken` is gone."""
     best = 0.0
     best_kind = ANY
@@ -101,7 +105,7 @@ def best_contract(box, g, room, have, twice, jokers, hoped, taken):
                 for spice in range(N_SPICES):
                     price = amount - min(twice[spice], amount // 2)
                     missing = amount - have[spice] - jokers
-                    value = (box.points[kind] - price) * chance(missing, hoped * room.w[REACH_SAME])
+                    value = (box.points[kind] - price) * chance(missing, hoped * REACH_SAME)
                     if value > best:
                         best, best_kind, best_spice = value, whole(kind), whole(spice)
             else:
@@ -110,16 +114,16 @@ def best_contract(box, g, room, have, twice, jokers, hoped, taken):
                 for spice in range(N_SPICES):
                     price -= min(twice[spice], amount // 2)
                     missing += max(0, amount - have[spice])
-                value = (box.points[kind] - price) * chance(missing, hoped * room.w[REACH_EACH])
+                value = (box.points[kind] - price) * chance(missing, hoped * REACH_EACH)
                 if value > best:
                     best, best_kind, best_spice = value, whole(kind), ANY
     return best, best_kind, best_spice
 
 
 @rule
-def final_points(box, g, room, player):
+def final_points(box, g, player):
     """A player's points if the game ended now: with the best contract that can be paid."""
-    last, _, _ = best_contract(box, g, room, spices(g, player), doubles(g, player), jokers_of(g, player), 0.0, ANY)
+    last, _, _ = best_contract(box, g, spices(g, player), doubles(g, player), jokers_of(g, player), 0.0, ANY)
     return score(box, g, player) + last
 
 
@@ -129,16 +133,16 @@ def appraise(box, g, room, player):
     have = spices(g, player)
     twice = doubles(g, player)
     jokers = jokers_of(g, player)
-    hoped = income(box, g, room)
-    now = prospects(box, g, room, have, twice, jokers, hoped)
+    hoped = income(box, g)
+    now = prospects(box, g, have, twice, jokers, hoped)
     unit = 0.0
     for spice in range(N_SPICES):
-        one = prospects(box, g, room, plus(have, spice, ONE), twice, jokers, hoped)
-        two = prospects(box, g, room, plus(have, spice, TWO), plus(twice, spice, ONE), jokers, hoped)
+        one = prospects(box, g, plus(have, spice, ONE), twice, jokers, hoped)
+        two = prospects(box, g, plus(have, spice, TWO), plus(twice, spice, ONE), jokers, hoped)
         room.gain[player, spice, 0] = 1 + one - now
         room.gain[player, spice, 1] = 1 + two - now
         unit += (1 + one - now) / N_SPICES
-    room.gain[player, CHEST, 0] = 1 + prospects(box, g, room, have, twice, jokers + 1, hoped) - now
+    room.gain[player, CHEST, 0] = 1 + prospects(box, g, have, twice, jokers + 1, hoped) - now
     room.unit[player] = unit
     room.total[player] = score(box, g, player) + now
 

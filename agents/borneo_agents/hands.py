@@ -8,11 +8,15 @@ from __future__ import annotations
 
 from borneo_agents.room import whole
 from borneo_agents.sharing import STRONG
-from borneo_agents.weights import *
 from borneo_env.engine.jit import rule
 from borneo_env.engine.state import CARDS, HAND, N_COMPANIES, PILE, SEATS, UNSEEN
 
-USUAL_HAND = 4.0
+LATER = 0.45  # how likely a card that is not in hand now will be, a round later
+CARD = 0.4  # points of any card in a hand of three
+ONLY_ONE = 0.3  # more for the only card of its company
+LEADS = 0.2  # more where the player leads the company
+FOLLOWS = 0.5  # more where the player is on the next ranks, and may fight
+
 OLDER, NEWEST = range(2)
 WEAK_CARD, STRONG_CARD = whole(0), whole(1)
 
@@ -21,7 +25,7 @@ WEAK_CARD, STRONG_CARD = whole(0), whole(1)
 def is_hidden(g, card, me):
     """Whether a player cannot know where a card is: in another hand or in the draw pile."""
     place = g.place[card]
-    return place == UNSEEN or place == PILE or (HAND <= place < HAND + SEATS and place != HAND + me)
+    return place in (UNSEEN, PILE) or (HAND <= place < HAND + SEATS and place != HAND + me)
 
 
 @rule
@@ -83,7 +87,7 @@ def estimate_hands(box, g, room, me):
             if player != me:
                 lacking = 1.0 - share_of_hand(g, room, player, company, STRONG_CARD)
                 room.hold[player, company] = 1.0 - lacking ** whole(g.hand_size[player])
-        room.hold[me, company] = 1.0 if room.strong[company] > 0 else room.w[LATER]
+        room.hold[me, company] = 1.0 if room.strong[company] > 0 else LATER
 
 
 @rule
@@ -92,15 +96,15 @@ def hand_card(box, g, room, me, card):
 
     The fuller the hand, the less a card is missed.
     """
-    value = room.w[CARD]
+    value = CARD
     company = major_of(box, card)
     if room.strong[company] == 1:
-        value += room.w[FIRST_OF]
+        value += ONLY_ONE
     for rank in range(min(3, g.height[company])):
         if g.ladder[company, rank] == me:
-            value += room.w[CARD_TOP] if rank == 0 else room.w[CARD_MAJOR]
+            value += LEADS if rank == 0 else FOLLOWS
             break
-    return value * USUAL_HAND / (g.hand_size[me] + room.w[CARD_FULL])
+    return value * 4.0 / (g.hand_size[me] + 1)
 
 
 @rule

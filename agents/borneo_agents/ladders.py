@@ -4,52 +4,48 @@ from __future__ import annotations
 
 from borneo_agents.goods import distributions_left
 from borneo_agents.room import whole
-from borneo_agents.weights import *
 from borneo_env.engine.actions import OTHERS, TRANSFER
 from borneo_env.engine.jit import rule
 from borneo_env.engine.state import N_COMPANIES
 
+SHARES = (0.6, 0.35, 0.18, 0.12)  # cards that a trader on each rank may hope for from any distribution
+HAND_HELPS = 0.3  # how much an own strong card adds to an own rank
+TOGETHER = 0.1  # how much each own trader higher up adds: monopolies are taken by both
+ENVY = 0.3  # how much the ranks of others count against mine
+HORIZON = 3.0  # distributions for which a rank lasts, at most
+
 
 @rule
-def rank_share(room, rank):
-    """The cards a trader may hope for from a distribution, of whatever company."""
-    if rank == 0:
-        return room.w[RANK1]
-    if rank == 1:
-        return room.w[RUNG2]
-    if rank == 2:
-        return room.w[RUNG3]
-    if rank == 3:
-        return room.w[RUNG4]
-    return 0.0
+def rank_share(rank):
+    """The cards a trader may hope for from a distribution, of whatever company; nothing below rank 4."""
+    return SHARES[rank] if rank < len(SHARES) else 0.0
 
 
 @rule
 def standing(box, g, room, me):
     """Points that a player's ranks may bring in the long run, less what those of the others hurt.
 
-    Own cards help own traders.
+    Own cards help own traders, and own traders help each other.
     """
     value = 0.0
     for company in range(N_COMPANIES):
+        above = 0
         for rank in range(g.height[company]):
             player = g.ladder[company, rank]
-            share = rank_share(room, whole(rank)) * room.unit[player]
+            share = rank_share(whole(rank)) * room.unit[player]
             if player == me:
-                value += share * (1.0 + room.w[RANK_HAND] * room.strong[company])
-                if rank > 0 and g.ladder[company, rank - 1] != me:
-                    step = rank_share(room, whole(rank) - 1) - rank_share(room, whole(rank))
-                    value += room.w[CLIMB] * min(2, room.strong[company]) * step * room.unit[me]
+                value += share * (1.0 + HAND_HELPS * room.strong[company] + TOGETHER * above)
+                above += 1
             else:
-                value -= room.w[DENY_RANK] * share
-    return value * horizon(g, room)
+                value -= ENVY * share
+    return value * horizon(g)
 
 
 @rule
-def horizon(g, room):
+def horizon(g):
     """How many distributions a rank may last: at the end, hardly one."""
     left = distributions_left(g)
-    return room.w[RANK_HORIZON] * left / (left + 3.0)
+    return HORIZON * left / (left + 3.0)
 
 
 @rule

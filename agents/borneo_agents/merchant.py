@@ -10,7 +10,7 @@ from borneo_agents.bargains import NEVER, choose_contract, choose_keep, choose_p
 from borneo_agents.bot import MERCHANT, Scripted
 from borneo_agents.contests import best_attack, best_defence
 from borneo_agents.goods import appraise, appraise_all, final_points, gain_of
-from borneo_agents.hands import count_strong, estimate_hands, hand_card, major_of, price_hand
+from borneo_agents.hands import LATER, count_strong, estimate_hands, hand_card, major_of, price_hand
 from borneo_agents.ladders import come_back, contest_of, rank_share, standing, swap, transfer_of
 from borneo_agents.outlook import (
     appraise_ports,
@@ -22,18 +22,15 @@ from borneo_agents.outlook import (
 )
 from borneo_agents.room import ANY, NONE, ONE, whole
 from borneo_agents.sharing import STRONG, fill_pool, hand_out, lay_down, list_triggers, pick, sharers_at, take_back
-from borneo_agents.weights import *
 from borneo_env.engine.actions import COMPANY, PASS, SLOT
 from borneo_env.engine.jit import rule
 from borneo_env.engine.rules.cargo import sharer_after
 from borneo_env.engine.rules.traders import transfer
 from borneo_env.engine.state import (
     AT_PORT,
-    CARDS,
     COMMIT,
     CONTRACT,
     DEFEND,
-    HAND,
     KEEP,
     LAST_CONTRACT,
     NO_CARD,
@@ -46,6 +43,13 @@ from borneo_env.engine.state import (
     TRADERS,
     YIELD,
 )
+
+STRONG_CARD = 0.15  # when placing: what a strong card of the company counts
+OWN_TRADER = 0.15  # when placing: what an own trader in the company counts
+CROWDED = 0.05  # when placing: what each trader in the company counts against it
+WORTH_WHILE = 0.05  # points a move of a trader must bring
+GAME = 10.0  # points that winning or losing the game at once counts, at most
+RIVALRY_TAKING = 0.15  # what a point of others costs me while cards are taken
 
 
 class Merchant(Scripted):
@@ -61,9 +65,9 @@ def merchant(box, g, options, count, room):
     if phase == PLACE:
         return place(box, g, options, count, room)
     if phase in (CONTRACT, LAST_CONTRACT):
-        return choose_contract(box, g, options, count, room)
+        return choose_contract(box, g, options, count)
     if phase == PAY:
-        return choose_payment(box, g, options, count, room)
+        return choose_payment(box, g, options, count)
     if phase == TRADERS:
         return move_traders(box, g, options, count, room)
     if phase == COMMIT:
@@ -83,21 +87,18 @@ def merchant(box, g, options, count, room):
 
 @rule
 def place(box, g, options, count, room):
-    """Place where the rank is high and the hand can ship and fight."""
+    """Place where the rank is high, the hand can ship and fight, and own traders stand already."""
     me = whole(g.player)
     count_strong(box, g, room, me)
     best = NEVER
     chosen = options[0]
     for i in range(count):
         company = options[i] - COMPANY
-        value = rank_share(room, whole(g.height[company])) + room.w[HANDFLAG] * room.strong[company]
-        value -= room.w[PLACE_RANK] * g.height[company]
+        value = rank_share(whole(g.height[company])) - CROWDED * g.height[company]
+        value += STRONG_CARD * room.strong[company]
         for rank in range(g.height[company]):
             if g.ladder[company, rank] == me:
-                value += room.w[PLACE_OWN]
-        for card in range(CARDS):
-            if g.place[card] == HAND + me and box.strength[card, company] == 1:
-                value += room.w[PLACE_WEAK]
+                value += OWN_TRADER
         if value > best:
             best, chosen = value, options[i]
     return chosen
@@ -123,7 +124,7 @@ def move_traders(box, g, options, count, room):
     price_hand(box, g, room, me)
     list_triggers(box, g, room, me)
     now = my_turn(box, g, room, me, ANY)
-    best = room.w[ATTACK_MARGIN]
+    best = WORTH_WHILE
     chosen = options[0]
     for i in range(1, count):
         if options[i] < box.first_contest:
@@ -185,9 +186,9 @@ def final_lead(box, g, room, me):
     most = 0.0
     for player in range(box.players):
         if player != me:
-            most = max(most, final_points(box, g, room, player) + room.got[player])
-    lead = final_points(box, g, room, me) + room.got[me] - most
-    return min(room.w[END_WIN], max(-room.w[END_WIN], lead))
+            most = max(most, final_points(box, g, player) + room.got[player])
+    lead = final_points(box, g, me) + room.got[me] - most
+    return min(GAME, max(-GAME, lead))
 
 
 @rule
@@ -217,7 +218,7 @@ def attack_value(box, g, room, me, action, now):
 def prize_of(box, g, room, me, company, rank, above, now, spent):
     """Points for winning a contest."""
     if spent != ANY:
-        room.hold[me, company] = room.w[LATER]
+        room.hold[me, company] = LATER
     swap(g, company, rank, above)
     prize = my_turn(box, g, room, me, spent) - now
     swap(g, company, rank, above)
@@ -326,7 +327,7 @@ def promise(box, g, room, me, card, at):
     for player in range(box.players):
         room.laid_gain[at, player] += gain_of(box, room, player, card)
     if room.strong[company] == 1:
-        room.hold[me, company] = room.w[LATER]
+        room.hold[me, company] = LATER
     survey(box, g, room, at, me)
     value = coming_round(box, room, me, ONE, ANY)
     room.hold[me, company] = 1.0
@@ -384,7 +385,7 @@ def rest_of_sharing(box, g, room, me, left):
     value = room.got[me]
     for player in range(box.players):
         if player != me:
-            value -= room.w[DENY_TAKE] * room.got[player]
+            value -= RIVALRY_TAKING * room.got[player]
     return value
 
 

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 from borneo_agents.goods import gain_of
-from borneo_agents.room import ANY
+from borneo_agents.room import ANY, whole
 from borneo_agents.sharing import A_MONOPOLY, A_SHARE, NOTHING_YET, foresee
-from borneo_agents.weights import *
 from borneo_env.engine.jit import rule
 from borneo_env.engine.state import AT_PORT, CARDS, N_COMPANIES, OPEN_PORTS
+
+RIVALRY = 0.15  # what a point of another player costs me
+LEADER = 0.05  # and more for each point this player is ahead of the others
+READY = 0.8  # how likely a player who can share out a port does it
+NEXT_TURN = 0.1  # what the own next turn counts: much can happen until then
+TRUST = 0.5  # what the whole forecast counts
 
 
 @rule
@@ -32,7 +37,7 @@ def weigh_rivals(box, room, me):
             others += room.total[player] / (box.players - 1)
     for player in range(box.players):
         lead = room.total[player] - others
-        room.rival[player] = room.w[DENY] * max(0.0, 1.0 + room.w[LEADER] * lead)
+        room.rival[player] = RIVALRY * max(0.0, 1.0 + LEADER * lead)
 
 
 @rule
@@ -54,7 +59,7 @@ def survey(box, g, room, at, me):
         best, company = best_trigger(box, g, room, at, player)
         if company != ANY:
             room.best[at, player] = best
-            room.likely[at, player] = room.w[HOLD] * means(room, player, company)
+            room.likely[at, player] = READY * means(room, player, company)
             room.mine[at, player] = room.picks[company, me] * each
 
 
@@ -76,7 +81,7 @@ def best_trigger(box, g, room, at, player):
             value = port_for(box, g, room, at, other, player) + room.picks[other, player] * each
             hope = value * means(room, player, other)
             if company == ANY or hope > most:
-                best, most, company = value, hope, other
+                best, most, company = value, hope, whole(other)
     return best, company
 
 
@@ -106,13 +111,13 @@ def coming_round(box, room, me, first, shared):
         while at != ANY:
             now = waiting * room.open[at] * room.likely[at, player]
             if player == me:
-                value += now * room.w[OWN_TURN] * room.best[at, player]
+                value += now * NEXT_TURN * room.best[at, player]
             else:
                 value += now * (room.mine[at, player] - room.rival[player] * room.best[at, player])
             room.open[at] *= 1.0 - waiting * room.likely[at, player]
             waiting -= now
             at, points = next_best_port(room, player, points)
-    return value * room.w[OUTLOOK]
+    return value * TRUST
 
 
 @rule
@@ -123,7 +128,7 @@ def next_best_port(room, player, below):
     for at in range(OPEN_PORTS):
         points = room.best[at, player] + 0.001 * at  # so that no two ports pay the same
         if room.likely[at, player] > 0 and most < points < below:
-            place, most = at, points
+            place, most = whole(at), points
     return place, most
 
 

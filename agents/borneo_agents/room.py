@@ -55,7 +55,6 @@ ROOM = np.dtype(
         ("mine", "f8", (OPEN_PORTS, SEATS)),  # what the one who decides would get of it
         ("kept", "f8", (3, SEATS)),  # one port of the last three, while a card is laid there for a look
         ("open", "f8", (OPEN_PORTS,)),  # how likely a port has not been shared out yet
-        ("w", "f8", (64,)),
     ],
     align=True,
 )
@@ -63,7 +62,4 @@ ROOM = np.dtype(
 
 def make_room() -> NDArray[Any]:
     """An array of one ROOM record."""
-    from borneo_agents.weights import DEFAULT
-    rooms = np.zeros(1, ROOM)
-    rooms["w"] = DEFAULT
-    return rooms
+    return np.zeros(1, ROOM)

@@ -1,15 +1,15 @@
-"""The scripted bots: legal play of every ruleset, the same everywhere, by what a seat may know; and telling positions."""
+"""The scripted bots: legal play of every ruleset, by what a seat may know, the same everywhere; telling positions."""
 
 from functools import cache
 
 import numpy as np
 import pytest
-from positions import card, position
-
 from borneo_agents.climber import Climber
 from borneo_agents.contractor import Contractor
 from borneo_agents.merchant import Merchant
 from borneo_agents.worth import worth_of
+from positions import card, position
+
 from borneo_env import Batch, Ruleset, every_ruleset, resample
 from borneo_env.agent import Agent, Random, Views, ask
 from borneo_env.engine.state import PHASES, copy_games
@@ -207,7 +207,7 @@ def test_attacks_when_it_cannot_lose(bot):
 @every_bot
 def test_does_not_attack_when_it_surely_loses(bot):
     """The unseen cards are all red: whoever stands above has a stronger answer to a card with one red flag."""
-    reds = [number for number in range(15)]
+    reds = list(range(15))
     weak = card("blue", "red")
     others = [number for number in range(15, 60) if number != weak]
     game = position(
@@ -254,7 +254,17 @@ def test_merchant_does_not_open_a_monopoly_to_a_rival():
     red, blue = card(flags="rrr/y"), card(flags="bbb/y")
     game = position(
         phase="ship",
-        ladders={"red": [1, 1, 1], "yellow": [2, 2, 2], "green": [3, 3, 3, 0, 0, ][:5]},
+        ladders={
+            "red": [1, 1, 1],
+            "yellow": [2, 2, 2],
+            "green": [
+                3,
+                3,
+                3,
+                0,
+                0,
+            ][:5],
+        },
         hands={0: [red, blue], 1: ["any cargo"] * 6, 2: ["any cargo"] * 6, 3: ["any cargo"] * 6},
         ports={0: ["Makassar"], 1: ["Tidore"], 2: ["Malacca"]},
     )
