@@ -154,6 +154,7 @@ def move(bot, game):
     return batch.actions.text(int(action), game.phase)
 
 
+ONLY_ONE_SAME_4 = {"each-1": 0, "same-4": 1, "each-2": 0, "same-8": 0, "each-3": 0}
 LADDERS = {"red": [1, 0, 2], "yellow": [2, 1, 3], "green": [3, 2, 0], "blue": [0, 3, 1]}
 
 
@@ -169,7 +170,8 @@ def test_takes_the_most_profitable_of_the_last_contracts(bot):
 @every_bot
 def test_pays_with_what_it_needs_least(bot):
     """Two doubles pay same-4 as well as four singles do, and cost two cards less."""
-    game = position(ladders=LADDERS, warehouses={0: ["pepper double"] * 2 + ["pepper single"] * 4})
+    goods = ["pepper double"] * 2 + ["pepper single"] * 4
+    game = position(ladders=LADDERS, warehouses={0: goods}, supply=ONLY_ONE_SAME_4)
     game.play("contract same-4 pepper")
     assert move(bot, game) == "pay pepper double"
 
@@ -184,7 +186,7 @@ def test_takes_what_its_contract_lacks(bot):
         hands={0: [last], 1: ["any cargo"]},
         warehouses={0: ["nutmeg port", "nutmeg port", "nutmeg single"], 1: ["any cargo"]},
         ports={0: ["Ternate", nutmeg, card("red", "green", spice="pepper", double=False)]},
-        supply={"same-4": 1, "each-1": 0, "each-2": 0, "each-3": 0, "same-8": 0},
+        supply=ONLY_ONE_SAME_4,
     )
     game.play(f"ship {last} 0")
     assert game.player == 0
@@ -193,7 +195,7 @@ def test_takes_what_its_contract_lacks(bot):
 
 @pytest.mark.parametrize("bot", [Climber, Merchant])
 def test_attacks_when_it_cannot_lose(bot):
-    """A neighbour with one card fewer flags: a strong card beats any single card, and the port pays red."""
+    """No single card beats one with three flags, and red is about to pay."""
     reds = [card("red", flags="rrr/y"), card("red", flags="rrr/g"), card("red", flags="rrr/b")]
     game = position(
         phase="traders",
@@ -204,7 +206,7 @@ def test_attacks_when_it_cannot_lose(bot):
     assert move(bot, game) == "attack red 2 1"
 
 
-@every_bot
+@pytest.mark.parametrize("bot", [Climber, Merchant])
 def test_does_not_attack_when_it_surely_loses(bot):
     """The unseen cards are all red: whoever stands above has a stronger answer to a card with one red flag."""
     reds = list(range(15))
@@ -271,27 +273,30 @@ def test_merchant_does_not_open_a_monopoly_to_a_rival():
     assert move(Merchant, game).startswith(f"ship {blue} ")
 
 
-def test_merchant_shares_out_a_port_that_pays():
+RED, BLUE = card(flags="rrr/y"), card(flags="bbb/y")
+
+
+def sole_red_trader(**more):
     """With the only trader in red, a second red card at Ternate brings the port and both cards."""
-    red, other = card(flags="rrr/y"), card(flags="bbb/y")
-    game = position(
+    return position(
         phase="ship",
         ladders={"red": [0], "yellow": [2, 1, 3], "green": [3, 2, 0, 1], "blue": [0, 3, 1, 2]},
-        hands={0: [red, other], 1: ["any cargo"] * 4, 2: ["any cargo"] * 4, 3: ["any cargo"] * 4},
+        hands={0: [RED, BLUE], 1: ["any cargo"] * 4, 2: ["any cargo"] * 4, 3: ["any cargo"] * 4},
         ports={0: ["Banda"], 1: ["Ternate", "rrg/r"], 2: ["Malacca"]},
+        **more,
     )
-    assert move(Merchant, game) == f"ship {red} 1"
+
+
+def test_merchant_shares_out_a_port_that_pays():
+    assert move(Merchant, sole_red_trader()) == f"ship {RED} 1"
 
 
 def test_merchant_does_not_end_a_game_it_would_lose():
     """The port pile is empty and player 1 far ahead: whoever shares out a port now ends the game."""
-    red, other = card(flags="rrr/y"), card(flags="bbb/y")
-    game = position(
-        phase="ship",
-        ladders={"red": [1, 0], "yellow": [2, 1, 3], "green": [3, 2, 0, 1], "blue": [0, 3, 2]},
-        hands={0: [red, other], 1: ["any cargo"] * 4, 2: ["any cargo"] * 4, 3: ["any cargo"] * 4},
-        warehouses={1: ["any cargo"] * 12},
-        ports={0: ["Banda"], 1: ["Ternate", "rrg/r"], 2: ["Bantam"]},
-        port_pile=[],
-    )
-    assert move(Merchant, game) != f"ship {red} 1"
+    game = sole_red_trader(warehouses={1: ["any cargo"] * 12}, port_pile=[])
+    assert move(Merchant, game) != f"ship {RED} 1"
+
+
+def test_merchant_ends_a_game_it_wins():
+    game = sole_red_trader(warehouses={0: ["any cargo"] * 12}, port_pile=[])
+    assert move(Merchant, game) == f"ship {RED} 1"
