@@ -251,7 +251,7 @@ def test_bench_prints_a_table(borneo, monkeypatch):
 # ---------------------------------------------------------------- mistakes
 
 MISTAKES = {  # arguments, and what the one line says
-    "record --agents clever": "there is no agent 'clever'; known are: random",
+    "record --agents clever": "there is no agent 'clever'; known are: ",
     "record --agents random,random": "2 agents for 4 players; give one name, or one per seat",
     "record --agents random,clever,random,random": "there is no agent 'clever'",
     "record --agents ,": "2 agents for 4 players; give one name, or one per seat",
