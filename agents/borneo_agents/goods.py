@@ -11,6 +11,7 @@ from borneo_env.engine.state import CHEST, DOUBLE, N_KINDS, N_SPICES, PORT, SING
 SPICES_EACH = 4.8  # spices that a distribution brings all players together
 REACH_EACH = 0.8  # how much of what a player may hope for fits a contract for each spice
 REACH_SAME = 0.4  # and one for a single spice
+COUNT = whole(128)  # more than there are of anything
 SECOND = 0.7  # how much the contract after the first one counts
 
 
@@ -129,22 +130,45 @@ def final_points(box, g, player):
 
 @rule
 def appraise(box, g, room, player):
-    """Write what one or two more of each spice, or a chest, would be worth to a player."""
-    have = spices(g, player)
-    twice = doubles(g, player)
-    jokers = jokers_of(g, player)
-    hoped = income(box, g)
-    now = prospects(box, g, have, twice, jokers, hoped)
-    unit = 0.0
-    for spice in range(N_SPICES):
-        one = prospects(box, g, plus(have, spice, ONE), twice, jokers, hoped)
-        two = prospects(box, g, plus(have, spice, TWO), plus(twice, spice, ONE), jokers, hoped)
-        room.gain[player, spice, 0] = 1 + one - now
-        room.gain[player, spice, 1] = 1 + two - now
-        unit += (1 + one - now) / N_SPICES
-    room.gain[player, CHEST, 0] = 1 + prospects(box, g, have, twice, jokers + 1, hoped) - now
-    room.unit[player] = unit
-    room.total[player] = score(box, g, player) + now
+    """Write what one or two more of each spice, or a chest, would be worth to a player, unless that is known still."""
+    if not known_still(g, room, player):
+        have = spices(g, player)
+        twice = doubles(g, player)
+        jokers = jokers_of(g, player)
+        hoped = income(box, g)
+        now = prospects(box, g, have, twice, jokers, hoped)
+        unit = 0.0
+        for spice in range(N_SPICES):
+            one = prospects(box, g, plus(have, spice, ONE), twice, jokers, hoped)
+            two = prospects(box, g, plus(have, spice, TWO), plus(twice, spice, ONE), jokers, hoped)
+            room.gain[player, spice, 0] = 1 + one - now
+            room.gain[player, spice, 1] = 1 + two - now
+            unit += (1 + one - now) / N_SPICES
+        room.gain[player, CHEST, 0] = 1 + prospects(box, g, have, twice, jokers + 1, hoped) - now
+        room.unit[player] = unit
+        room.hope[player] = now
+    room.total[player] = score(box, g, player) + room.hope[player]
+
+
+@rule
+def known_still(g, room, player):
+    """Whether goods, contracts left and ports to come are those of the player's last appraisal; notes them."""
+    first = whole(0)
+    for spice in range(N_SPICES - 1):
+        for size in range(3):
+            first = first * COUNT + whole(g.stock[player, spice, size])
+    second = distributions_left(g) + 1
+    for size in range(3):
+        second = second * COUNT + whole(g.stock[player, N_SPICES - 1, size])
+    second = second * COUNT + jokers_of(g, player)
+    third = whole(0)
+    for kind in range(N_KINDS):
+        third = third * COUNT + whole(g.supply[kind])
+    noted = room.appraised[player]
+    if noted[0] == first and noted[1] == second and noted[2] == third:
+        return True
+    noted[0], noted[1], noted[2] = first, second, third
+    return False
 
 
 @rule

@@ -1,6 +1,6 @@
 """ROOM: the scratch paper of the scripted bots, since compiled rules allocate nothing.
 
-Nothing on it outlives a decision. Whoever calls `choose` or `worth` brings one, from `make_room`.
+Whoever calls `choose` brings one, from `make_room`. Only appraisals outlive a decision, with what they were made for.
 """
 
 from __future__ import annotations
@@ -24,6 +24,8 @@ ROOM = np.dtype(
     [
         # what goods are worth to each player
         ("gain", "f8", (SEATS, N_SPICES + 1, 2)),  # points of one and of two more of a spice (last: a chest)
+        ("appraised", "i8", (SEATS, 3)),  # the goods and contracts this was found out for
+        ("hope", "f8", (SEATS,)),  # points that contracts may bring beyond the goods they cost
         ("unit", "f8", (SEATS,)),  # points of a middling cargo card
         ("total", "f8", (SEATS,)),  # points a player may come to
         ("rival", "f8", (SEATS,)),  # how much a point of this player hurts the one who decides

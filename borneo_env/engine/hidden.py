@@ -109,20 +109,24 @@ def redact_games(games, seats):
         blank_secrets(games[i], seats[i])
 
 
+@rule
+def resample_game(g, seat, stream, unseen):
+    """Replace a game by a random one its seat cannot tell apart; `unseen` is room to work in. Returns the stream."""
+    searching = True
+    while searching:
+        blank_secrets(g, seat)
+        g.rng[SHUFFLES] = stream
+        fill_secrets(g, seat, unseen)
+        stream = g.rng[SHUFFLES]
+        searching = not possible(g)
+    g.rng[:] = scramble(stream, np.uint64(1)) | ONE
+    return stream
+
+
 @entry
 def resample_games(games, seats, seeds, unseen):
-    """Replace each game by a random one its seat cannot tell apart; `unseen` is room to work in."""
     for i in range(len(games)):
-        g = games[i]
-        stream = scramble(seeds[i], np.uint64(0)) | ONE
-        searching = True
-        while searching:
-            blank_secrets(g, seats[i])
-            g.rng[SHUFFLES] = stream
-            fill_secrets(g, seats[i], unseen)
-            stream = g.rng[SHUFFLES]
-            searching = not possible(g)
-        g.rng[:] = scramble(stream, np.uint64(1)) | ONE
+        resample_game(games[i], seats[i], scramble(seeds[i], np.uint64(0)) | ONE, unseen)
 
 
 def redact(games: Any, seat: ArrayLike) -> Any:

@@ -7,7 +7,6 @@ import pytest
 from borneo_agents.climber import Climber
 from borneo_agents.contractor import Contractor
 from borneo_agents.merchant import Merchant
-from borneo_agents.worth import worth_of
 from positions import card, position
 
 from borneo_env import Batch, Ruleset, every_ruleset, resample
@@ -107,31 +106,6 @@ def test_deciding_leaves_the_game_as_it_was(bot):
 def test_the_decisions_are_of_all_sorts():
     games, *_ = decisions(Ruleset())
     assert {PHASES[phase] for phase in games["phase"]} >= set(PHASES) - {"over", "keep"}
-
-
-@every
-def test_worth_goes_by_what_a_player_may_know(ruleset):
-    games, views, _, _ = decisions(ruleset)
-    twins = resample(games, games["player"], np.random.default_rng(1))
-    expected = worth_of(ruleset, views, views["player"])
-    np.testing.assert_array_equal(worth_of(ruleset, games, games["player"]), expected)
-    np.testing.assert_array_equal(worth_of(ruleset, twins, games["player"]), expected)
-
-
-def test_worth_foretells_the_points():
-    """Over many games of merchants, the estimate goes with what the players get in the end, and is not far off."""
-    batch = Batch(200, seed=3, finished="hold")
-    estimates = []
-    agents, seated = [Merchant()], np.zeros((200, 4), int)
-    for step in range(400):
-        if step == 60:
-            estimates = [worth_of(batch.ruleset, batch.games, np.full(200, player)) for player in range(4)]
-        rows = np.flatnonzero(batch.player >= 0)
-        if len(rows):
-            batch.step(ask(batch, rows, agents, seated), rows)
-    foretold, came = np.array(estimates).T.ravel(), batch.scores().ravel()
-    assert np.corrcoef(foretold, came)[0, 1] > 0.3
-    assert abs(foretold.mean() - came.mean()) < 3
 
 
 # Strength, roughly: figures with intervals come from the arena
