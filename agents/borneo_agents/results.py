@@ -112,7 +112,7 @@ def seat_sums(games: Results, values: Floats) -> tuple[Floats, Floats]:
     """Sum of `values` (games, players) and number of seats, for each deal and agent: two arrays (deals, agents)."""
     columns = len(games.agents)
     cell = games.deal[:, None] * columns + games.seats
-    return _sums_by_cell(cell, values, games.deals, columns)
+    return sums_by_cell(cell, values, games.deals, columns)
 
 
 def pair_sums(games: Results, a: NDArray[Any], b: NDArray[Any]) -> tuple[Floats, Floats]:
@@ -129,13 +129,13 @@ def pair_sums(games: Results, a: NDArray[Any], b: NDArray[Any]) -> tuple[Floats,
             met = pair >= 0
             before = (np.sign(games.places[:, other] - games.places[:, seat]) + 1) / 2
             cell = games.deal[met] * len(a) + pair[met]
-            points, meetings = _sums_by_cell(cell, before[met], games.deals, len(a))
+            points, meetings = sums_by_cell(cell, before[met], games.deals, len(a))
             sums += points
             counts += meetings
     return sums, counts
 
 
-def _sums_by_cell(cell: Ints, values: Floats, deals: int, columns: int) -> tuple[Floats, Floats]:
+def sums_by_cell(cell: Ints, values: Floats, deals: int, columns: int) -> tuple[Floats, Floats]:
     size = deals * columns
     sums = np.bincount(cell.ravel(), values.ravel(), size).astype(float)  # without any cell they would be integers
     counts = np.bincount(cell.ravel(), minlength=size).astype(float)

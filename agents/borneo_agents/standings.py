@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from borneo_agents.intervals import RESAMPLES, Estimate, mean_estimates
-from borneo_agents.results import Results, pair_sums, seat_sums
+from borneo_agents.results import Results, pair_sums, seat_sums, sums_by_cell
 
 
 @dataclass(frozen=True)
@@ -30,6 +30,16 @@ class Meeting:
     other: str
     meetings: int
     before: Estimate
+
+
+@dataclass(frozen=True)
+class LoneSeat:
+    """How often `agent` has won when all other seats were taken by copies of `other`."""
+
+    agent: str
+    other: str
+    games: int
+    win_share: Estimate
 
 
 def standings(games: Results, rng: np.random.Generator, resamples: int = RESAMPLES) -> tuple[Standing, ...]:
@@ -60,4 +70,22 @@ def cross_table(games: Results, rng: np.random.Generator, resamples: int = RESAM
     return tuple(
         Meeting(games.agents[i], games.agents[j], int(meetings), before)
         for i, j, meetings, before in zip(a, b, counts.sum(0), estimates, strict=True)
+    )
+
+
+def lone_seats(games: Results, rng: np.random.Generator, resamples: int = RESAMPLES) -> tuple[LoneSeat, ...]:
+    """A row for each agent against each table full of another, if such games were played."""
+    n = len(games.agents)
+    seats = (games.seats[:, :, None] == np.arange(n)).sum(1)  # (games, agents)
+    lone = seats.max(1) == games.players - 1
+    if not lone.any():
+        return ()
+    agent, other = (seats[lone] == 1).argmax(1), seats[lone].argmax(1)
+    won = games.win_shares[lone][games.seats[lone] == agent[:, None]]
+    sums, counts = sums_by_cell(games.deal[lone] * n * n + agent * n + other, won, games.deals, n * n)
+    met = np.flatnonzero(counts.any(0))
+    estimates = mean_estimates(sums[:, met], counts[:, met], rng, (0.0, 1.0), resamples)
+    return tuple(
+        LoneSeat(games.agents[pair // n], games.agents[pair % n], int(counts[:, pair].sum()), share)
+        for pair, share in zip(met.tolist(), estimates, strict=True)
     )

@@ -10,7 +10,7 @@ import pytest
 from arena_games import by_hand, made_up
 from borneo_agents.intervals import BOOTSTRAP, NONE, WILSON, draw_deals, mean_estimates, wilson
 from borneo_agents.results import BadResults, blocks, results
-from borneo_agents.standings import cross_table, standings
+from borneo_agents.standings import cross_table, lone_seats, standings
 
 
 def rows(games, seed=0):
@@ -204,3 +204,20 @@ def test_results_that_make_no_sense_are_refused(changes, message):
     assert results(**good).games == 1
     with pytest.raises(BadResults, match=re.escape(message)):
         results(**(good | changes))
+
+
+def test_a_lone_seat_is_counted_against_a_table_full_of_another():
+    """By hand: a wins one of two games alone against b, shares the other; b alone against a wins none; c is mixed."""
+    seats = [[0, 1, 1], [1, 0, 1], [0, 0, 1], [0, 1, 2], [0, 0, 0]]
+    places = [[1, 2, 3], [1, 1, 3], [1, 2, 3], [1, 2, 3], [1, 2, 3]]
+    games = results(["a", "b", "c"], seats, places, np.zeros((5, 3)), range(5))
+    rows = lone_seats(games, np.random.default_rng(1))
+    assert [(row.agent, row.other, row.games, row.win_share.value) for row in rows] == [
+        ("a", "b", 2, 0.75),
+        ("b", "a", 1, 0),
+    ]
+
+
+def test_without_a_lone_seat_there_are_no_rows():
+    games = results(["a", "b", "c"], [[0, 1, 2]], [[1, 2, 3]], np.zeros((1, 3)), [0])
+    assert lone_seats(games, np.random.default_rng(1)) == ()

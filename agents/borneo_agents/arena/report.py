@@ -71,6 +71,7 @@ def report(result: ArenaResult, command: str | None = None) -> str:
         "<h2>Who was placed before whom</h2>",
         "<p>How often the agent of the row was placed before the agent of the column, ties half.</p>",
         _figure(drawn["cross"], "small"),
+        *_lone(result),
         "<h2>Where the points come from</h2>",
         "<p>Contracts by kind, what was left in the warehouse, and what the pirates cost.</p>",
         _figure(drawn["points"]),
@@ -136,6 +137,17 @@ def _standings(result: ArenaResult) -> str:
         for row in result.standings
     ]
     return _table(["agent", "wins, %", "mean place", "points", "strength", "seats played"], rows)
+
+
+def _lone(result: ArenaResult) -> list[str]:
+    if not result.lone_seats:
+        return []
+    order = [row.agent for row in result.standings]
+    shares = {(row.agent, row.other): within(row.win_share, ".1f", unit=0.01) for row in result.lone_seats}
+    rows = [_row(agent, *(shares.get((agent, other), "") for other in order)) for agent in order]
+    games = result.lone_seats[0].games
+    words = f"Wins in % when copies of the agent of the column take all other seats, {games:,} games each."
+    return ["<h2>One against the rest</h2>", f"<p>{words}</p>", _table(["", *order], rows)]
 
 
 def _profiles(result: ArenaResult) -> str:

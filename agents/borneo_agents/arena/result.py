@@ -21,7 +21,7 @@ from borneo_agents.arena.tournament import Tournament
 from borneo_agents.planning import Plan, difference_told, games_needed, measured_spread
 from borneo_agents.results import BadResults, Results, results
 from borneo_agents.sequential import Verdict
-from borneo_agents.standings import Meeting, Standing, cross_table, standings
+from borneo_agents.standings import LoneSeat, Meeting, Standing, cross_table, lone_seats, standings
 from borneo_agents.strength import Strengths, strengths
 from borneo_env.record import RULESET_KEYS
 
@@ -77,6 +77,10 @@ class ArenaResult:
         return cross_table(self.results, self._rng())
 
     @cached_property
+    def lone_seats(self) -> tuple[LoneSeat, ...]:
+        return lone_seats(self.results, self._rng())
+
+    @cached_property
     def strengths(self) -> Strengths:
         return strengths(self.results, self._rng())
 
@@ -127,6 +131,7 @@ class ArenaResult:
             "complete": self.complete,
             "standings": [asdict(row) for row in self.standings],
             "cross_table": [asdict(row) for row in self.cross_table],
+            "lone_seats": [asdict(row) for row in self.lone_seats],
             "strengths": asdict(self.strengths),
             "profiles": [asdict(row) for row in self.profiles],
             "games_needed": [asdict(row) for row in self.games_needed],

@@ -87,7 +87,7 @@ def _clock(seconds: float) -> str:
 
 def print_result(console: Console, result: ArenaResult) -> None:
     """All tables of a result."""
-    for part in (_standings, _cross, _profiles, _faults, _needed, _verdict):
+    for part in (_standings, _cross, _lone, _profiles, _faults, _needed, _verdict):
         shown = part(result)
         if shown is not None:
             console.print(shown)
@@ -137,6 +137,19 @@ def _cross(result: ArenaResult) -> RenderableType:
         table.add_row(
             agent, *(f"{100 * before[agent, other]:.1f}" if (agent, other) in before else "" for other in order)
         )
+    return table
+
+
+def _lone(result: ArenaResult) -> RenderableType | None:
+    if not result.lone_seats:
+        return None
+    order = [row.agent for row in result.standings]
+    shares = {(row.agent, row.other): within(row.win_share, ".1f", unit=0.01) for row in result.lone_seats}
+    games = result.lone_seats[0].games
+    title = f"wins, %, alone against copies of the agent of the column ({games:,} games each)"
+    table = _table("", *order, title=title)
+    for agent in order:
+        table.add_row(agent, *(shares.get((agent, other), "") for other in order))
     return table
 
 
