@@ -1,9 +1,16 @@
 """Agents by name: what is found, how arguments are read, and what is refused; and the agents the engine asks."""
 
+import gc
+from dataclasses import replace
+from types import FunctionType, ModuleType
+
 import numpy as np
 import pytest
+from borneo_agents.arena.match import Match
+from borneo_agents.arena.tournament import tournament
 
 import borneo_env
+from borneo_env import GAME, Batch, Ruleset, Seats, redact
 from borneo_env.agent import Random, UnknownAgent, Views, ask, find_agent, find_opponents, known_agents, seat_names
 
 MY_BOTS = """
@@ -105,3 +112,114 @@ def test_each_agent_is_asked_once_for_all_its_games():
     theirs = (batch.player == 0) & (np.arange(12) < 6) | (batch.player == 2) & (np.arange(12) >= 6)
     assert len(first.seen[0]) == theirs[1:].sum() and len(first.seen[0]) + len(second.seen[0]) == 11
     assert (first.seen[0].player == batch.player[rows][theirs[1:]]).all()
+
+
+# An agent cannot cheat: the real games cannot be reached from what it gets
+
+
+def reachable(thing):
+    """Everything that can be reached from a thing: what it refers to, and the memory that arrays are views of.
+
+    Modules and classes lead to the whole program; they are left out, and of functions all but what they enclose.
+    """
+    found, waiting = {}, [thing]
+    while waiting:
+        thing = waiting.pop()
+        if id(thing) not in found and not isinstance(thing, ModuleType | type):
+            found[id(thing)] = thing
+            if isinstance(thing, FunctionType):
+                waiting += [thing.__closure__, thing.__defaults__, thing.__kwdefaults__]
+            elif isinstance(thing, np.ndarray):
+                waiting.append(thing.base)
+            else:
+                waiting += [*gc.get_referents(thing), getattr(thing, "obj", None)]  # obj: of a memoryview
+    return list(found.values())
+
+
+def leaks(views, batch):
+    """What an agent that is asked for these views could see or change of a batch, in words."""
+    things = reachable(views)
+    arrays = [thing for thing in things if isinstance(thing, np.ndarray)]
+    theirs = [array for array in vars(batch).values() if isinstance(array, np.ndarray) and array is not batch._box]
+    found = {f"a {type(thing).__name__}" for thing in things if isinstance(thing, Batch | Seats | Match)}
+    if any(np.shares_memory(array, real) for array in arrays for real in theirs):
+        found.add("memory of the batch")
+    for games in (np.atleast_1d(array) for array in arrays if array.dtype == GAME):
+        if games.tobytes() != redact(games, games["player"]).tobytes():
+            found.add("secrets")
+    return found
+
+
+class Looking:
+    """Plays the first legal action, and keeps the views it got."""
+
+    def __init__(self):
+        self.kept = []
+
+    def act(self, views):
+        self.kept.append(views)
+        return views.mask.argmax(1)
+
+
+class Scribbling:
+    """Plays the first legal action, after it has written over everything it was given."""
+
+    def act(self, views):
+        actions = views.mask.argmax(1)
+        for array in (views.games.view(np.uint8), views.mask, views.dice):
+            array[...] = 1
+        return actions
+
+
+def opponents_of_a_seat(agent):
+    """A batch in which the agent was asked for the opponents of one seat."""
+    seats = Seats(6, Ruleset(players=3), opponents=agent, seat=0, seed=1)
+    for _ in range(30):
+        seats.step(seats.mask.argmax(1))
+    return seats.batch
+
+
+def a_match(agent):
+    """A batch in which the agent played in the arena."""
+    settings = tournament(["agent", "random"], Ruleset(players=3), 12, seed=1, time_limit=60)
+    match = Match(settings, range(2), [agent, Random()])
+    assert not match.play().faults
+    return match.batch
+
+
+everywhere = pytest.mark.parametrize("games_with", [opponents_of_a_seat, a_match])
+
+
+@everywhere
+def test_the_real_games_cannot_be_reached_from_the_views(games_with):
+    agent = Looking()
+    batch = games_with(agent)
+    assert len(agent.kept) > 30
+    for views in agent.kept:
+        assert not leaks(views, batch)
+
+
+@everywhere
+def test_writing_into_the_views_changes_nothing(games_with):
+    assert games_with(Scribbling()).games.tobytes() == games_with(Looking()).games.tobytes()
+
+
+@pytest.mark.parametrize(
+    ("leak", "found"),
+    [
+        (lambda views, batch: replace(views, games=batch.games[:2]), {"memory of the batch", "secrets"}),
+        (lambda views, batch: replace(views, games=batch.games.copy()), {"secrets"}),
+        (lambda views, batch: replace(views, mask=batch.mask), {"memory of the batch"}),
+        (lambda views, batch: replace(views, dice=batch.games["rng"][:, 1]), {"memory of the batch", "secrets"}),
+        (lambda views, batch: replace(views, ruleset=[{"table": batch}]), {"a Batch"}),
+        (lambda views, batch: replace(views, ruleset=batch.scores), {"a Batch"}),
+        (lambda views, batch: replace(views, ruleset=lambda: batch), {"a Batch"}),
+        (lambda views, batch: replace(views, games=redact(batch.games, 3)), {"secrets"}),
+    ],
+    ids=["games", "copy", "mask", "field", "batch", "method", "closure", "another-seat"],
+)
+def test_a_leak_would_be_found(leak, found):
+    batch = Batch(4, seed=1)
+    views = Views(batch.ruleset, *batch.view(np.arange(4)))
+    assert not leaks(views, batch)
+    assert leaks(leak(views, batch), batch) >= found

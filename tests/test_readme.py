@@ -1,7 +1,9 @@
 """What the README shows, runs."""
 
+import json
 import re
 import shlex
+import sys
 from pathlib import Path
 
 import pytest
@@ -23,13 +25,26 @@ def test_python_examples_run():
         exec(block, namespace)
 
 
-def test_borneo_commands_run(tmp_path, monkeypatch):
+@pytest.fixture
+def with_my_bot(tmp_path, monkeypatch):
+    """A folder with the README's bot, and we are in it."""
+    (bot,) = (block for block in blocks("python") if "class MyBot" in block)
+    (tmp_path / "my_bot.py").write_text(bot)
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("sys.path", list(sys.path))  # finding the bot adds the folder
+    yield
+    sys.modules.pop("my_bot", None)
+
+
+def test_borneo_commands_run(with_my_bot):
     commands = [line for block in blocks("sh") for line in block.splitlines() if line.startswith("borneo ")]
     assert len(commands) >= 5
     for command in commands:
         result = CliRunner().invoke(app, shlex.split(command)[1:])
         assert result.exit_code == 0, f"{command}: {result.output}"
+    first, second = json.loads(Path("out/mine/results.json").read_text())["standings"]
+    assert (first["agent"], second["agent"]) == ("my_bot:MyBot", "random")
+    assert first["win_share"]["value"] > 2 * second["win_share"]["value"]
 
 
 def test_card_table_example_loads(tmp_path):

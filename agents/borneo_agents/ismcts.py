@@ -15,7 +15,8 @@ from typing import Any
 import numpy as np
 
 from borneo_agents.scripted import choose
-from borneo_agents.search import IMAGINED, SEEN, Search, begin, imagine, make_study, play, play_out
+from borneo_agents.search import IMAGINED, SEEN, Search, begin, imagine, is_number, make_study, play, play_out
+from borneo_env.agent import UnknownAgent
 from borneo_env.engine.dice import CARRY_MULTIPLIER, HALF, LOW, roll
 from borneo_env.engine.game import legal
 from borneo_env.engine.hidden import blank_secrets
@@ -52,6 +53,10 @@ class Ismcts(Search):
         trust: float = 0.5,
     ) -> None:
         super().__init__(budget, milliseconds, turns, policy)
+        if not is_number(explore) or explore < 0:
+            raise UnknownAgent(f"explore is a number from 0, not {explore!r}")
+        if not is_number(trust) or not 0 <= trust <= 1:
+            raise UnknownAgent(f"trust is a number from 0 to 1, not {trust!r}")
         self._study = make_study()
         self._tree = make_tree(budget + 1 if milliseconds is None else LARGEST_TREE)
         self._path = np.zeros((DEEPEST, 2), np.int64)
@@ -112,7 +117,7 @@ def most_tried(tree):
 
 @rule
 def descend(box, study, tree, path, me, playouts, selection):
-    """Play down the tree to a new node; writes the edges taken and who chose them.
+    """Play down the tree to a new node; writes the edges taken and who chose them: at least one, of the root.
 
     Returns how many edges they are, and how many turns are left until the playout is cut off.
     """
@@ -120,9 +125,9 @@ def descend(box, study, tree, path, me, playouts, selection):
     options = study.options
     turns = playouts.turns
     steps = 0
-    while g.phase != OVER and turns > 0 and steps < DEEPEST:
+    while steps == 0 or (g.phase != OVER and turns > 0 and steps < DEEPEST):
         count = legal(box, g, options)
-        if count == 1:
+        if count == 1 and steps > 0:
             turns -= play(box, g, options[0])
         else:
             node = find_or_add(tree, knowledge(study, me))

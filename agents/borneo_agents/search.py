@@ -84,6 +84,10 @@ def play_out(box, study, policy, turns):
     chances(box, g, study.facts, study.chances)
 
 
+def is_number(value: Any) -> bool:
+    return type(value) in (int, float)
+
+
 class Search:
     """A bot that tries its options in imagined games.
 
@@ -97,11 +101,11 @@ class Search:
     def __init__(self, budget: int, milliseconds: float | None, turns: int, policy: str) -> None:
         if type(budget) is not int or budget < 1:
             raise UnknownAgent(f"a budget is a number of playouts from 1, not {budget!r}")
-        if milliseconds is not None and not milliseconds > 0:
+        if milliseconds is not None and not (is_number(milliseconds) and milliseconds > 0):
             raise UnknownAgent(f"milliseconds are a number above 0, not {milliseconds!r}")
         if type(turns) is not int or turns < 0:
             raise UnknownAgent(f"turns are a number from 0, not {turns!r}")
-        if policy not in POLICIES:
+        if policy not in tuple(POLICIES):
             raise UnknownAgent(f"there is no policy {policy!r} for playouts; use one of {', '.join(POLICIES)}")
         self._budget = budget
         self._milliseconds = milliseconds

@@ -1,17 +1,16 @@
 """The scripted bots: legal play of every ruleset, by what a seat may know, the same everywhere; telling positions."""
 
-from functools import cache
-
 import numpy as np
 import pytest
 from borneo_agents.climber import Climber
 from borneo_agents.contractor import Contractor
 from borneo_agents.merchant import Merchant
+from bot_games import decisions, play
 from positions import card, position
 
-from borneo_env import Batch, Ruleset, every_ruleset, resample
-from borneo_env.agent import Agent, Random, Views, ask
-from borneo_env.engine.state import PHASES, copy_games
+from borneo_env import Ruleset, every_ruleset, resample
+from borneo_env.agent import Agent, Random, Views
+from borneo_env.engine.state import PHASES
 
 BOTS = (Contractor, Climber, Merchant)
 TINY = Ruleset(tables="tiny")
@@ -21,31 +20,6 @@ every = pytest.mark.parametrize("ruleset", [*every_ruleset(), TINY], ids=lambda 
 
 
 # Whole games
-
-
-def play(agents, ruleset=None, games=8, seed=5, first=0):
-    """A finished batch in which the agents sit in turn; an illegal move would raise."""
-    batch = Batch(games, ruleset or Ruleset(), seed=seed, first=first, finished="hold")
-    players = batch.ruleset.players
-    seated = (np.arange(first, first + games)[:, None] + np.arange(players)) % len(agents)
-    while len(rows := np.flatnonzero(batch.player >= 0)):
-        batch.step(ask(batch, rows, agents, seated), rows)
-    return batch
-
-
-@cache
-def decisions(ruleset):
-    """Complete games at all sorts of decisions of the merchant, the climber and random players, with their dice."""
-    agents = [Merchant(), Random(), Climber()]
-    batch = Batch(6, ruleset, seed=9, finished="hold")
-    seated = np.arange(6)[:, None] + np.arange(ruleset.players)
-    games, views, masks, dice = [], [], [], []
-    while len(rows := np.flatnonzero(batch.player >= 0)):
-        games.append(copy_games(batch.games, rows))
-        for found, kept in zip(batch.view(rows), (views, masks, dice), strict=True):
-            kept.append(found)
-        batch.step(ask(batch, rows, agents, seated % 3), rows)
-    return tuple(map(np.concatenate, (games, views, masks, dice)))
 
 
 @every_bot

@@ -1,0 +1,36 @@
+"""Whole games of bots, and decisions taken from them."""
+
+from functools import cache
+
+import numpy as np
+from borneo_agents.climber import Climber
+from borneo_agents.merchant import Merchant
+
+from borneo_env import Batch, Ruleset
+from borneo_env.agent import Random, ask
+from borneo_env.engine.state import copy_games
+
+
+def play(agents, ruleset=None, games=8, seed=5, first=0, **settings):
+    """A finished batch in which the agents sit in turn; an illegal move would raise."""
+    batch = Batch(games, ruleset or Ruleset(), seed=seed, first=first, finished="hold", **settings)
+    players = batch.ruleset.players
+    seated = (np.arange(first, first + games)[:, None] + np.arange(players)) % len(agents)
+    while len(rows := np.flatnonzero(batch.player >= 0)):
+        batch.step(ask(batch, rows, agents, seated), rows)
+    return batch
+
+
+@cache
+def decisions(ruleset):
+    """Complete games at all sorts of decisions of the merchant, the climber and random players; views, masks, dice."""
+    agents = [Merchant(), Random(), Climber()]
+    batch = Batch(6, ruleset, seed=9, finished="hold")
+    seated = np.arange(6)[:, None] + np.arange(ruleset.players)
+    games, views, masks, dice = [], [], [], []
+    while len(rows := np.flatnonzero(batch.player >= 0)):
+        games.append(copy_games(batch.games, rows))
+        for found, kept in zip(batch.view(rows), (views, masks, dice), strict=True):
+            kept.append(found)
+        batch.step(ask(batch, rows, agents, seated % 3), rows)
+    return tuple(map(np.concatenate, (games, views, masks, dice)))
