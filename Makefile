@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 .PHONY: run test soak ecosystem bench clean
 
 run: $(VENV)/installed
-	$(BIN)/borneo random --games 3000 --seed 1
+	$(BIN)/borneo arena random contractor climber merchant --games 4000 --players 4 --seed 1 --out out/arena
 
 test: $(VENV)/installed
 	$(BIN)/ruff check .
