@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from borneo_agents.results import Results, results
+from borneo_agents.statistics.results import Results, results
 
 
 def made_up(rng, log_strengths, players, deals, luck=0.0):

@@ -6,9 +6,9 @@ from dataclasses import asdict
 import numpy as np
 import pytest
 from arena_games import by_hand, made_up
-from borneo_agents.intervals import quantile
-from borneo_agents.planning import difference_told, games_needed, independent_spread, measured_spread
-from borneo_agents.results import BadResults, blocks
+from borneo_agents.statistics.intervals import quantile
+from borneo_agents.statistics.planning import difference_told, games_needed, independent_spread, measured_spread
+from borneo_agents.statistics.results import BadResults, blocks
 
 
 def test_a_textbook_sample_size():

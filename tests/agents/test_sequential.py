@@ -5,7 +5,7 @@ from dataclasses import asdict
 
 import numpy as np
 import pytest
-from borneo_agents.sequential import BETTER, NOT_BETTER, UNDECIDED, SequentialTest, bets, decisions
+from borneo_agents.statistics.sequential import BETTER, NOT_BETTER, UNDECIDED, SequentialTest, bets, decisions
 
 TESTS = 1500
 FOUR_ERRORS = 4 * np.sqrt(0.05 * 0.95 / TESTS)  # four standard errors of a measured rate: 0.0225

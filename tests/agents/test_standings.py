@@ -8,9 +8,9 @@ from dataclasses import asdict
 import numpy as np
 import pytest
 from arena_games import by_hand, made_up
-from borneo_agents.intervals import BOOTSTRAP, NONE, WILSON, draw_deals, mean_estimates, wilson
-from borneo_agents.results import BadResults, blocks, results
-from borneo_agents.standings import cross_table, lone_seats, standings
+from borneo_agents.statistics.intervals import BOOTSTRAP, NONE, WILSON, draw_deals, mean_estimates, wilson
+from borneo_agents.statistics.results import BadResults, blocks, results
+from borneo_agents.statistics.standings import cross_table, lone_seats, standings
 
 
 def rows(games, seed=0):
@@ -128,7 +128,7 @@ def test_wilson_interval_of_a_textbook():
 
 
 def test_each_resample_draws_as_many_deals_as_there_are(monkeypatch):
-    monkeypatch.setattr("borneo_agents.intervals.CELLS_AT_ONCE", 70)
+    monkeypatch.setattr("borneo_agents.statistics.intervals.CELLS_AT_ONCE", 70)
     drawn = np.concatenate(list(draw_deals(10, 101, np.random.default_rng(0))))
     assert drawn.shape == (101, 10)
     assert (drawn.sum(1) == 10).all()

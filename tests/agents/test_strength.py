@@ -8,9 +8,9 @@ import choix
 import numpy as np
 import pytest
 from arena_games import by_hand, made_up
-from borneo_agents.intervals import BOOTSTRAP, NONE
-from borneo_agents.results import results
-from borneo_agents.strength import POINTS, PRIOR_WINS, strengths
+from borneo_agents.statistics.intervals import BOOTSTRAP, NONE
+from borneo_agents.statistics.results import results
+from borneo_agents.statistics.strength import POINTS, PRIOR_WINS, strengths
 
 
 def rows(games, anchor=None, resamples=100):

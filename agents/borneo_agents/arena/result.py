@@ -18,11 +18,11 @@ from numpy.typing import NDArray
 from borneo_agents.arena.match import Fault
 from borneo_agents.arena.profile import Profile, profiles
 from borneo_agents.arena.tournament import Tournament
-from borneo_agents.planning import Plan, difference_told, games_needed, measured_spread
-from borneo_agents.results import BadResults, Results, results
-from borneo_agents.sequential import Verdict
-from borneo_agents.standings import LoneSeat, Meeting, Standing, cross_table, lone_seats, standings
-from borneo_agents.strength import Strengths, strengths
+from borneo_agents.statistics.planning import Plan, difference_told, games_needed, measured_spread
+from borneo_agents.statistics.results import BadResults, Results, results
+from borneo_agents.statistics.sequential import Verdict
+from borneo_agents.statistics.standings import LoneSeat, Meeting, Standing, cross_table, lone_seats, standings
+from borneo_agents.statistics.strength import Strengths, strengths
 from borneo_env.record import RULESET_KEYS
 
 DIFFERENCES = (0.01, 0.02, 0.05, 0.1)  # of "placed before the other", for which the games needed are told

@@ -19,8 +19,8 @@ from borneo_agents.arena.match import Match, NoNotes, Played, outcome_type, warm
 from borneo_agents.arena.records import write_records
 from borneo_agents.arena.result import ArenaResult, Question
 from borneo_agents.arena.tournament import Tournament, TournamentError, tournament
-from borneo_agents.results import blocks, results
-from borneo_agents.sequential import UNDECIDED, SequentialTest, Verdict
+from borneo_agents.statistics.results import blocks, results
+from borneo_agents.statistics.sequential import UNDECIDED, SequentialTest, Verdict
 from borneo_env.agent import Agent, find_agent
 from borneo_env.engine.batch import Batch, available_cores
 from borneo_env.ruleset import Ruleset

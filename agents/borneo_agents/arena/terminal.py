@@ -16,7 +16,7 @@ from rich.text import Text
 from borneo_agents.arena.result import ArenaResult
 from borneo_agents.arena.run import Progress
 from borneo_agents.arena.words import fault_rows, verdict_words, within
-from borneo_agents.results import results, seat_sums
+from borneo_agents.statistics.results import results, seat_sums
 
 PER_SECOND = 4  # how often the growing table is drawn
 

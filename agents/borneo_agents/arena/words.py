@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from borneo_agents.arena.result import ArenaResult
-from borneo_agents.intervals import Estimate
-from borneo_agents.sequential import BETTER, UNDECIDED
+from borneo_agents.statistics.intervals import Estimate
+from borneo_agents.statistics.sequential import BETTER, UNDECIDED
 
 
 class FaultRow(NamedTuple):

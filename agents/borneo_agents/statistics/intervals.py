@@ -14,7 +14,7 @@ from statistics import NormalDist
 
 import numpy as np
 
-from borneo_agents.results import Floats
+from borneo_agents.statistics.results import Floats
 
 CONFIDENCE = 0.95
 RESAMPLES = 1000

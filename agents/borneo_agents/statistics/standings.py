@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from borneo_agents.intervals import RESAMPLES, Estimate, mean_estimates
-from borneo_agents.results import Results, pair_sums, seat_sums, sums_by_cell
+from borneo_agents.statistics.intervals import RESAMPLES, Estimate, mean_estimates
+from borneo_agents.statistics.results import Results, pair_sums, seat_sums, sums_by_cell
 
 
 @dataclass(frozen=True)

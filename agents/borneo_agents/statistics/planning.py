@@ -8,8 +8,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from borneo_agents.intervals import quantile
-from borneo_agents.results import BadResults, Results, blocks
+from borneo_agents.statistics.intervals import quantile
+from borneo_agents.statistics.results import BadResults, Results, blocks
 
 ALPHA = 0.05
 POWER = 0.8

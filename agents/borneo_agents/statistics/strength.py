@@ -23,8 +23,16 @@ from itertools import combinations
 
 import numpy as np
 
-from borneo_agents.intervals import BOOTSTRAP, FEW_DEALS, NONE, RESAMPLES, Estimate, bootstrap_ends, draw_deals
-from borneo_agents.results import Floats, Ints, Results, pair_sums
+from borneo_agents.statistics.intervals import (
+    BOOTSTRAP,
+    FEW_DEALS,
+    NONE,
+    RESAMPLES,
+    Estimate,
+    bootstrap_ends,
+    draw_deals,
+)
+from borneo_agents.statistics.results import Floats, Ints, Results, pair_sums
 
 POINTS = 400 / math.log(10)  # as with Elo: 400 points more are ten times the strength
 PRIOR_WINS = 0.5

@@ -1,6 +1,6 @@
 """A test of "is A better?" that may be looked at after every deal, and stops as soon as it knows.
 
-Blocks are numbers in [0, 1], one per deal: `borneo_agents.results.blocks`. Two gamblers bet on them. One bets against
+Blocks are numbers in [0, 1], one per deal: `results.blocks`. Two gamblers bet on them. One bets against
 "the mean is at most par", the other against "the mean is at least par + effect". Each starts with 1 and plays a game
 that is fair, or worse, if the claim is true; so the chance that it ever has 1/alpha is at most alpha (Ville 1939; for
 bounded means Waudby-Smith and Ramdas 2024). Nothing else is assumed: no normal distribution, no known variance, any
@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from borneo_agents.results import Floats
+from borneo_agents.statistics.results import Floats
 
 UNDECIDED, BETTER, NOT_BETTER = "undecided", "better", "not better"
 MOST_AT_STAKE = 0.75  # of a gambler's money in one block
