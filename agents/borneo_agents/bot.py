@@ -34,7 +34,7 @@ class Scripted:
         act_games(
             self.kind,
             attributes(make_box(views.ruleset)),
-            attributes(views.games),
+            attributes(np.ascontiguousarray(views.games)),
             views.dice,
             actions,
             self._options,

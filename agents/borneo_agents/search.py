@@ -113,7 +113,7 @@ class Search:
 
     def act(self, views: Views) -> NDArray[np.int64]:
         """An action for each view."""
-        box, games = attributes(make_box(views.ruleset)), attributes(views.games)
+        box, games = attributes(make_box(views.ruleset)), attributes(np.ascontiguousarray(views.games))
         return np.array([self._decide(box, games, i, dice) for i, dice in enumerate(views.dice)], np.int64)
 
     def _decide(self, box: Any, games: Any, i: int, dice: np.uint64) -> int:
