@@ -3,7 +3,6 @@
 import json
 import re
 import shlex
-import sys
 from pathlib import Path
 
 import pytest
@@ -31,9 +30,6 @@ def with_my_bot(tmp_path, monkeypatch):
     (bot,) = (block for block in blocks("python") if "class MyBot" in block)
     (tmp_path / "my_bot.py").write_text(bot)
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("sys.path", list(sys.path))  # finding the bot adds the folder
-    yield
-    sys.modules.pop("my_bot", None)
 
 
 def test_borneo_commands_run(with_my_bot):

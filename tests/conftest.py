@@ -1,0 +1,13 @@
+"""What holds for every test."""
+
+import sys
+
+import pytest
+
+
+@pytest.fixture(autouse=True)
+def no_test_leaves_a_folder_behind(monkeypatch):
+    """Finding an agent adds the current folder to the path, where the next test would find another bot of that name."""
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    for name in [name for name in sys.modules if name.startswith("my_bot")]:
+        monkeypatch.delitem(sys.modules, name)
