@@ -62,7 +62,7 @@ class Ismcts(Search):
         self._path = np.zeros((DEEPEST, 2), np.int64)
         self._selection = Selection(float(explore), float(trust))
 
-    def _begin(self, box: Any, games: Any, i: int, dice: np.uint64) -> None:
+    def _begin(self, games: Any, i: int, dice: np.uint64) -> None:
         begin_tree(games, i, dice, self._study, self._tree)
 
     def _search(self, box: Any, games: Any, i: int, playouts: int) -> int:

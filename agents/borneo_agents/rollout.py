@@ -20,15 +20,16 @@ class Rollout(Search):
         super().__init__(budget, milliseconds, turns, policy)
         self._study = make_study()
 
-    def _begin(self, box: Any, games: Any, i: int, dice: np.uint64) -> None:
-        begin_comparison(games, i, dice, self._study)
+    def _begin(self, games: Any, i: int, dice: np.uint64) -> None:
+        begin_comparison(dice, self._study)
 
     def _search(self, box: Any, games: Any, i: int, playouts: int) -> int:
         return int(compare(box, games, i, self._study, self._playouts, playouts))
 
 
 @entry
-def begin_comparison(views, i, dice, study):
+def begin_comparison(dice, study):
+    """Forget the last decision."""
     begin(study, dice)
     study.totals[:] = 0.0
 

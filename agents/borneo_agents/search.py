@@ -117,7 +117,7 @@ class Search:
         return np.array([self._decide(box, games, i, dice) for i, dice in enumerate(views.dice)], np.int64)
 
     def _decide(self, box: Any, games: Any, i: int, dice: np.uint64) -> int:
-        self._begin(box, games, i, dice)
+        self._begin(games, i, dice)
         if self._milliseconds is None:
             return self._search(box, games, i, self._budget)
         end = time.perf_counter() + self._milliseconds / 1000
@@ -126,7 +126,7 @@ class Search:
             action = self._search(box, games, i, SLICE)
         return action
 
-    def _begin(self, box: Any, games: Any, i: int, dice: np.uint64) -> None:
+    def _begin(self, games: Any, i: int, dice: np.uint64) -> None:
         """Forget the last decision."""
         raise NotImplementedError
 
