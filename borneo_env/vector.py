@@ -12,8 +12,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from borneo_env.agent import RANDOM, Random, ask, find_opponents
 from borneo_env.engine.actions import action_table
-from borneo_env.engine.batch import Batch, fresh_seed, observe
-from borneo_env.engine.observe import LARGEST, SMALLEST, length
+from borneo_env.engine.batch import Batch, fresh_seed, observe, state
+from borneo_env.engine.observe import LARGEST, SMALLEST, length, state_length
 from borneo_env.engine.state import OVER, copy_games, slots_of
 from borneo_env.rewards import AT_THE_END, Reward, find_reward
 from borneo_env.ruleset import Ruleset
@@ -27,7 +27,8 @@ class Seats:
 
     `step(actions)` plays the learner's actions and everything up to its next decision. A game that ends is dealt anew
     at once: `observation` and `mask` then are those of the new game, and what the old one came to is in `final_*`
-    where `done` is true. All arrays are overwritten by the next step.
+    where `done` is true. All arrays are overwritten by the next step. With `whole_table` the learner is shown the whole
+    table (`Batch.state`), which begins with its observation: for critics that know more than the player.
     """
 
     def __init__(
@@ -43,6 +44,7 @@ class Seats:
         threads: int | None = None,
         deals_anew: bool = True,
         first: int = 0,
+        whole_table: bool = False,
     ) -> None:
         if seat != RANDOM_SEAT and (not isinstance(seat, int | np.integer) or not 0 <= seat < ruleset.players):
             raise ValueError(f"seat {seat!r} does not exist; use 0 to {ruleset.players - 1}, or {RANDOM_SEAT!r}")
@@ -58,10 +60,11 @@ class Seats:
             threads=threads,
         )
         self.deals_anew = deals_anew
+        self.whole_table = whole_table
         self._seat = seat
         self.seat: NDArray[np.int64] = np.zeros(size, np.int64)
         self._seated = np.zeros((size, ruleset.players), np.int64)  # the opponent in each seat; -1 is the learner
-        observation, _ = seat_spaces(ruleset, dtype)
+        observation, _ = seat_spaces(ruleset, dtype, whole_table)
         shape = (size, *observation.shape)
         self.observation = np.zeros(shape, dtype)
         self.final_observation = np.zeros(shape, dtype)
@@ -84,24 +87,62 @@ class Seats:
         self.batch.reset(seed, where)
         chosen = np.ones(len(self), np.bool_) if where is None else np.broadcast_to(where, len(self))
         self._take_seats(chosen)
-        self._play_opponents()
+        self._ask_opponents()
         self.done[:] = False
-        self.batch.observe(self.seat, out=self.observation)
+        self._observe(self.observation)
 
     def step(self, actions: ArrayLike) -> None:
         """Play the learner's actions and everything up to its next decision; the arrays have the outcome."""
-        before = copy_games(self.batch.games)
+        self.begin(actions)
+        self._ask_opponents()
+        self.finish()
+
+    def begin(self, actions: ArrayLike) -> None:
+        """The first part of a step: play the learner's actions."""
+        self._before = copy_games(self.batch.games)
         self.batch.step(actions)
-        self._play_opponents()
-        self.done[:] = self.batch.games["phase"] == OVER
-        self._give_rewards(before)
-        if self.done.any():
-            self._keep_results()
-            if self.deals_anew:
-                self.batch.reset(where=self.done)
-                self._take_seats(self.done)
-                self._play_opponents()
-        self.batch.observe(self.seat, out=self.observation)
+        self.reward[:] = 0
+        self.done[:] = False
+
+    def waiting(self) -> NDArray[np.intp]:
+        """The games where an opponent must be asked now; those that are over have been dealt anew before."""
+        self._play_compiled()
+        if self._end_games():
+            self._play_compiled()
+        player = self.batch.player
+        return np.flatnonzero((player >= 0) & (player != self.seat))
+
+    def finish(self) -> None:
+        """The last part of a step, when nobody waits: rewards of games that go on, and what the learner sees."""
+        if self.reward_function not in AT_THE_END:
+            self._give_rewards(np.flatnonzero(~self.done))
+        self._observe(self.observation)
+
+    def _ask_opponents(self) -> None:
+        while len(rows := self.waiting()):
+            self.batch.step(ask(self.batch, rows, self.opponents, self._seated), rows)
+
+    def _play_compiled(self) -> None:
+        """Play for the opponents that can be played without asking them."""
+        if all(isinstance(opponent, Random) for opponent in self.opponents):
+            self.batch.play_others(self.seat)
+
+    def _end_games(self) -> bool:
+        """Keep what the games that have just ended came to, and deal anew; returns whether there are new games."""
+        ended = (self.batch.games["phase"] == OVER) & ~self.done
+        rows = np.flatnonzero(ended)
+        if not len(rows):
+            return False
+        self.done[rows] = True
+        self._give_rewards(rows)
+        games, seats = copy_games(self.batch.games, rows), self.seat[rows]
+        self.final_observation[rows] = (state if self.whole_table else observe)(self.ruleset, games, seats)
+        self.final_scores[rows] = self.batch.result["scores"][rows, : self.ruleset.players]
+        self.final_places[rows] = self.batch.result["places"][rows, : self.ruleset.players]
+        if self.deals_anew:
+            self.batch.reset(where=ended)
+            self._take_seats(ended)
+        return self.deals_anew
 
     def _take_seats(self, chosen: NDArray[np.bool_]) -> None:
         """Seat the learner in new games, at a fixed seat or one drawn from the seed and the game's number."""
@@ -110,29 +151,13 @@ class Seats:
         from_learner = np.arange(self.ruleset.players) - self.seat[chosen, None]
         self._seated[chosen] = from_learner % self.ruleset.players - 1
 
-    def _play_opponents(self) -> None:
-        if all(isinstance(opponent, Random) for opponent in self.opponents):
-            self.batch.play_others(self.seat)
-            return
-        player = self.batch.player
-        rows = np.flatnonzero((player >= 0) & (player != self.seat))
-        while len(rows):
-            self.batch.step(ask(self.batch, rows, self.opponents, self._seated), rows)
-            rows = rows[(player[rows] >= 0) & (player[rows] != self.seat[rows])]
+    def _give_rewards(self, rows: NDArray[np.intp]) -> None:
+        before, after = copy_games(self._before, rows), copy_games(self.batch.games, rows)
+        values = self.reward_function(self.ruleset, before, after)
+        self.reward[rows] = values[np.arange(len(rows)), self.seat[rows]]
 
-    def _give_rewards(self, before: NDArray[np.void]) -> None:
-        rows = np.flatnonzero(self.done) if self.reward_function in AT_THE_END else np.arange(len(self))
-        self.reward[:] = 0
-        if len(rows):
-            games = copy_games(self.batch.games, rows)
-            values = self.reward_function(self.ruleset, copy_games(before, rows), games)
-            self.reward[rows] = values[np.arange(len(rows)), self.seat[rows]]
-
-    def _keep_results(self) -> None:
-        rows = np.flatnonzero(self.done)
-        self.final_observation[rows] = observe(self.ruleset, copy_games(self.batch.games, rows), self.seat[rows])
-        self.final_scores[rows] = self.batch.result["scores"][rows, : self.ruleset.players]
-        self.final_places[rows] = self.batch.result["places"][rows, : self.ruleset.players]
+    def _observe(self, out: NDArray[Any]) -> None:
+        (self.batch.state if self.whole_table else self.batch.observe)(self.seat, out=out)
 
 
 class BorneoVectorEnv(VectorEnv):
@@ -195,10 +220,11 @@ class BorneoVectorEnv(VectorEnv):
         return self.seats.mask.copy()
 
 
-def seat_spaces(ruleset: Ruleset, dtype: str) -> tuple[spaces.Box, spaces.Discrete]:
-    """The spaces of one seat's observation and action."""
+def seat_spaces(ruleset: Ruleset, dtype: str, whole_table: bool = False) -> tuple[spaces.Box, spaces.Discrete]:
+    """The spaces of one seat's observation (or of the whole table) and action."""
     if dtype not in DTYPES:
         raise ValueError(f"dtype {dtype!r} is not offered; use one of {', '.join(DTYPES)}")
     slots = slots_of(ruleset)
     numbers = np.dtype(dtype).type
-    return spaces.Box(SMALLEST, LARGEST, (length(slots),), numbers), spaces.Discrete(len(action_table(slots)))
+    numbers_shown = state_length(slots) if whole_table else length(slots)
+    return spaces.Box(SMALLEST, LARGEST, (numbers_shown,), numbers), spaces.Discrete(len(action_table(slots)))

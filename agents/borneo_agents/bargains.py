@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from borneo_agents.goods import appraise, doubles, gain_of, income, jokers_of, plus, prospects, spices
-from borneo_agents.room import ANY, whole
+from borneo_agents.room import ANY, TINY, whole
 from borneo_env.engine.actions import BARGAIN, JOKER, PAYMENT
 from borneo_env.engine.jit import rule
 from borneo_env.engine.rules.contracts import AMOUNT, OF_ONE_SPICE, first_owed
@@ -28,7 +28,7 @@ def choose_contract(box, g, options, count):
     chosen = options[0]
     for i in range(1, count):
         value = after_contract(box, g, options[i], have, twice, jokers, hoped)
-        if value > best:
+        if value > best + TINY:
             best, chosen = value, options[i]
     return chosen
 
@@ -101,7 +101,7 @@ def choose_payment(box, g, options, count):
         value += prospects(box, g, spices(g, me), doubles(g, me), jokers_of(g, me), hoped)
         g.stock[me, spice, size] += 1
         value += covers * SPICE_OWED
-        if value > best:
+        if value > best + TINY:
             best, chosen = value, options[i]
     return chosen
 
@@ -119,6 +119,7 @@ def most_gain(box, room, me, options, first, count):
     """Of the cards in the options from `first` on, the one that is worth most to an appraised player."""
     chosen = options[first]
     for i in range(first + 1, count):
-        if gain_of(box, room, me, options[i] - box.first_card) > gain_of(box, room, me, chosen - box.first_card):
+        best = gain_of(box, room, me, chosen - box.first_card)
+        if gain_of(box, room, me, options[i] - box.first_card) > best + TINY:
             chosen = options[i]
     return chosen

@@ -13,7 +13,8 @@ from borneo_env.engine.game import MAX_OPTIONS
 from borneo_env.engine.jit import attributes
 from borneo_env.engine.state import make_box
 
-RANDOM, CONTRACTOR, CLIMBER, MERCHANT = range(4)
+KINDS = 4
+RANDOM, CONTRACTOR, CLIMBER, MERCHANT = range(KINDS)
 
 
 class Scripted:

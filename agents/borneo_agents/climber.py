@@ -12,7 +12,7 @@ from borneo_agents.contests import best_attack, best_defence
 from borneo_agents.goods import appraise
 from borneo_agents.hands import count_hidden, count_strong
 from borneo_agents.ladders import come_back, contest_of, swap, transfer_of
-from borneo_agents.room import NONE, whole
+from borneo_agents.room import NONE, TINY, whole
 from borneo_agents.sharing import fill_pool, hand_out, lay_down, sharers_at, take_back
 from borneo_env.engine.actions import COMPANY, PASS, SLOT
 from borneo_env.engine.jit import rule
@@ -97,7 +97,7 @@ def strong_company(box, g, options, count, room, me):
     for i in range(count):
         company = options[i] - COMPANY
         value = share_of_rank(whole(g.height[company])) + STRONG_CARD * room.strong[company]
-        if value > best:
+        if value > best + TINY:
             best, chosen = value, options[i]
     return chosen
 
@@ -161,7 +161,7 @@ def climb(box, g, options, count, room, me):
             prize = prize_for(box, g, me, company, rank, above)
             between = rank - above - 1
             value, _ = best_attack(box, g, room, me, company, between, defender, prize, NONE, NONE, NONE)
-        if value > best:
+        if value > best + TINY:
             best, chosen = value, options[i]
     return chosen
 
@@ -210,7 +210,7 @@ def move_on(box, g, options, count, me):
             transfer(g, company, rank, goal)
             value = ladder_points(box, g, me)
             come_back(g, company, rank, goal)
-        if value >= best:
+        if value > best - TINY:
             best, chosen = value, options[i]
     return chosen
 
@@ -230,7 +230,7 @@ def ship_for_rank(box, g, options, count, room, me):
         covered = lay_down(box, g, card, at)
         value = lead(box, g, room, me, card, at)
         take_back(box, g, card, at, covered, me)
-        if value > best:
+        if value > best + TINY:
             best, chosen = value, options[i]
     return chosen
 
@@ -267,6 +267,6 @@ def weakest(box, g, options, count, me):
             for rank in range(g.height[company]):
                 if g.ladder[company, rank] == me:
                     value += box.strength[options[i] - box.first_card, company] * share_of_rank(whole(rank))
-        if value < best:
+        if value < best - TINY:
             best, chosen = value, options[i]
     return chosen

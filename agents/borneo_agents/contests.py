@@ -6,7 +6,7 @@ A card shows three flags of a company (strong) or one (weak), so sets of cards d
 from __future__ import annotations
 
 from borneo_agents.hands import STRONG_CARD, WEAK_CARD, share_of_hand
-from borneo_agents.room import ONE, whole
+from borneo_agents.room import ONE, TINY, whole
 from borneo_agents.sharing import STRONG
 from borneo_env.engine.jit import rule
 from borneo_env.engine.state import CARDS, HAND, NO_CARD
@@ -103,11 +103,11 @@ def best_attack(box, g, room, me, company, between, defender, prize, strength, c
                 needed = strength + STRONG * a + b - between + 1  # R4.6, R4.7
                 lost = defence_chance(g, room, defender, company, needed, a + b + cards)
                 value = (1.0 - lost) * prize - lost * LOST_ATTACK
-                if value > best:
+                if value > best + TINY:
                     cost, card = cheapest(box, g, room, company, me, low, STRONG, whole(a))
                     cost_weak, card_weak = cheapest(box, g, room, company, me, low, ONE, whole(b))
                     value -= cost + cost_weak
-                    if value > best:
+                    if value > best + TINY:
                         best, first = value, lower(card, card_weak)
     return best, first
 
@@ -131,6 +131,6 @@ def best_defence(box, g, room, me):
             if a + b > 0 and STRONG * a + b >= needed:
                 cost, card = cheapest(box, g, room, company, me, low, STRONG, whole(a))
                 cost_weak, card_weak = cheapest(box, g, room, company, me, low, ONE, whole(b))
-                if kept - cost - cost_weak > best:
+                if kept - cost - cost_weak > best + TINY:
                     best, first = kept - cost - cost_weak, lower(card, card_weak)
     return first

@@ -10,7 +10,7 @@ from borneo_agents.bot import CONTRACTOR, Scripted
 from borneo_agents.goods import appraise_all, gain_of
 from borneo_agents.hands import count_strong
 from borneo_agents.ladders import contest_of, swap
-from borneo_agents.room import whole
+from borneo_agents.room import TINY, whole
 from borneo_agents.sharing import STRONG, fill_pool, hand_out, lay_down, may_trigger, sharers_at, take_back
 from borneo_env.engine.actions import COMPANY, PASS, SLOT
 from borneo_env.engine.jit import rule
@@ -94,7 +94,7 @@ def step_up(box, g, options, count, room, me):
                 swap(g, company, rank, above)
                 value = best_haul(box, g, room, me)
                 swap(g, company, rank, above)
-                if value > best:
+                if value > best + TINY:
                     best, chosen = value, options[i]
     return chosen
 
@@ -154,7 +154,7 @@ def ship_for_goods(box, g, options, count, room, me):
         card = (options[i] - box.first_ship) // OPEN_PORTS
         at = (options[i] - box.first_ship) % OPEN_PORTS
         value = haul(box, g, room, me, card, at) - CROWDED * g.laid[at] - USEFUL * gain_of(box, room, me, card)
-        if value > best:
+        if value > best + TINY:
             best, chosen = value, options[i]
     return chosen
 
@@ -164,6 +164,7 @@ def least_needed(box, options, count, room, me):
     """Drop the card whose spice helps least."""
     chosen = options[0]
     for i in range(1, count):
-        if gain_of(box, room, me, options[i] - box.first_card) < gain_of(box, room, me, chosen - box.first_card):
+        least = gain_of(box, room, me, chosen - box.first_card)
+        if gain_of(box, room, me, options[i] - box.first_card) < least - TINY:
             chosen = options[i]
     return chosen

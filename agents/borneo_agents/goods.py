@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from borneo_agents.room import ANY, ONE, TWO, whole
+from borneo_agents.room import ANY, ONE, TINY, TWO, whole
 from borneo_env.engine.jit import rule
 from borneo_env.engine.rules.contracts import AMOUNT, OF_ONE_SPICE
 from borneo_env.engine.rules.ending import score
@@ -107,7 +107,7 @@ def best_contract(box, g, have, twice, jokers, hoped, taken):
                     price = amount - min(twice[spice], amount // 2)
                     missing = amount - have[spice] - jokers
                     value = (box.points[kind] - price) * chance(missing, hoped * REACH_SAME)
-                    if value > best:
+                    if value > best + TINY:
                         best, best_kind, best_spice = value, whole(kind), whole(spice)
             else:
                 price = N_SPICES * amount
@@ -116,7 +116,7 @@ def best_contract(box, g, have, twice, jokers, hoped, taken):
                     price -= min(twice[spice], amount // 2)
                     missing += max(0, amount - have[spice])
                 value = (box.points[kind] - price) * chance(missing, hoped * REACH_EACH)
-                if value > best:
+                if value > best + TINY:
                     best, best_kind, best_spice = value, whole(kind), ANY
     return best, best_kind, best_spice
 

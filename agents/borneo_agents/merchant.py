@@ -20,7 +20,7 @@ from borneo_agents.outlook import (
     survey,
     weigh_rivals,
 )
-from borneo_agents.room import ANY, NONE, ONE, whole
+from borneo_agents.room import ANY, NONE, ONE, TINY, whole
 from borneo_agents.sharing import STRONG, fill_pool, hand_out, lay_down, list_triggers, pick, sharers_at, take_back
 from borneo_env.engine.actions import COMPANY, PASS, SLOT
 from borneo_env.engine.jit import rule
@@ -99,7 +99,7 @@ def place(box, g, options, count, room):
         for rank in range(g.height[company]):
             if g.ladder[company, rank] == me:
                 value += OWN_TRADER
-        if value > best:
+        if value > best + TINY:
             best, chosen = value, options[i]
     return chosen
 
@@ -131,7 +131,7 @@ def move_traders(box, g, options, count, room):
             value = after_transfer(box, g, room, me, options[i]) - now
         else:
             value = attack_value(box, g, room, me, options[i], now)
-        if value > best:
+        if value > best + TINY:
             best, chosen = value, options[i]
     return chosen
 
@@ -207,7 +207,7 @@ def attack_value(box, g, room, me, action, now):
     company, rank, above = contest_of(box, action)
     spent = company if room.strong[company] == 1 else ANY
     prize = prize_of(box, g, room, me, company, rank, above, now, spent)
-    if prize <= 0:
+    if prize <= TINY:
         return NEVER
     defender = whole(g.ladder[company, above])
     value, _ = best_attack(box, g, room, me, company, rank - above - 1, defender, prize, NONE, NONE, NONE)
@@ -270,7 +270,7 @@ def give_way(box, g, options, count, room):
             transfer(g, company, rank, goal)
             value = their_turn(box, g, room, me)
             come_back(g, company, rank, goal)
-        if value > best:
+        if value > best + TINY:
             best, chosen = value, options[i]
     return chosen
 
@@ -300,7 +300,7 @@ def ship(box, g, options, count, room):
         card = (options[i] - box.first_ship) // OPEN_PORTS
         at = (options[i] - box.first_ship) % OPEN_PORTS
         value = after_ship(box, g, room, me, card, at) - hand_card(box, g, room, me, card)
-        if value > best:
+        if value > best + TINY:
             best, chosen = value, options[i]
     return chosen
 
@@ -349,7 +349,7 @@ def take(box, g, options, count, room):
             room.pool[k] = options[k] - box.first_card
         room.pool[i] = room.pool[count - 1]
         value = gain_of(box, room, me, options[i] - box.first_card) + rest_of_sharing(box, g, room, me, count - 1)
-        if value > best:
+        if value > best + TINY:
             best, chosen = value, options[i]
     return chosen
 
@@ -396,6 +396,6 @@ def drop(box, g, options, count, room):
     price_hand(box, g, room, me)
     chosen = options[0]
     for i in range(1, count):
-        if room.card_worth[options[i] - box.first_card] < room.card_worth[chosen - box.first_card]:
+        if room.card_worth[options[i] - box.first_card] < room.card_worth[chosen - box.first_card] - TINY:
             chosen = options[i]
     return chosen

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from borneo_agents.goods import gain_of
-from borneo_agents.room import ANY, whole
+from borneo_agents.room import ANY, TINY, whole
 from borneo_agents.sharing import A_MONOPOLY, A_SHARE, NOTHING_YET, foresee
 from borneo_env.engine.jit import rule
 from borneo_env.engine.state import AT_PORT, CARDS, N_COMPANIES, OPEN_PORTS
@@ -80,7 +80,7 @@ def best_trigger(box, g, room, at, player):
         if room.outcome[other] != NOTHING_YET and room.hold[player, other] > 0:
             value = port_for(box, g, room, at, other, player) + room.picks[other, player] * each
             hope = value * means(room, player, other)
-            if company == ANY or hope > most:
+            if company == ANY or hope > most + TINY:
                 best, most, company = value, hope, whole(other)
     return best, company
 

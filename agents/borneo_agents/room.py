@@ -16,6 +16,7 @@ from borneo_env.engine.state import CARDS, HAND_ROOM, N_COMPANIES, N_SPICES, OPE
 # function is compiled once, numbers from a record are made `whole` before they are handed on.
 whole = np.int64
 NONE, ONE, TWO = whole(0), whole(1), whole(2)
+TINY = 1e-9  # points that tell two values apart: less is rounding, which may differ between machines
 ANY = whole(-1)  # no particular company, contract or port
 
 MAX_TRIGGERS = HAND_ROOM * OPEN_PORTS

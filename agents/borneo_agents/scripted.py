@@ -1,16 +1,20 @@
-"""The scripted bots behind one compiled door: `choose` for one game, `act_games` for many."""
+"""The scripted bots behind one compiled door: `choose` for one game, `act_games` and `play_bots` for many."""
 
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
-from borneo_agents.bot import CLIMBER, CONTRACTOR, MERCHANT
+from borneo_agents.bot import CLIMBER, CONTRACTOR, KINDS, MERCHANT
 from borneo_agents.climber import climber
 from borneo_agents.contractor import contractor
 from borneo_agents.merchant import merchant
-from borneo_env.engine.dice import HALF, LOW
-from borneo_env.engine.game import legal
+from borneo_agents.room import ROOM
+from borneo_env.engine.batch import Batch
+from borneo_env.engine.dice import HALF, LOW, roll
+from borneo_env.engine.game import MAX_OPTIONS, legal
 from borneo_env.engine.jit import entry, rule
+from borneo_env.engine.loops import play
 
 
 @rule
@@ -33,3 +37,30 @@ def act_games(kind, boxes, views, dice, actions, options, rooms):
     for i in range(len(views)):
         count = legal(boxes[0], views[i], options)
         actions[i] = choose(kind, boxes[0], views[i], options, count, dice[i], rooms[0])
+
+
+NO_BOT = -1  # for a seat that somebody else decides for
+
+
+def play_bots(batch: Batch, kinds: NDArray[np.int8]) -> None:
+    """In every held game of a batch, let bots play on until somebody else decides or the game is over.
+
+    `kinds` (games, players) says which bot sits where, or NO_BOT. They play what they would if they were asked.
+    """
+    rooms = np.zeros((len(batch), KINDS), ROOM)  # each thread works in the first row of its slice
+    options = np.empty((len(batch), MAX_OPTIONS), np.int64)
+    batch.play(bots_play_games, kinds, options, rooms)
+
+
+@entry
+def bots_play_games(boxes, blank, runs, games, desks, masks, kinds, options, rooms):
+    """Let bots play on in every game."""
+    for i in range(len(games)):
+        while desks[i].count > 0 and kinds[i, games[i].player] != NO_BOT:
+            count = int(desks[i].count)
+            for k in range(count):
+                options[0, k] = desks[i].options[k]
+            kind = int(kinds[i, games[i].player])
+            dice = roll(games[i])
+            action = choose(kind, boxes[0], games[i], options[0], count, dice, rooms[0, kind])
+            play(boxes[0], blank, runs[0], games, i, desks[i], masks[i], action)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from borneo_agents.goods import gain_of
-from borneo_agents.room import ANY, ONE, whole
+from borneo_agents.room import ANY, ONE, TINY, whole
 from borneo_env.engine.jit import rule
 from borneo_env.engine.rules.cargo import TOP_ROW, goes_before, monopolist
 from borneo_env.engine.state import AT_PORT, CARDS, HAND, N_COMPANIES, NOBODY, OPEN_PORTS, SEATS
@@ -157,7 +157,7 @@ def pick(box, room, player, left):
     """Let a player take the best of the first `left` cards of the pool; the last one fills its place."""
     best = 0
     for i in range(1, left):
-        if gain_of(box, room, player, room.pool[i]) > gain_of(box, room, player, room.pool[best]):
+        if gain_of(box, room, player, room.pool[i]) > gain_of(box, room, player, room.pool[best]) + TINY:
             best = i
     room.got[player] += gain_of(box, room, player, room.pool[best])
     room.pool[best] = room.pool[left - 1]

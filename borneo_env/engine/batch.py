@@ -28,6 +28,7 @@ from borneo_env.engine.loops import (
     deal_stacked_games,
     draw_seats,
     first_illegal,
+    look_at_games,
     observe_game,
     observe_games,
     play_game,
@@ -98,6 +99,15 @@ def observe(
     if out is None:
         out = np.empty((len(games), length(slots_of(ruleset))), np.int8)
     observe_games(attributes(make_box(ruleset)), attributes(games), chosen, out)
+    return out
+
+
+def state(ruleset: Ruleset, games: NDArray[np.void], seats: ArrayLike, out: NDArray[Any] | None = None) -> NDArray[Any]:
+    """(games, length): the whole tables, secrets included, with seats counted from the given ones."""
+    chosen = np.broadcast_to(np.asarray(seats, np.int64), len(games)).copy()
+    if out is None:
+        out = np.empty((len(games), state_length(slots_of(ruleset))), np.int8)
+    state_of_games(attributes(make_box(ruleset)), attributes(games), chosen, out)
     return out
 
 
@@ -280,10 +290,11 @@ class Batch:
         self._parallel(observe_games, (self._box,), (self.games, chosen, out))
         return out
 
-    def state(self, seats: ArrayLike = 0) -> NDArray[np.int8]:
+    def state(self, seats: ArrayLike = 0, out: NDArray[Any] | None = None) -> NDArray[Any]:
         """(games, length): the whole table, secrets included, with seats counted from the given ones."""
         chosen = np.broadcast_to(np.asarray(seats, np.int64), len(self)).copy()
-        out = np.empty((len(self), state_length(slots_of(self.ruleset))), np.int8)
+        if out is None:
+            out = np.empty((len(self), state_length(slots_of(self.ruleset))), np.int8)
         self._parallel(state_of_games, (self._box,), (self.games, chosen, out))
         return out
 
@@ -295,6 +306,15 @@ class Batch:
         dice = np.empty(len(rows), np.uint64)
         self._parallel(view_games, (self.games, self._mask), (rows, views, masks, dice))
         return views, masks, dice
+
+    def look(self, rows: NDArray[np.intp]) -> tuple[NDArray[np.int8], NDArray[np.bool_], NDArray[np.uint64]]:
+        """What `view` shows, as observations instead of records: for agents that are networks."""
+        rows = self._checked_rows(rows)
+        observations = np.empty((len(rows), length(slots_of(self.ruleset))), np.int8)
+        masks = np.empty((len(rows), self._mask.shape[1]), np.bool_)
+        dice = np.empty(len(rows), np.uint64)
+        self._parallel(look_at_games, (self._box, self.games, self._mask), (rows, observations, masks, dice))
+        return observations, masks, dice
 
     def draw_seats(self) -> NDArray[np.int64]:
         """(games,): a seat at random for each game, the same for the same game everywhere."""
@@ -319,6 +339,10 @@ class Batch:
     def play_others(self, seats: ArrayLike) -> None:
         """In every held game, play random decisions until the given seat decides or the game is over."""
         self._on_games(play_others, np.broadcast_to(np.asarray(seats, np.int64), len(self)).copy())
+
+    def play(self, loop: Callable[..., Any], *arrays: NDArray[Any]) -> None:
+        """Run a compiled loop like those of `loops.py` on all games, with more arrays that have a row for each."""
+        self._on_games(loop, *arrays)
 
     def forced(self) -> NDArray[np.int16]:
         """(games,): the action where only one is legal, else NO_ACTION."""

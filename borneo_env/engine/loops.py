@@ -138,6 +138,16 @@ def view_games(games, masks, rows, views, view_masks, dice):
 
 
 @entry
+def look_at_games(boxes, games, masks, rows, observations, view_masks, dice):
+    """Write what the deciding players of some games know and may do, with random bits for each decision."""
+    for k in range(len(rows)):
+        g = games[rows[k]]
+        dice[k] = roll(g)
+        observe(boxes[0], g, int(g.player), observations[k])
+        view_masks[k, :] = masks[rows[k]]
+
+
+@entry
 def sample_games(games, desks, actions):
     """Draw a random legal action for every game from the game's own stream of choices."""
     for i in range(len(games)):
