@@ -359,7 +359,7 @@ def arena(
         Path | None, typer.Option("--out", help="Folder for games and results; a stopped run goes on there.")
     ] = None,
     lineups: Annotated[
-        str | None, typer.Option(help="round-robin, one-vs or mixed; by default one that suits the agents.")
+        str | None, typer.Option(help="round-robin, one-vs, challenge or mixed; by default one that suits the agents.")
     ] = None,
     until_decided: Annotated[
         str | None, typer.Option(metavar="A,B", help="Stop when it is decided whether A is better than B.")

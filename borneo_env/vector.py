@@ -72,6 +72,7 @@ class Seats:
         self.done = np.zeros(size, np.bool_)
         self.final_scores = np.zeros((size, ruleset.players), np.int32)
         self.final_places = np.zeros((size, ruleset.players), np.int8)
+        self.final_seat = np.zeros(size, np.int64)
         self.reset()
 
     def __len__(self) -> int:
@@ -87,6 +88,7 @@ class Seats:
         self.batch.reset(seed, where)
         chosen = np.ones(len(self), np.bool_) if where is None else np.broadcast_to(where, len(self))
         self._take_seats(chosen)
+        self._before = copy_games(self.batch.games)
         self._ask_opponents()
         self.done[:] = False
         self._observe(self.observation)
@@ -137,6 +139,7 @@ class Seats:
         self._give_rewards(rows)
         games, seats = copy_games(self.batch.games, rows), self.seat[rows]
         self.final_observation[rows] = (state if self.whole_table else observe)(self.ruleset, games, seats)
+        self.final_seat[rows] = seats
         self.final_scores[rows] = self.batch.result["scores"][rows, : self.ruleset.players]
         self.final_places[rows] = self.batch.result["places"][rows, : self.ruleset.players]
         if self.deals_anew:

@@ -1,4 +1,4 @@
-"""The scripted bots behind one compiled door: `choose` for one game, `act_games` and `play_bots` for many."""
+"""The scripted bots behind one compiled door: `choose` for one game, `act_games` and `Bots` for many."""
 
 from __future__ import annotations
 
@@ -42,14 +42,20 @@ def act_games(kind, boxes, views, dice, actions, options, rooms):
 NO_BOT = -1  # for a seat that somebody else decides for
 
 
-def play_bots(batch: Batch, kinds: NDArray[np.int8]) -> None:
-    """In every held game of a batch, let bots play on until somebody else decides or the game is over.
+class Bots:
+    """Scripted bots that play on in the held games of a batch, without being asked one by one."""
 
-    `kinds` (games, players) says which bot sits where, or NO_BOT. They play what they would if they were asked.
-    """
-    rooms = np.zeros((len(batch), KINDS), ROOM)  # each thread works in the first row of its slice
-    options = np.empty((len(batch), MAX_OPTIONS), np.int64)
-    batch.play(bots_play_games, kinds, options, rooms)
+    def __init__(self, batch: Batch) -> None:
+        self._batch = batch
+        self._rooms = np.zeros((len(batch), KINDS), ROOM)  # each thread works in the first row of its slice
+        self._options = np.empty((len(batch), MAX_OPTIONS), np.int64)
+
+    def play(self, kinds: NDArray[np.int8]) -> None:
+        """Play on in every game until somebody else decides, or to its end: what the bots would play if asked.
+
+        `kinds` (games, players) says which bot sits where, or NO_BOT.
+        """
+        self._batch.play(bots_play_games, kinds, self._options, self._rooms)
 
 
 @entry

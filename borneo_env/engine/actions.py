@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from borneo_env.cards import CARGO_CARDS, COMPANIES, CONTRACT_KINDS, SPICES
 
+ACTION_VERSION = 1  # trained policies are made for one; a test knows when it must change
 SIZES = ("single", "double", "port")
 OTHERS = len(COMPANIES) - 1
 OPEN_PORTS = 3

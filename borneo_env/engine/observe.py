@@ -42,6 +42,7 @@ from borneo_env.engine.state import (
 )
 from borneo_env.ruleset import PLAYER_COUNTS
 
+OBSERVATION_VERSION = 1  # trained policies are made for one; a test knows when it must change
 AGES = ("newest pile", "pile before", "older piles")  # draw piles told apart (R11.3)
 N_AGES = len(AGES)
 TAKERS = 6  # traders of a distribution told in advance

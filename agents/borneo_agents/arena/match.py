@@ -85,6 +85,7 @@ def outcome_type(players: int) -> np.dtype[Any]:
             ("pirates", "i1"),  # seat the pirate ship lies with, or -1
             ("ports_taken", "i2", (players,)),  # those that were paid with included
             ("tally", "i2", (players, len(TALLIES))),
+            ("rank", "f4", (players,)),  # of the own traders on their ladders, on average; 1 is the top
             ("offender", "i1"),  # seat that lost at once by a fault, or -1
         ]
     )
@@ -257,9 +258,17 @@ class Match:
         self.outcomes["cargo"] = games["stock"][:, :players].sum((2, 3), dtype=np.int16) - self.outcomes["ports"]
         self.outcomes["pirates"] = games["pirates"]
         self.outcomes["tally"] = games["tally"][:, :players]
+        self.outcomes["rank"] = mean_ranks(games["ladder"], players)
         cut = np.flatnonzero(self.outcomes["offender"] != NOBODY)
         self.outcomes["places"][cut] = 1
         self.outcomes["places"][cut, self.outcomes["offender"][cut]] = players
+
+
+def mean_ranks(ladder: NDArray[np.int8], players: int) -> NDArray[np.float64]:
+    """(games, players): the mean rank of each player's traders on ladders (games, companies, slots)."""
+    theirs = ladder[:, None] == np.arange(players)[:, None, None]
+    ranks = np.arange(1, ladder.shape[2] + 1)
+    return (theirs * ranks).sum((2, 3)) / np.maximum(theirs.sum((2, 3)), 1)
 
 
 class _Failure(Exception):

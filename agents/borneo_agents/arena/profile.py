@@ -17,6 +17,7 @@ from borneo_env.ruleset import Ruleset
 
 CARGO, PORTS, PIRATES = "cargo cards", "ports", "pirates"
 SOURCES = (*CONTRACT_KINDS, CARGO, PORTS, PIRATES)
+MORE_DOINGS = {"ports taken": "ports_taken", "mean rank at the end": "rank"}
 
 
 @dataclass(frozen=True)
@@ -25,7 +26,7 @@ class Profile:
     seats: int  # how often it sat at a table
     points: dict[str, float]  # by source, see SOURCES
     contracts: dict[str, float]  # by kind
-    doings: dict[str, float]  # see TALLIES, and the ports it took
+    doings: dict[str, float]  # see TALLIES, and MORE_DOINGS
     decisions: float  # of its own, forced ones not counted
     turns: float  # of its games, all players together
     win_share_by_seat: tuple[float | None, ...]  # in turn order, the start player's first; None where it never sat
@@ -51,7 +52,7 @@ def profiles(agents: tuple[str, ...], ruleset: Ruleset, outcomes: NDArray[np.voi
                 int(own.sum()),
                 dict(zip(SOURCES, points[own].mean(0).tolist(), strict=True)),
                 dict(zip(CONTRACT_KINDS, outcomes["fulfilled"][own].mean(0).tolist(), strict=True)),
-                doings | {"ports taken": float(outcomes["ports_taken"][own].mean())},
+                doings | {name: float(outcomes[field][own].mean()) for name, field in MORE_DOINGS.items()},
                 float(outcomes["decisions"][own].mean()),
                 float(turns[own].mean()),
                 tuple(_mean(wins[own & (in_turn == seat)]) for seat in seats),

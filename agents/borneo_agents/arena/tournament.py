@@ -23,10 +23,11 @@ from numpy.typing import NDArray
 from borneo_env.engine.batch import LAST_NUMBER
 from borneo_env.ruleset import Ruleset
 
-ROUND_ROBIN, ONE_VS, MIXED = "round-robin", "one-vs", "mixed"
+ROUND_ROBIN, ONE_VS, MIXED, CHALLENGE = "round-robin", "one-vs", "mixed", "challenge"
 LINEUPS = {
     ROUND_ROBIN: "every choice of agents that fills the table; all of them and some twice, if there are too few",
     ONE_VS: "every agent against a table full of each other agent",
+    CHALLENGE: "the first agent against a table full of each other agent",
     MIXED: "all agents in a circle drawn for each deal, and every stretch of it",
 }
 LARGEST_ROUND_ROBIN = 30  # games of a block; where there were more, mixed line-ups see more deals in as many games
@@ -106,8 +107,10 @@ def _random_bits(seed: int, deal: int, count: int) -> NDArray[np.uint64]:
 
 
 def circles(lineups: str, agents: int, players: int) -> list[Circle]:
-    """The line-ups of a block. Every agent is in as many places of them as every other."""
+    """The line-ups of a block. Every agent is in as many places of them as every other, but for a challenge."""
     everybody = tuple(range(agents))
+    if lineups == CHALLENGE:
+        return [(0, *[rest] * (players - 1)) for rest in everybody[1:]]
     if lineups == ONE_VS:
         return [(one, *[rest] * (players - 1)) for one, rest in permutations(everybody, 2)]
     if lineups == MIXED:

@@ -1,0 +1,38 @@
+"""Policy: a trained network as an agent, on NumPy alone."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from borneo_agents.model import Model, ModelError, best_actions, drawn_actions, read_model
+from borneo_env.agent import UnknownAgent, Views
+
+SHIPPED = Path(__file__).parent / "shipped"
+
+
+class Policy:
+    """Plays what a trained network likes.
+
+    Arguments:
+        path: folder of the model, or the model itself; without it, the policy that comes with the package.
+        sample: draw each action by how much it is liked, instead of playing the one that is liked most.
+    """
+
+    def __init__(self, path: str | Path | Model | None = None, sample: bool = False) -> None:
+        if type(sample) is not bool:
+            raise UnknownAgent(f"sample is True or False, not {sample!r}")
+        self.model = path if isinstance(path, Model) else read_model(SHIPPED if path is None else str(path))
+        self._sample = sample
+
+    def act(self, views: Views) -> NDArray[np.int64]:
+        """An action for each view."""
+        edition = self.model.card.edition
+        if views.ruleset.edition != edition:
+            raise ModelError(f"the policy was trained for the {edition} edition, not for {views.ruleset.name}")
+        logits = self.model.logits(views.observe())
+        if self._sample:
+            return drawn_actions(logits, views.mask, views.dice)
+        return best_actions(logits, views.mask)

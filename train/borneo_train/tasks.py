@@ -1,0 +1,92 @@
+"""Tasks: what can be learnt, and how well an agent does it, measured in the arena."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from borneo_agents.arena import ArenaResult, play_arena
+from borneo_agents.arena.profile import points_by_source
+from borneo_agents.arena.tournament import CHALLENGE
+from borneo_agents.statistics.intervals import mean_estimates
+from borneo_agents.statistics.results import seat_sums
+from numpy.typing import NDArray
+
+from borneo_env.agent import Agent
+from borneo_env.cards import CONTRACT_KINDS
+from borneo_env.engine.state import CONTESTS_DEFENDED, CONTESTS_WON
+
+LEARNER = "learner"
+
+
+@dataclass(frozen=True)
+class Measure:
+    """A figure for each seat of each game."""
+
+    name: str
+    of_seats: Callable[[ArenaResult], NDArray[np.floating[Any]]]  # (games, players)
+    bounds: tuple[float, float] | None
+    more_is_better: bool = True
+
+
+@dataclass(frozen=True)
+class Task:
+    """A reward to learn from, and what shows how well it was learnt; the first measure decides."""
+
+    reward: str
+    measures: tuple[Measure, ...]
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """What an agent came to against a table full of others, with its 95 % interval."""
+
+    measure: str
+    against: str
+    players: int
+    games: int
+    seed: int
+    value: float
+    low: float | None
+    high: float | None
+
+
+def _contract_points(result: ArenaResult) -> NDArray[np.floating[Any]]:
+    points = points_by_source(result.tournament.ruleset, result.outcomes)
+    return points[..., : len(CONTRACT_KINDS)].sum(-1).astype(float)
+
+
+def _contests_won(result: ArenaResult) -> NDArray[np.floating[Any]]:
+    return result.outcomes["tally"][..., [CONTESTS_WON, CONTESTS_DEFENDED]].sum(-1).astype(float)
+
+
+WIN_SHARE = Measure("win share", lambda result: result.results.win_shares, (0.0, 1.0))
+CONTRACT_POINTS = Measure("contract points", _contract_points, None)
+MEAN_RANK = Measure("mean rank", lambda result: result.outcomes["rank"].astype(float), None, more_is_better=False)
+CONTESTS = Measure("contests won", _contests_won, None)
+
+TASKS = {
+    "win": Task("win", (WIN_SHARE,)),
+    "contracts": Task("contracts", (CONTRACT_POINTS, WIN_SHARE)),
+    "ranks": Task("ranks", (MEAN_RANK, CONTESTS, WIN_SHARE)),
+}
+
+
+def examine(
+    agent: str | Agent, task: Task, against: str, *, players: int, games: int, seed: int, jobs: int | None = None
+) -> list[Measurement]:
+    """Measure an agent, alone at tables full of another, on the same deals from every seat."""
+    table = {LEARNER: agent, against: against}
+    result = play_arena(table, lineups=CHALLENGE, players=players, games=games, seed=seed, jobs=jobs)
+    rng = np.random.default_rng(seed)
+    measurements = []
+    for measure in task.measures:
+        sums, counts = seat_sums(result.results, measure.of_seats(result))
+        estimate = mean_estimates(sums[:, :1], counts[:, :1], rng, measure.bounds)[0]
+        played = int(counts[:, 0].sum())
+        measurements.append(
+            Measurement(measure.name, against, players, played, seed, estimate.value, estimate.low, estimate.high)
+        )
+    return measurements

@@ -1,0 +1,220 @@
+"""BorneoVecEnv: thousands of games as one vector environment of stable-baselines3, with one learner seat in each.
+
+Opponents sit inside: scripted bots play on compiled, networks answer for all their games together. Games of 3, 4 and 5
+players are played side by side, since observations and actions are the same. There is no loop over games in Python but
+for those that have just ended, whose last observation stable-baselines3 wants in a dictionary each.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+import numpy as np
+from borneo_agents.scripted import NO_BOT, Bots
+from numpy.typing import NDArray
+from stable_baselines3.common.vec_env.base_vec_env import VecEnv, VecEnvIndices, VecEnvStepReturn
+
+from borneo_env.engine.batch import Batch
+from borneo_env.rewards import Reward
+from borneo_env.ruleset import Ruleset
+from borneo_env.vector import Seats, seat_spaces
+from borneo_train.opponents import FIRST_NETWORK, Cast
+
+LEARNER = -1
+
+
+class Table(Seats):
+    """The games of one player count: `Seats` whose opponents are cast anew for each game."""
+
+    def __init__(self, size: int, ruleset: Ruleset, cast: Cast, rng: np.random.Generator, **settings: Any) -> None:
+        self._cast = cast
+        self._rng = rng
+        self._bots: Bots | None = None  # made with the batch
+        super().__init__(size, ruleset, **settings)
+
+    @property
+    def seated(self) -> NDArray[np.int64]:
+        """(games, players): who sits where: LEARNER, a kind of scripted bot, or FIRST_NETWORK and on."""
+        return self._seated
+
+    def go_on(self, batch: Batch, seat: NDArray[np.int64], seated: NDArray[np.int64]) -> None:
+        """Go on with saved games."""
+        if (len(batch), batch.ruleset) != (len(self), self.ruleset):
+            raise ValueError(f"{len(batch)} games of {batch.ruleset.name} are no {len(self)} of {self.ruleset.name}")
+        self.batch = batch
+        self.seat[:], self._seated[:] = seat, seated
+        self._bots = Bots(batch)
+        self._observe(self.observation)
+
+    def _take_seats(self, chosen: NDArray[np.bool_]) -> None:
+        super()._take_seats(chosen)
+        rows = np.flatnonzero(chosen)
+        seats = np.arange(self.ruleset.players)
+        cast = self._cast.draw(self._rng, (len(rows), self.ruleset.players))
+        self._seated[rows] = np.where(seats == self.seat[rows, None], LEARNER, cast)
+
+    def _play_compiled(self) -> None:
+        if self._bots is None:
+            self._bots = Bots(self.batch)
+        self._bots.play(np.where(self._seated < FIRST_NETWORK, self._seated, NO_BOT).astype(np.int8))
+
+    def _ask_opponents(self) -> None:
+        """Networks are asked by the vector environment, for all tables together."""
+
+
+class Decider(Protocol):
+    """A network as an opponent."""
+
+    def choose(
+        self, observations: NDArray[np.int8], masks: NDArray[np.bool_], dice: NDArray[np.uint64]
+    ) -> NDArray[np.int64]:
+        """A legal action for each decision."""
+
+
+class BorneoVecEnv(VecEnv):
+    """One learner seat in each of many games.
+
+    Arguments:
+        games: how many are played side by side, shared evenly among the player counts.
+        cast: who the opponents are.
+        networks: those of the cast that are no scripted bots.
+        players: the player counts.
+        reward: a name from `borneo_env.rewards`, or a function.
+        whole_table: observe the whole table, secrets included; the first numbers are what the seat knows.
+        seed: decides deals, seats and opponents.
+    """
+
+    def __init__(
+        self,
+        games: int,
+        cast: Cast,
+        networks: Sequence[Decider] = (),
+        *,
+        players: Sequence[int] = (3, 4, 5),
+        reward: str | Reward = "win",
+        whole_table: bool = True,
+        seed: int = 0,
+        threads: int | None = None,
+        **fields: Any,
+    ) -> None:
+        if games < len(players):
+            raise ValueError(f"{games} games are too few for {len(players)} player counts: one for each at least")
+        self.networks = networks
+        self.rng = np.random.default_rng(seed)
+        sizes = [len(part) for part in np.array_split(np.arange(games), len(players))]
+        self.tables = [
+            Table(
+                size,
+                Ruleset(players=count, **fields),
+                cast,
+                self.rng,
+                reward=reward,
+                seed=seed,
+                whole_table=whole_table,
+                threads=threads,
+            )
+            for size, count in zip(sizes, players, strict=True)
+        ]
+        self._ends = np.cumsum(sizes)[:-1]
+        self._infos: list[dict[str, Any]] = [{} for _ in range(games)]
+        ruleset = self.tables[0].ruleset
+        super().__init__(games, *seat_spaces(ruleset, "int8", whole_table))
+
+    # ------------------------------------------------------------ what stable-baselines3 calls
+
+    def reset(self) -> NDArray[np.int8]:
+        """Deal new games: from the first on if a seed was given (`seed`), else the next ones."""
+        seed = self._seeds[0]
+        for table in self.tables:
+            table.reset(seed, None if seed is not None else True)
+        self._bring_to_learners()
+        self._reset_seeds()
+        self._reset_options()
+        return self.observations()
+
+    def step_async(self, actions: NDArray[np.integer[Any]]) -> None:
+        self._actions = np.split(np.asarray(actions), self._ends)
+
+    def step_wait(self) -> VecEnvStepReturn:
+        for table, actions in zip(self.tables, self._actions, strict=True):
+            table.begin(actions)
+        self._bring_to_learners()
+        rewards = np.concatenate([table.reward for table in self.tables])
+        dones = np.concatenate([table.done for table in self.tables])
+        return self.observations(), rewards, dones, self._told(dones)
+
+    def action_masks(self) -> NDArray[np.bool_]:
+        """(games, actions): which actions are legal."""
+        return np.concatenate([table.mask for table in self.tables])
+
+    def env_method(
+        self, method_name: str, *method_args: Any, indices: VecEnvIndices = None, **method_kwargs: Any
+    ) -> list[Any]:
+        """For `action_masks`, which is all that masked algorithms ask for: a mask for each game."""
+        if method_name != "action_masks":
+            raise NotImplementedError(f"the games are no environments of their own: they have no {method_name!r}")
+        return list(self.action_masks()[self._get_indices(indices)])
+
+    def has_attr(self, attr_name: str) -> bool:
+        return attr_name == "action_masks"
+
+    def get_attr(self, attr_name: str, indices: VecEnvIndices = None) -> list[Any]:
+        if attr_name != "render_mode":
+            raise AttributeError(f"the games are no environments of their own: they have no {attr_name!r}")
+        return [None for _ in self._get_indices(indices)]
+
+    def set_attr(self, attr_name: str, value: Any, indices: VecEnvIndices = None) -> None:
+        raise NotImplementedError("the games are no environments of their own: they have no attributes to set")
+
+    def env_is_wrapped(self, wrapper_class: type[Any], indices: VecEnvIndices = None) -> list[bool]:
+        return [False for _ in self._get_indices(indices)]
+
+    def close(self) -> None:
+        """Nothing is held."""
+
+    # ------------------------------------------------------------ the games
+
+    def observations(self) -> NDArray[np.int8]:
+        """(games, numbers): what the learners see, in an array of its own."""
+        return np.concatenate([table.observation for table in self.tables])
+
+    def _bring_to_learners(self) -> None:
+        """Play on in all games until every learner decides."""
+        while len(np.concatenate(waiting := [table.waiting() for table in self.tables])):
+            self._answer(waiting)
+        for table in self.tables:
+            table.finish()
+
+    def _answer(self, waiting: list[NDArray[np.intp]]) -> None:
+        """Play the decisions of networks in these games, each network once for all of its games."""
+        asked = list(zip(self.tables, waiting, strict=True))
+        looks = zip(*(table.batch.look(rows) for table, rows in asked), strict=True)
+        observations, masks, dice = map(np.concatenate, looks)
+        who = np.concatenate([table.seated[rows, table.batch.player[rows]] for table, rows in asked])
+        actions = np.empty(len(who), np.int64)
+        for number, network in enumerate(self.networks, start=FIRST_NETWORK):
+            mine = np.flatnonzero(who == number)
+            if len(mine) == len(who):
+                actions = network.choose(observations, masks, dice)
+            elif len(mine):
+                actions[mine] = network.choose(observations[mine], masks[mine], dice[mine])
+        ends = np.cumsum([len(rows) for rows in waiting])[:-1]
+        for (table, rows), chosen in zip(asked, np.split(actions, ends), strict=True):
+            if len(rows):
+                table.batch.step(chosen, rows)
+
+    def _told(self, dones: NDArray[np.bool_]) -> list[dict[str, Any]]:
+        """The infos: those of games that ended have the last observation, and the game's points and places."""
+        infos = self._infos.copy()
+        offset = 0
+        for table in self.tables:
+            for row in np.flatnonzero(table.done).tolist():
+                infos[offset + row] = {
+                    "terminal_observation": table.final_observation[row].copy(),
+                    "scores": table.final_scores[row].copy(),
+                    "places": table.final_places[row].copy(),
+                    "seat": int(table.final_seat[row]),
+                }
+            offset += len(table)
+        return infos
