@@ -76,9 +76,12 @@ class Training(BaseCallback):
         self.stopping = False
         self._prepare_folder(resume)
         device = torch.device(settings.device or "cpu")
+        torch.set_float32_matmul_precision("high")  # of no effect on a CPU
         self.current, self.earlier = Network(device), Network(device)
         self.games = self._make_games(self.cast)
         self.learner = self._make_learner(device)
+        for network in (self.current, self.earlier):
+            network.load(self.learner.policy.actor_layers())
         if resume:
             self._take_up(checkpoint.restore(checkpoint.newest(self.folder / "checkpoints"), self.learner, self.games))
 

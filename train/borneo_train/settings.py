@@ -13,7 +13,7 @@ Text = str  # so that typer reads the annotations of the fields below
 LAPTOP, GPU = "laptop", "gpu"
 PRESETS: dict[str, dict[str, Any]] = {
     LAPTOP: {
-        "games": 192, "horizon": 64, "minibatch": 2048, "epochs": 2, "actor": "256,256", "critic": "256,256",
+        "games": 1536, "horizon": 16, "minibatch": 1024, "epochs": 1, "actor": "256,128", "critic": "128,128",
         "steps": 1_000_000, "device": "cpu", "evaluate_every": 250_000, "evaluation_games": 400,
     },
     GPU: {
