@@ -89,6 +89,7 @@ class Seats:
         chosen = np.ones(len(self), np.bool_) if where is None else np.broadcast_to(where, len(self))
         self._take_seats(chosen)
         self._before = copy_games(self.batch.games)
+        self._moved = np.arange(len(self))
         self._ask_opponents()
         self.done[:] = False
         self._observe(self.observation)
@@ -103,16 +104,19 @@ class Seats:
         """The first part of a step: play the learner's actions."""
         self._before = copy_games(self.batch.games)
         self.batch.step(actions)
+        self._moved = np.arange(len(self))
         self.reward[:] = 0
         self.done[:] = False
 
     def waiting(self) -> NDArray[np.intp]:
-        """The games where an opponent must be asked now; those that are over have been dealt anew before."""
-        self._play_compiled()
-        if self._end_games():
-            self._play_compiled()
-        player = self.batch.player
-        return np.flatnonzero((player >= 0) & (player != self.seat))
+        """The games where an opponent must be asked now; when nobody is left to ask, games that ended are dealt anew."""
+        rows = self._with_opponents(self._moved)
+        return rows if len(rows) else self._with_opponents(self._end_games())
+
+    def answer(self, rows: NDArray[np.intp], actions: ArrayLike) -> None:
+        """Play the opponents' actions in the games that were waiting."""
+        self.batch.step(actions, rows)
+        self._moved = rows
 
     def finish(self) -> None:
         """The last part of a step, when nobody waits: rewards of games that go on, and what the learner sees."""
@@ -122,19 +126,26 @@ class Seats:
 
     def _ask_opponents(self) -> None:
         while len(rows := self.waiting()):
-            self.batch.step(ask(self.batch, rows, self.opponents, self._seated), rows)
+            self.answer(rows, ask(self.batch, rows, self.opponents, self._seated))
 
-    def _play_compiled(self) -> None:
+    def _with_opponents(self, rows: NDArray[np.intp]) -> NDArray[np.intp]:
+        """Those of some games where an opponent must be asked."""
+        if len(rows):
+            self._play_compiled(rows)
+        player = self.batch.games["player"][rows]
+        return rows[(player >= 0) & (player != self.seat[rows])]
+
+    def _play_compiled(self, rows: NDArray[np.intp]) -> None:
         """Play for the opponents that can be played without asking them."""
         if all(isinstance(opponent, Random) for opponent in self.opponents):
             self.batch.play_others(self.seat)
 
-    def _end_games(self) -> bool:
-        """Keep what the games that have just ended came to, and deal anew; returns whether there are new games."""
+    def _end_games(self) -> NDArray[np.intp]:
+        """Keep what the games that have ended came to; returns those that are dealt anew."""
         ended = (self.batch.games["phase"] == OVER) & ~self.done
         rows = np.flatnonzero(ended)
         if not len(rows):
-            return False
+            return rows
         self.done[rows] = True
         self._give_rewards(rows)
         games, seats = copy_games(self.batch.games, rows), self.seat[rows]
@@ -142,10 +153,11 @@ class Seats:
         self.final_seat[rows] = seats
         self.final_scores[rows] = self.batch.result["scores"][rows, : self.ruleset.players]
         self.final_places[rows] = self.batch.result["places"][rows, : self.ruleset.players]
-        if self.deals_anew:
-            self.batch.reset(where=ended)
-            self._take_seats(ended)
-        return self.deals_anew
+        if not self.deals_anew:
+            return rows[:0]
+        self.batch.reset(where=ended)
+        self._take_seats(ended)
+        return rows
 
     def _take_seats(self, chosen: NDArray[np.bool_]) -> None:
         """Seat the learner in new games, at a fixed seat or one drawn from the seed and the game's number."""

@@ -50,22 +50,24 @@ class Bots:
         self._rooms = np.zeros((len(batch), KINDS), ROOM)  # each thread works in the first row of its slice
         self._options = np.empty((len(batch), MAX_OPTIONS), np.int64)
 
-    def play(self, kinds: NDArray[np.int8]) -> None:
-        """Play on in every game until somebody else decides, or to its end: what the bots would play if asked.
+    def play(self, kinds: NDArray[np.int8], rows: NDArray[np.intp]) -> None:
+        """Play on in some games until somebody else decides, or to their ends: what the bots would play if asked.
 
-        `kinds` (games, players) says which bot sits where, or NO_BOT.
+        `kinds` (games of the batch, players) says which bot sits where, or NO_BOT.
         """
-        self._batch.play(bots_play_games, kinds, self._options, self._rooms)
+        scratch = (self._options[: len(rows)], self._rooms[: len(rows)])
+        self._batch.play(bots_play_games, rows, (kinds,), scratch)
 
 
 @entry
-def bots_play_games(boxes, blank, runs, games, desks, masks, kinds, options, rooms):
-    """Let bots play on in every game."""
-    for i in range(len(games)):
+def bots_play_games(boxes, blank, runs, games, desks, masks, kinds, rows, options, rooms):
+    """Let bots play on in some games."""
+    for k in range(len(rows)):
+        i = rows[k]
         while desks[i].count > 0 and kinds[i, games[i].player] != NO_BOT:
             count = int(desks[i].count)
-            for k in range(count):
-                options[0, k] = desks[i].options[k]
+            for n in range(count):
+                options[0, n] = desks[i].options[n]
             kind = int(kinds[i, games[i].player])
             dice = roll(games[i])
             action = choose(kind, boxes[0], games[i], options[0], count, dice, rooms[0, kind])

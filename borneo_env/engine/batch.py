@@ -47,6 +47,7 @@ from borneo_env.ruleset import Ruleset
 
 TO_THE_END = -1
 LAST_NUMBER = 2**62  # games of a seed are numbered below it
+GAMES_PER_THINKER = 32  # the same, where each game takes some thinking
 GAMES_PER_THREAD = 256  # fewer games than this are not worth waking another thread for
 
 FORMAT = "borneo-batch/1"
@@ -340,9 +341,15 @@ class Batch:
         """In every held game, play random decisions until the given seat decides or the game is over."""
         self._on_games(play_others, np.broadcast_to(np.asarray(seats, np.int64), len(self)).copy())
 
-    def play(self, loop: Callable[..., Any], *arrays: NDArray[Any]) -> None:
-        """Run a compiled loop like those of `loops.py` on all games, with more arrays that have a row for each."""
-        self._on_games(loop, *arrays)
+    def play(
+        self, loop: Callable[..., Any], rows: NDArray[np.intp], shared: tuple[Any, ...], own: tuple[Any, ...]
+    ) -> None:
+        """Run a compiled loop like `step_games` on some games: for players whose thinking is compiled.
+
+        The loop gets what `step_games` gets up to the masks, then `shared`, the rows, and `own` arrays, which have an
+        entry for each row and are sliced with them.
+        """
+        self._parallel(loop, (*self._arrays, *shared), (rows, *own), GAMES_PER_THINKER)
 
     def forced(self) -> NDArray[np.int16]:
         """(games,): the action where only one is legal, else NO_ACTION."""
@@ -452,11 +459,17 @@ class Batch:
     def _on_games(self, function: Callable[..., Any], *arguments: Any) -> list[Any]:
         return self._parallel(function, self._arrays[:3], (*self._arrays[3:], *arguments))
 
-    def _parallel(self, function: Callable[..., Any], shared: tuple[Any, ...], own: tuple[Any, ...]) -> list[Any]:
+    def _parallel(
+        self,
+        function: Callable[..., Any],
+        shared: tuple[Any, ...],
+        own: tuple[Any, ...],
+        least: int = GAMES_PER_THREAD,
+    ) -> list[Any]:
         """Call a compiled loop on slices of the games, one per thread; arrays in `own` are sliced, numbers are not."""
         shared, own = tuple(map(attributes, shared)), tuple(map(attributes, own))
         size = len(own[0])
-        parts = max(1, min(self._threads, size // GAMES_PER_THREAD))
+        parts = max(1, min(self._threads, size // least))
         if parts == 1:
             return [function(*shared, *own)]
         bounds = [size * part // parts for part in range(parts + 1)]

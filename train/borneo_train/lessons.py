@@ -39,7 +39,9 @@ def teach(learner: MaskablePPO, games: BorneoVecEnv, steps: int, tell: Callable[
         buffer.gae_lambda = 1.0  # what came of it, not what an unlearned critic makes of it
         buffer.compute_returns_and_advantage(last, starts)
         buffer.gae_lambda = learner.gae_lambda
-        tell(done, copy(learner, buffer))
+        for _ in range(learner.n_epochs):
+            agreed = copy(learner, buffer)
+        tell(done, agreed)
 
 
 def merchants_actions(games: BorneoVecEnv, teacher: Merchant) -> NDArray[np.int64]:

@@ -17,7 +17,7 @@ PRESETS: dict[str, dict[str, Any]] = {
         "steps": 1_000_000, "device": "cpu", "evaluate_every": 250_000, "evaluation_games": 400,
     },
     GPU: {
-        "games": 8190, "horizon": 32, "minibatch": 16_384, "epochs": 3, "actor": "512,512", "critic": "1024,512",
+        "games": 8190, "horizon": 16, "minibatch": 8192, "epochs": 4, "actor": "512,512", "critic": "1024,512",
         "steps": 100_000_000, "device": "cuda", "evaluate_every": 10_000_000, "evaluation_games": 1000,
     },
 }  # fmt: skip

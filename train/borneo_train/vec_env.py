@@ -44,6 +44,7 @@ class Table(Seats):
             raise ValueError(f"{len(batch)} games of {batch.ruleset.name} are no {len(self)} of {self.ruleset.name}")
         self.batch = batch
         self.seat[:], self._seated[:] = seat, seated
+        self._kinds = np.where(seated < FIRST_NETWORK, seated, NO_BOT).astype(np.int8)
         self._bots = Bots(batch)
         self._observe(self.observation)
 
@@ -53,11 +54,12 @@ class Table(Seats):
         seats = np.arange(self.ruleset.players)
         cast = self._cast.draw(self._rng, (len(rows), self.ruleset.players))
         self._seated[rows] = np.where(seats == self.seat[rows, None], LEARNER, cast)
+        self._kinds = np.where(self._seated < FIRST_NETWORK, self._seated, NO_BOT).astype(np.int8)
 
-    def _play_compiled(self) -> None:
+    def _play_compiled(self, rows: NDArray[np.intp]) -> None:
         if self._bots is None:
             self._bots = Bots(self.batch)
-        self._bots.play(np.where(self._seated < FIRST_NETWORK, self._seated, NO_BOT).astype(np.int8))
+        self._bots.play(self._kinds, rows)
 
     def _ask_opponents(self) -> None:
         """Networks are asked by the vector environment, for all tables together."""
@@ -118,6 +120,8 @@ class BorneoVecEnv(VecEnv):
         ]
         self._ends = np.cumsum(sizes)[:-1]
         self._infos: list[dict[str, Any]] = [{} for _ in range(games)]
+        shown, _ = seat_spaces(self.tables[0].ruleset, "int8", whole_table)
+        self._shown = np.zeros((2, games, *shown.shape), np.int8)  # this step's and the last one's
         ruleset = self.tables[0].ruleset
         super().__init__(games, *seat_spaces(ruleset, "int8", whole_table))
 
@@ -176,8 +180,9 @@ class BorneoVecEnv(VecEnv):
     # ------------------------------------------------------------ the games
 
     def observations(self) -> NDArray[np.int8]:
-        """(games, numbers): what the learners see, in an array of its own."""
-        return np.concatenate([table.observation for table in self.tables])
+        """(games, numbers): what the learners see; the array is used again after the next step."""
+        self._shown = self._shown[::-1]
+        return np.concatenate([table.observation for table in self.tables], out=self._shown[0])
 
     def _bring_to_learners(self) -> None:
         """Play on in all games until every learner decides."""
@@ -202,7 +207,7 @@ class BorneoVecEnv(VecEnv):
         ends = np.cumsum([len(rows) for rows in waiting])[:-1]
         for (table, rows), chosen in zip(asked, np.split(actions, ends), strict=True):
             if len(rows):
-                table.batch.step(chosen, rows)
+                table.answer(rows, chosen)
 
     def _told(self, dones: NDArray[np.bool_]) -> list[dict[str, Any]]:
         """The infos: those of games that ended have the last observation, and the game's points and places."""
