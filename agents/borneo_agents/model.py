@@ -1,6 +1,7 @@
 """Model files: a trained policy as weights (safetensors) and a card (JSON) in one folder. Nothing is ever unpickled.
 
-The network is a row of layers with rectifiers between them, from the observation to one number for each action.
+The network leads from the observation to one number for each action: layers of one width, each normed and rectified,
+and added to what came before it; then one plain layer.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ import json
 from dataclasses import asdict, dataclass, field, fields
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,10 +25,22 @@ from borneo_env.ruleset import PLAYER_COUNTS, Ruleset
 FORMAT = "borneo-policy/1"
 WEIGHTS, CARD = "model.safetensors", "card.json"
 LARGEST_FILE = 256 * 2**20  # bytes; no policy of ours comes near
+NORM_EPSILON = np.float32(1e-5)
 NO_CHANCE = np.float32(-1e9)  # in place of the number of an action that is not legal
 
 Floats = NDArray[np.float32]
-Layers = list[tuple[Floats, Floats]]  # weights (outputs, inputs) and biases (outputs,) of each layer
+
+
+class Layer(NamedTuple):
+    """One layer. All but the last have a norm, which is made to have mean 0 and variance 1 times `gain` plus `shift`."""
+
+    weights: Floats  # (outputs, inputs)
+    biases: Floats  # (outputs,)
+    gain: Floats | None
+    shift: Floats | None
+
+
+Layers = list[Layer]
 
 
 class ModelError(ValueError):
@@ -62,11 +75,18 @@ class Model:
     def logits(self, observations: NDArray[Any]) -> Floats:
         """(n, actions): how much the policy likes each action, legal or not."""
         values = observations.astype(np.float32)
-        for number, (weights, biases) in enumerate(self.layers):
-            values = values @ weights.T + biases
-            if number < len(self.layers) - 1:
-                np.maximum(values, 0, out=values)
-        return values
+        for number, layer in enumerate(self.layers[:-1]):
+            found = np.maximum(_normed(values @ layer.weights.T + layer.biases, layer), 0)
+            values = values + found if number else found
+        last = self.layers[-1]
+        return values @ last.weights.T + last.biases
+
+
+def _normed(values: Floats, layer: Layer) -> Floats:
+    values -= values.mean(1, keepdims=True)
+    values /= np.sqrt((values * values).mean(1, keepdims=True) + NORM_EPSILON)
+    normed: Floats = values * layer.gain + layer.shift
+    return normed
 
 
 def best_actions(logits: Floats, mask: NDArray[np.bool_]) -> NDArray[np.int64]:
@@ -88,8 +108,8 @@ def write_model(folder: str | Path, model: Model) -> None:
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
     tensors = {}
-    for number, (weights, biases) in enumerate(model.layers):
-        tensors |= {f"{number}.weights": weights, f"{number}.biases": biases}
+    for number, layer in enumerate(model.layers):
+        tensors |= {f"{number}.{part}": values for part, values in layer._asdict().items() if values is not None}
     save_file({name: np.ascontiguousarray(tensor) for name, tensor in tensors.items()}, folder / WEIGHTS)
     (folder / CARD).write_text(json.dumps(asdict(model.card), indent=2) + "\n", encoding="utf-8")
 

@@ -55,8 +55,26 @@ class Bots:
 
         `kinds` (games of the batch, players) says which bot sits where, or NO_BOT.
         """
-        scratch = (self._options[: len(rows)], self._rooms[: len(rows)])
-        self._batch.play(bots_play_games, rows, (kinds,), scratch)
+        self._batch.play(bots_play_games, rows, (kinds,), self._scratch(rows))
+
+    def choose(self, kinds: NDArray[np.int8], rows: NDArray[np.intp]) -> NDArray[np.int64]:
+        """What bots would play in some games where they decide; nothing is played."""
+        actions = np.empty(len(rows), np.int64)
+        self._batch.play(bots_choose, rows, (kinds,), (*self._scratch(rows), actions))
+        return actions
+
+    def _scratch(self, rows: NDArray[np.intp]) -> tuple[NDArray[np.int64], NDArray[np.void]]:
+        return self._options[: len(rows)], self._rooms[: len(rows)]
+
+
+@rule
+def bots_choice(box, g, desk, kinds, options, rooms):
+    """What the bot that decides in a game would play."""
+    count = int(desk.count)
+    for n in range(count):
+        options[n] = desk.options[n]
+    kind = int(kinds[g.player])
+    return choose(kind, box, g, options, count, roll(g), rooms[kind])
 
 
 @entry
@@ -65,10 +83,13 @@ def bots_play_games(boxes, blank, runs, games, desks, masks, kinds, rows, option
     for k in range(len(rows)):
         i = rows[k]
         while desks[i].count > 0 and kinds[i, games[i].player] != NO_BOT:
-            count = int(desks[i].count)
-            for n in range(count):
-                options[0, n] = desks[i].options[n]
-            kind = int(kinds[i, games[i].player])
-            dice = roll(games[i])
-            action = choose(kind, boxes[0], games[i], options[0], count, dice, rooms[0, kind])
+            action = bots_choice(boxes[0], games[i], desks[i], kinds[i], options[0], rooms[0])
             play(boxes[0], blank, runs[0], games, i, desks[i], masks[i], action)
+
+
+@entry
+def bots_choose(boxes, blank, runs, games, desks, masks, kinds, rows, options, rooms, actions):
+    """Write what bots would play in some games."""
+    for k in range(len(rows)):
+        i = rows[k]
+        actions[k] = bots_choice(boxes[0], games[i], desks[i], kinds[i], options[0], rooms[0])

@@ -1,70 +1,99 @@
-"""Lessons: before a learner plays for itself, it can copy a scripted bot (behaviour cloning)."""
+"""Lessons: before a learner plays for itself, it can copy the merchant (behaviour cloning).
+
+Merchants play whole games against each other. The actor learns their moves in every seat, the critic what came of them.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple
 
 import numpy as np
 import torch
-from borneo_agents.merchant import Merchant
-from numpy.typing import NDArray
+from borneo_agents.bot import MERCHANT
+from borneo_agents.scripted import Bots
 from sb3_contrib import MaskablePPO
 from torch.nn import functional
 
-from borneo_env.agent import Views
-from borneo_train.buffer import LeanBuffer
-from borneo_train.vec_env import BorneoVecEnv
+from borneo_env.engine.batch import Batch
+from borneo_env.engine.state import copy_games
+from borneo_env.rewards import Reward
+from borneo_env.ruleset import Ruleset
 
 
-def teach(learner: MaskablePPO, games: BorneoVecEnv, steps: int, tell: Callable[[int, float], None]) -> None:
-    """Let the learner copy the merchant for so many decisions: the actor its moves, the critic what came of them.
+class Lesson(NamedTuple):
+    """Decisions of merchants."""
 
-    `tell` is told the steps so far and how often the learner would have played the merchant's move.
+    observations: torch.Tensor  # (n, numbers) int8
+    masks: torch.Tensor  # (n, actions) bool
+    actions: torch.Tensor  # (n,)
+    returns: torch.Tensor  # (n,): the reward from there to the end of the game
+
+
+def teach(
+    learner: MaskablePPO, lessons: Iterator[Lesson], steps: int, rate: float, tell: Callable[[int, float], None]
+) -> None:
+    """Let the learner copy so many decisions, at a learning rate that falls to nothing.
+
+    `tell` is told the decisions so far, and how often the learner would have decided like the merchant.
     """
-    buffer = learner.rollout_buffer
-    assert isinstance(buffer, LeanBuffer)
-    teacher = Merchant()
-    observations = games.reset()
-    starts = np.ones(games.num_envs, np.bool_)
-    nothing = torch.zeros(games.num_envs)
-    for done in range(buffer.buffer_size * games.num_envs, steps + 1, buffer.buffer_size * games.num_envs):
-        buffer.reset()
-        while not buffer.full:
-            masks, actions = games.action_masks(), merchants_actions(games, teacher)
-            new_observations, rewards, dones, _ = games.step(actions)
-            buffer.add(observations, actions[:, None], rewards, starts, nothing, nothing, masks)
-            observations, starts = new_observations, dones
-        with torch.no_grad():
-            last = learner.policy.predict_values(torch.from_numpy(observations).to(learner.device))
-        buffer.gae_lambda = 1.0  # what came of it, not what an unlearned critic makes of it
-        buffer.compute_returns_and_advantage(last, starts)
-        buffer.gae_lambda = learner.gae_lambda
-        for _ in range(learner.n_epochs):
-            agreed = copy(learner, buffer)
-        tell(done, agreed)
+    done = 0
+    while done < steps:
+        lesson = next(lessons)
+        for group in learner.policy.optimizer.param_groups:
+            group["lr"] = rate * (1 - done / steps)
+        agreed = learn(learner, lesson)
+        done += len(lesson.actions)
+        tell(min(done, steps), agreed)
 
 
-def merchants_actions(games: BorneoVecEnv, teacher: Merchant) -> NDArray[np.int64]:
-    """(games,): what the merchant would play in every learner's place."""
-    tables = games.tables
-    views = [Views(table.ruleset, *table.batch.view(np.arange(len(table)))) for table in tables]
-    return np.concatenate([teacher.act(view) for view in views])
-
-
-def copy(learner: MaskablePPO, buffer: LeanBuffer) -> float:
-    """Learn from one rollout of the merchant's decisions; returns how often the learner agreed with them."""
-    policy, agreed = learner.policy, []
+def learn(learner: MaskablePPO, lesson: Lesson) -> float:
+    """Learn from each decision once; returns how often the learner agreed before."""
+    policy = learner.policy
     policy.set_training_mode(True)
-    for sample in buffer.get(learner.batch_size):
-        features = policy.extract_features(sample.observations)
-        latent_actor, latent_critic = policy.mlp_extractor(features)
-        logits = policy.action_net(latent_actor).masked_fill(~sample.action_masks, -torch.inf)
-        actions = sample.actions.long().flatten()
+    agreed = torch.zeros((), device=learner.device)
+    order = torch.randperm(len(lesson.actions), generator=learner.rollout_buffer.generator).to(learner.device)
+    for chosen in order.split(learner.batch_size):
+        observations, masks, actions, returns = (part[chosen] for part in lesson)
+        latent_actor, latent_critic = policy.mlp_extractor(policy.extract_features(observations))
+        logits = policy.action_net(latent_actor).masked_fill(~masks, -torch.inf)
         values = policy.value_net(latent_critic).flatten()
-        loss = functional.cross_entropy(logits, actions) + functional.mse_loss(values, sample.returns)
+        loss = functional.cross_entropy(logits, actions) + learner.vf_coef * functional.mse_loss(values, returns)
         policy.optimizer.zero_grad()
         loss.backward()
         torch.nn.utils.clip_grad_norm_(policy.parameters(), learner.max_grad_norm)
         policy.optimizer.step()
-        agreed.append((logits.argmax(1) == actions).float().mean())
-    return float(torch.stack(agreed).mean())
+        agreed += (logits.argmax(1) == actions).sum()
+    return float(agreed / len(lesson.actions))
+
+
+def lessons(
+    rulesets: Sequence[Ruleset], games: int, *, reward: Reward, whole_table: bool, seed: int, device: torch.device
+) -> Iterator[Lesson]:
+    """Lessons without end, each of so many games, shared evenly among the rulesets."""
+    size = max(1, games // len(rulesets))
+    first = 0
+    while True:
+        parts = [lesson(Batch(size, ruleset, seed=seed, first=first, finished="hold"), reward, whole_table, device)
+                 for ruleset in rulesets]  # fmt: skip
+        yield Lesson(*(torch.cat(same) for same in zip(*parts, strict=True)))
+        first += size
+
+
+def lesson(batch: Batch, reward: Reward, whole_table: bool, device: torch.device) -> Lesson:
+    """Play the games of a batch to their ends by merchants, and keep every decision."""
+    bots = Bots(batch)
+    kinds = np.full((len(batch), batch.ruleset.players), MERCHANT, np.int8)
+    seen, told, before = [], [], []
+    while len(rows := np.flatnonzero(batch.player >= 0)):
+        seats = batch.player.astype(np.int64)
+        shown = batch.state(seats) if whole_table else batch.observe(seats)
+        actions = bots.choose(kinds, rows)
+        seen.append([torch.from_numpy(part).to(device) for part in (shown[rows], batch.mask[rows], actions)])
+        told.append((rows, seats[rows]))
+        before.append(copy_games(batch.games, rows))
+        batch.step(actions, rows)
+    rows, seats = (np.concatenate(parts) for parts in zip(*told, strict=True))
+    worth = reward(batch.ruleset, np.concatenate(before), copy_games(batch.games, rows))
+    returns = torch.from_numpy(worth[np.arange(len(rows)), seats].astype(np.float32)).to(device)
+    return Lesson(*(torch.cat(same) for same in zip(*seen, strict=True)), returns)

@@ -6,76 +6,122 @@ positions better then, and the actor learns from its judgement (asymmetric actor
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import torch
 from borneo_agents.merchant import Merchant
-from borneo_agents.model import Layers
+from borneo_agents.model import Layer, Layers
 from numpy.typing import NDArray
 from sb3_contrib.common.maskable.policies import MaskableActorCriticPolicy
 from torch import nn
+from torch.nn import functional
 
+from borneo_env.engine.observe import length
+from borneo_env.engine.state import slots_of
 from borneo_env.ruleset import PLAYER_COUNTS, Ruleset
 from borneo_env.vector import Seats
+from borneo_train.facts import action_facts
 
+Floats = NDArray[np.float32]
 SCALE_GAMES, SCALE_STEPS = 64, 60
 
 
-class Towers(nn.Module):
-    """Actor and critic up to their last layers, on numbers scaled to about one."""
+class ByFacts(nn.Module):
+    """A number for each action, from what it has in common with others and from what it has not."""
 
-    def __init__(self, seen: int, scale: NDArray[np.float32], actor: Sequence[int], critic: Sequence[int]) -> None:
+    def __init__(self, inputs: int, facts: Floats) -> None:
+        super().__init__()
+        self.register_buffer("facts", torch.from_numpy(facts))
+        self.common = nn.Linear(inputs, facts.shape[1], bias=False)
+        self.own = nn.Linear(inputs, len(facts))
+        for layer in (self.common, self.own):
+            nn.init.orthogonal_(layer.weight, 0.01)
+        nn.init.zeros_(self.own.bias)
+
+    def forward(self, latent: torch.Tensor) -> torch.Tensor:
+        return functional.linear(latent, self.weight(), self.own.bias)
+
+    def weight(self) -> torch.Tensor:
+        """The same as the weights of a plain layer."""
+        return self.own.weight + self.facts @ self.common.weight
+
+
+class Tower(nn.Module):
+    """Layers of one width: each adds what it finds to what there was before it."""
+
+    def __init__(self, scale: Floats, width: int, depth: int) -> None:
+        super().__init__()
+        self.register_buffer("scale", torch.from_numpy(scale))
+        inputs = [len(scale), *[width] * (depth - 1)]
+        self.layers = nn.ModuleList(nn.Linear(size, width) for size in inputs)
+        self.norms = nn.ModuleList(nn.LayerNorm(width) for _ in inputs)
+
+    def forward(self, numbers: torch.Tensor) -> torch.Tensor:
+        values = numbers * self.scale
+        for number, (layer, norm) in enumerate(zip(self.layers, self.norms, strict=True)):
+            found = functional.relu(norm(layer(values)))
+            values = values + found if number else found
+        return values
+
+
+class Towers(nn.Module):
+    """Actor and critic up to their last layers: the actor sees the first numbers only."""
+
+    def __init__(self, seen: int, scale: Floats, actor: tuple[int, int], critic: tuple[int, int]) -> None:
         super().__init__()
         self.seen = seen
-        self.latent_dim_pi, self.latent_dim_vf = actor[-1], critic[-1]
-        self.register_buffer("scale", torch.from_numpy(scale))
-        self.actor = tower(seen, actor)
-        self.critic = tower(len(scale), critic)
+        self.latent_dim_pi, self.latent_dim_vf = actor[0], critic[0]
+        self.actor = Tower(scale[:seen], *actor)
+        self.critic = Tower(scale, *critic)
 
     def forward(self, features: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         return self.forward_actor(features), self.forward_critic(features)
 
     def forward_actor(self, features: torch.Tensor) -> torch.Tensor:
-        latent: torch.Tensor = self.actor(features[:, : self.seen] * self.scale[: self.seen])
+        latent: torch.Tensor = self.actor(features[:, : self.seen])
         return latent
 
     def forward_critic(self, features: torch.Tensor) -> torch.Tensor:
-        latent: torch.Tensor = self.critic(features * self.scale)
+        latent: torch.Tensor = self.critic(features)
         return latent
 
 
-def tower(inputs: int, widths: Sequence[int]) -> nn.Sequential:
-    """Layers of these widths with rectifiers."""
-    layers: list[nn.Module] = []
-    for width in widths:
-        layers += [nn.Linear(inputs, width), nn.ReLU()]
-        inputs = width
-    return nn.Sequential(*layers)
-
-
 class TablePolicy(MaskableActorCriticPolicy):
-    """MaskablePPO's policy with an actor that sees a seat's observation and a critic that sees all it is given."""
+    """MaskablePPO's policy with an actor that sees a seat's observation and a critic that sees all it is given.
 
-    def __init__(self, *args: Any, seen: int, scale: NDArray[np.float32], actor: Sequence[int],
-                 critic: Sequence[int], **kwargs: Any) -> None:  # fmt: skip
-        self._shape = (seen, scale, actor, critic)
+    `actor` and `critic` are width and number of their layers.
+    """
+
+    def __init__(
+        self, *args: Any, edition: str, scale: Floats, actor: tuple[int, int], critic: tuple[int, int], **kwargs: Any
+    ) -> None:
+        self._edition, self._scale, self._actor, self._critic = edition, scale, actor, critic
         super().__init__(*args, **kwargs)
 
     def _build_mlp_extractor(self) -> None:
-        self.mlp_extractor = Towers(*self._shape)  # type: ignore[assignment]
+        seen = length(slots_of(Ruleset(self._edition)))
+        self.mlp_extractor = Towers(seen, self._scale, self._actor, self._critic)  # type: ignore[assignment]
 
+    def _build(self, lr_schedule: Any) -> None:
+        super()._build(lr_schedule)
+        self.action_net = ByFacts(self._actor[0], action_facts(self._edition))
+        self.optimizer = self.optimizer_class(self.parameters(), lr=lr_schedule(1), **self.optimizer_kwargs)
+
+    @torch.no_grad()
     def actor_layers(self) -> Layers:
-        """The actor as plain layers on the unscaled observation: what a model file holds."""
-        towers = self.mlp_extractor
-        linear = [layer for layer in [*towers.actor, self.action_net] if isinstance(layer, nn.Linear)]
-        weights = [layer.weight.detach() for layer in linear]
-        weights[0] = weights[0] * towers.scale[: towers.seen]
-        return [
-            (weight.cpu().numpy().copy(), layer.bias.detach().cpu().numpy().copy())
-            for weight, layer in zip(weights, linear, strict=True)
-        ]
+        """The actor as a model file holds it: on the observation as it is, with the facts multiplied in."""
+        actor, last = self.mlp_extractor.actor, self.action_net
+        layers = [
+            Layer(_array(layer.weight * actor.scale if number == 0 else layer.weight), _array(layer.bias),
+                  _array(norm.weight), _array(norm.bias))
+            for number, (layer, norm) in enumerate(zip(actor.layers, actor.norms, strict=True))
+        ]  # fmt: skip
+        return [*layers, Layer(_array(last.weight()), _array(last.own.bias), None, None)]
+
+
+def _array(tensor: torch.Tensor) -> Floats:
+    return tensor.detach().cpu().numpy().copy()
 
 
 class Network:
@@ -83,13 +129,12 @@ class Network:
 
     def __init__(self, device: torch.device) -> None:
         self._device = device
-        self._layers: list[tuple[torch.Tensor, torch.Tensor]] = []
+        self._layers: list[list[torch.Tensor | None]] = []
 
     def load(self, layers: Layers) -> None:
         """Be this model from now on."""
         self._layers = [
-            (torch.from_numpy(weights).to(self._device), torch.from_numpy(biases).to(self._device))
-            for weights, biases in layers
+            [None if part is None else torch.from_numpy(part).to(self._device) for part in layer] for layer in layers
         ]
 
     @torch.no_grad()
@@ -97,17 +142,23 @@ class Network:
         self, observations: NDArray[np.int8], masks: NDArray[np.bool_], dice: NDArray[np.uint64]
     ) -> NDArray[np.int64]:
         """A legal action for each decision."""
-        values = torch.from_numpy(observations).to(self._device).float()
-        for number, (weights, biases) in enumerate(self._layers):
-            values = torch.addmm(biases, values, weights.T)
-            if number < len(self._layers) - 1:
-                values.relu_()
         legal = torch.from_numpy(masks).to(self._device)
-        odds = torch.softmax(values.masked_fill_(~legal, -torch.inf), 1)
+        logits = self._logits(torch.from_numpy(observations).to(self._device).float())
+        odds = torch.softmax(logits.masked_fill_(~legal, -torch.inf), 1)
         point = torch.from_numpy((dice >> np.uint64(40)).astype(np.float32) * np.float32(2.0**-24)).to(self._device)
         heap = odds.cumsum(1)
         actions: NDArray[np.int64] = (heap > (point * heap[:, -1])[:, None]).int().argmax(1).cpu().numpy()
         return actions
+
+    def _logits(self, values: torch.Tensor) -> torch.Tensor:
+        for number, (weights, biases, gain, shift) in enumerate(self._layers[:-1]):
+            assert weights is not None
+            found = functional.relu(
+                functional.layer_norm(functional.linear(values, weights, biases), biases.shape, gain, shift)
+            )
+            values = values + found if number else found
+        weights, biases, _, _ = self._layers[-1]
+        return functional.linear(values, weights, biases)
 
 
 def usual_scale(edition: str, whole_table: bool) -> NDArray[np.float32]:

@@ -33,6 +33,7 @@ class Cast:
         if name not in CASTS:
             raise ValueError(f"there are no opponents {name!r}; use one of {', '.join(CASTS)}")
         self.name = name
+        self.has_networks = name != MERCHANTS
         self.has_earlier = False  # whether the league has anybody to draw
 
     def draw(self, rng: np.random.Generator, shape: tuple[int, int]) -> NDArray[np.int64]:

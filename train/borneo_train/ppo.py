@@ -26,15 +26,14 @@ from sb3_contrib import MaskablePPO
 from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.logger import configure
 
-from borneo_env.engine.observe import length
-from borneo_env.engine.state import slots_of
+from borneo_env.rewards import find_reward
 from borneo_env.ruleset import Ruleset
 from borneo_train import checkpoint
 from borneo_train.buffer import LeanBuffer
-from borneo_train.lessons import teach
+from borneo_train.lessons import lessons, teach
 from borneo_train.network import Network, TablePolicy, usual_scale
-from borneo_train.opponents import MERCHANTS, Cast, League
-from borneo_train.settings import Settings, numbers
+from borneo_train.opponents import Cast, League
+from borneo_train.settings import Settings, numbers, shape
 from borneo_train.tasks import TASKS, Measurement, examine
 from borneo_train.telling import Teller
 from borneo_train.vec_env import BorneoVecEnv
@@ -44,6 +43,7 @@ LEAST = 0.1  # what is left of learning rate and entropy reward at the end
 LEAGUE_GROWS = 40  # times in a training, evenly
 CHECKPOINTS = 20  # times in a training, evenly, beside those at evaluations
 CURVE = "curve.jsonl"
+LESSON_SHARE = 8  # of the games played side by side, one in so many for a lesson, which has all their decisions
 
 
 class Finished(Exception):
@@ -122,16 +122,16 @@ class Training(BaseCallback):
             ent_coef=settings.entropy,
             rollout_buffer_class=LeanBuffer,
             policy_kwargs={
-                "seen": length(slots_of(self.ruleset)),
+                "edition": settings.edition,
                 "scale": usual_scale(settings.edition, settings.whole_table),
-                "actor": numbers(settings.actor, "--actor"),
-                "critic": numbers(settings.critic, "--critic"),
+                "actor": shape(settings.actor, "--actor"),
+                "critic": shape(settings.critic, "--critic"),
             },
             seed=settings.seed,
             device=device,
         )
         learner.rollout_buffer.generator = torch.Generator().manual_seed(settings.seed)
-        learner.set_logger(configure(str(self.folder / "tensorboard"), ["tensorboard"]))
+        learner.set_logger(configure(str(self.folder / "tensorboard"), ["tensorboard", "csv"]))
         return learner
 
     def _take_up(self, notes: dict[str, Any]) -> None:
@@ -154,7 +154,7 @@ class Training(BaseCallback):
         try:
             with self.teller:
                 if settings.lessons and not learner.num_timesteps:
-                    teach(learner, self._make_games(Cast(MERCHANTS)), settings.lessons, self.teller.lesson)
+                    self._teach()
                 try:
                     left = settings.steps - learner.num_timesteps
                     if left > 0:
@@ -166,6 +166,18 @@ class Training(BaseCallback):
         finally:
             signal.signal(signal.SIGINT, before)
         return self.folder / "best"
+
+    def _teach(self) -> None:
+        settings = self.settings
+        course = lessons(
+            [Ruleset(edition=settings.edition, players=count) for count in self.counts],  # type: ignore[arg-type]
+            settings.games // LESSON_SHARE,
+            reward=find_reward(self.task.reward),
+            whole_table=settings.whole_table,
+            seed=settings.seed + 1,  # other games than those it will play itself
+            device=self.learner.device,
+        )
+        teach(self.learner, course, settings.lessons, settings.lesson_rate, self.teller.lesson)
 
     def _asked_to_stop(self, *_: Any) -> None:
         if self.stopping:
@@ -194,6 +206,8 @@ class Training(BaseCallback):
         return True
 
     def _choose_opponents(self, steps: int) -> None:
+        if not self.cast.has_networks:
+            return
         layers = self.learner.policy.actor_layers()
         self.current.load(layers)
         if steps >= self.next_member:

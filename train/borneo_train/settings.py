@@ -13,11 +13,11 @@ Text = str  # so that typer reads the annotations of the fields below
 LAPTOP, GPU = "laptop", "gpu"
 PRESETS: dict[str, dict[str, Any]] = {
     LAPTOP: {
-        "games": 1536, "horizon": 16, "minibatch": 1024, "epochs": 1, "actor": "256,128", "critic": "128,128",
+        "games": 1536, "horizon": 16, "minibatch": 1024, "epochs": 1, "actor": "192x2", "critic": "128x2",
         "steps": 1_000_000, "device": "cpu", "evaluate_every": 250_000, "evaluation_games": 400,
     },
     GPU: {
-        "games": 8190, "horizon": 16, "minibatch": 8192, "epochs": 4, "actor": "512,512", "critic": "1024,512",
+        "games": 8190, "horizon": 16, "minibatch": 8192, "epochs": 4, "actor": "512x4", "critic": "768x4",
         "steps": 100_000_000, "device": "cuda", "evaluate_every": 10_000_000, "evaluation_games": 1000,
     },
 }  # fmt: skip
@@ -45,8 +45,10 @@ class Settings:
     )
     minibatch: Annotated[int | None, Option(help="Decisions in each step of the optimiser.", show_default=False)] = None
     epochs: Annotated[int | None, Option(help="How often each decision is learnt from.", show_default=False)] = None
-    actor: Annotated[str | None, Option(help="Widths of the policy's layers.", show_default=False)] = None
-    critic: Annotated[str | None, Option(help="Widths of the critic's layers.", show_default=False)] = None
+    actor: Annotated[
+        str | None, Option(help="Width and number of the policy's layers, such as 192x2.", show_default=False)
+    ] = None
+    critic: Annotated[str | None, Option(help="Width and number of the critic's layers.", show_default=False)] = None
     whole_table: Annotated[bool, Option(help="The critic, needed in training only, sees all hands and piles.")] = True
     learning_rate: Annotated[float, Option(help="Of Adam, at the start; falls evenly to a tenth.")] = 5e-4
     entropy: Annotated[float, Option(help="Reward for being undecided, at the start; falls evenly to a tenth.")] = 0.02
@@ -54,6 +56,7 @@ class Settings:
     trace: Annotated[float, Option(help="How far advantages look beyond the critic (lambda of GAE).")] = 0.95
     clip: Annotated[float, Option(help="How far one update may change the odds of an action.")] = 0.2
     lessons: Annotated[int, Option(help="Decisions copied from the merchant before playing by itself.")] = 0
+    lesson_rate: Annotated[float, Option(help="Learning rate while copying; falls evenly to nothing.")] = 1e-3
     against: Annotated[str, Option(help="Who fills the tables when the learner is evaluated.")] = "merchant"
     evaluate_every: Annotated[int | None, Option(help="Steps between two evaluations.", show_default=False)] = None
     evaluation_games: Annotated[
@@ -84,3 +87,11 @@ def numbers(text: str, what: str) -> list[int]:
     except ValueError:
         raise ValueError(f"{what} wants whole numbers with commas between them, not {text!r}") from None
     return found
+
+
+def shape(text: str, what: str) -> tuple[int, int]:
+    """Width and number of layers from a text such as 192x2."""
+    width, times, depth = text.partition("x")
+    if not (times and width.isdecimal() and depth.isdecimal() and int(width) and int(depth)):
+        raise ValueError(f"{what} wants the width and number of layers, such as 192x2, not {text!r}")
+    return int(width), int(depth)
