@@ -1,5 +1,7 @@
 """Small networks with random weights, and what a card says of them."""
 
+from itertools import pairwise
+
 import numpy as np
 from borneo_agents.model import Model, ModelCard
 
@@ -21,7 +23,7 @@ def network(edition="board", hidden=(16,), seed=1, liking=1.0):
     widths = [length(slots), *hidden, len(action_table(slots))]
     layers = [
         (rng.normal(0, before**-0.5, (after, before)), rng.normal(0, 0.1, after))
-        for before, after in zip(widths, widths[1:], strict=False)
+        for before, after in pairwise(widths)
     ]
     layers[-1] = (layers[-1][0] * liking, layers[-1][1] * liking)
     return Model(card(edition), [(weights.astype(np.float32), biases.astype(np.float32)) for weights, biases in layers])

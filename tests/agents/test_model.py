@@ -66,7 +66,7 @@ def rewrite_weights(folder, **changes):
 def test_what_is_written_is_read_again(edition, hidden, tmp_path):
     about = card(
         edition, players=[4], settings={"rate": 3e-4, "deep": {"er": [1, None]}}, software={"torch": "2"},
-        strength=[{"against": "merchant", "value": 0.25, "low": None}], command="borneo – größer",
+        strength=[{"against": "merchant", "value": 0.25, "low": None}], command="borneo größer",
     )  # fmt: skip
     written = Model(about, network(edition, hidden).layers)
     write_model(tmp_path / "a" / "new" / "folder", written)
