@@ -22,8 +22,7 @@ def network(edition="board", hidden=(16,), seed=1, liking=1.0):
     rng = np.random.default_rng(seed)
     widths = [length(slots), *hidden, len(action_table(slots))]
     layers = [
-        (rng.normal(0, before**-0.5, (after, before)), rng.normal(0, 0.1, after))
-        for before, after in pairwise(widths)
+        (rng.normal(0, before**-0.5, (after, before)), rng.normal(0, 0.1, after)) for before, after in pairwise(widths)
     ]
     layers[-1] = (layers[-1][0] * liking, layers[-1][1] * liking)
     return Model(card(edition), [(weights.astype(np.float32), biases.astype(np.float32)) for weights, biases in layers])

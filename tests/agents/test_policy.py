@@ -6,11 +6,11 @@ import sys
 
 import numpy as np
 import pytest
-from bot_games import decisions, play
 from borneo_agents.arena import play_arena
 from borneo_agents.arena.folder import FolderError
 from borneo_agents.model import Model, ModelError, best_actions, drawn_actions, write_model
 from borneo_agents.policy import SHIPPED, Policy
+from bot_games import decisions, play
 from networks import card, network
 
 from borneo_env import Batch, Ruleset
@@ -247,7 +247,11 @@ def test_a_path_may_look_like_something_else(name, folder):
         ("policy:runs/best.v1/card.json", ModelError, "Not a directory; a policy is a folder with model.safetensors"),
         ("policy:runs/best.v1:sample=yes", UnknownAgent, "sample is True or False, not 'yes'"),
         ("policy:runs/best.v1:sample=1", UnknownAgent, "sample is True or False, not 1"),
-        ("policy:runs/best.v1:speed=3", UnknownAgent, "unexpected keyword argument 'speed'; its arguments are: path, sam"),
+        (
+            "policy:runs/best.v1:speed=3",
+            UnknownAgent,
+            "unexpected keyword argument 'speed'; its arguments are: path, sam",
+        ),
         ("policy:runs/best.v1:True:3", UnknownAgent, "too many positional arguments; its arguments are: path, sample"),
     ],
 )
@@ -289,7 +293,7 @@ from borneo_env.agent import Views, find_agent
 batch = Batch(3)
 rows = np.arange(3)
 batch.step(find_agent(sys.argv[1]).act(Views(batch.ruleset, *batch.view(rows))), rows)
-print(sorted({name.split(".")[0] for name in sys.modules} & {"torch", "stable_baselines3", "sb3_contrib", "borneo_train"}))
+print([name for name in ("borneo_train", "sb3_contrib", "stable_baselines3", "torch") if name in sys.modules])
 """
 
 
