@@ -26,6 +26,7 @@ from borneo_env.ruleset import EDITIONS, PLAYER_COUNTS, Ruleset
 
 FORMAT = "borneo-policy/1"
 WEIGHTS, CARD = "model.safetensors", "card.json"
+PARTS = ("weights", "biases")  # of each layer: tensors are called 0.weights, 0.biases, 1.weights, ...
 LARGEST_WEIGHTS, LARGEST_CARD = 256 * 2**20, 2**20  # bytes; no policy of ours comes near
 MOST_LIKED = np.float32(1e30)  # likings beyond are cut, so that two of them still have a difference
 
@@ -75,7 +76,8 @@ class Model:
 
 def best_actions(logits: Floats, mask: NDArray[np.bool_]) -> NDArray[np.int64]:
     """(n,): the legal action that is liked most, the first of equals."""
-    return _liked(logits, mask).argmax(1)
+    actions: NDArray[np.int64] = _liked(logits, mask).argmax(1)
+    return actions
 
 
 def drawn_actions(logits: Floats, mask: NDArray[np.bool_], dice: NDArray[np.uint64]) -> NDArray[np.int64]:
@@ -83,7 +85,8 @@ def drawn_actions(logits: Floats, mask: NDArray[np.bool_], dice: NDArray[np.uint
     liked = _liked(logits, mask)
     heap = np.exp(liked - liked.max(1, keepdims=True)).cumsum(1, dtype=np.float64)
     point = (dice >> np.uint64(11)) * 2.0**-53 * heap[:, -1]  # below the whole heap, always
-    return (heap > point[:, None]).argmax(1)
+    actions: NDArray[np.int64] = (heap > point[:, None]).argmax(1)
+    return actions
 
 
 def _liked(logits: Floats, mask: NDArray[np.bool_]) -> Floats:
@@ -95,10 +98,12 @@ def write_model(folder: str | Path, model: Model) -> None:
     """Write a policy into a folder, which is made if need be."""
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
-    tensors = {}
-    for number, (weights, biases) in enumerate(model.layers):
-        tensors |= {f"{number}.weights": weights, f"{number}.biases": biases}
-    save_file({name: np.ascontiguousarray(tensor, np.float32) for name, tensor in tensors.items()}, folder / WEIGHTS)
+    tensors = {
+        f"{number}.{part}": np.ascontiguousarray(tensor, np.float32)
+        for number, layer in enumerate(model.layers)
+        for part, tensor in zip(PARTS, layer, strict=True)
+    }
+    save_file(tensors, folder / WEIGHTS)
     (folder / CARD).write_text(json.dumps(asdict(model.card), indent=2) + "\n", encoding="utf-8")
 
 
@@ -155,7 +160,7 @@ def _read_layers(path: Path, ruleset: Ruleset) -> Layers:
     except (SafetensorError, ValueError, KeyError, OverflowError) as error:
         raise _refusal(path, f"is no safetensors file of float32 or float16 numbers: {str(error)[:200]!r}") from None
     count = len(tensors) // 2
-    names = {f"{number}.{part}" for number in range(count) for part in ("weights", "biases")}
+    names = {f"{number}.{part}" for number in range(count) for part in PARTS}
     if not count or set(tensors) != names:
         raise _refusal(path, f"should hold 0.weights, 0.biases, 1.weights, ..., not {in_short(sorted(tensors))}")
     for name, tensor in tensors.items():
