@@ -350,6 +350,7 @@ def tensor(dtype, shape, start, end):
         by_header({"0.weights": tensor("F8_E4M3", [4], 0, 4)}, b"1234"),
         by_header({"0.weights": tensor("O", [4], 0, 4)}, b"1234"),
         by_header({"x\n\x1b[2J" * 9999: tensor("F32", [2], 0, 4)}, b"1234"),
+        by_header({name * 9999: tensor("F32", [1], 0, 4) for name in ("x\n\x1b[2J", "y\n\x1b[2J")}, b"1234"),
     ],
 )
 def test_a_weights_file_that_is_none(content, folder):
