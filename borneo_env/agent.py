@@ -142,7 +142,7 @@ def _value(text: str) -> Any:
     """A number, True, False or None; anything else is a text."""
     try:
         return ast.literal_eval(text)
-    except (ValueError, SyntaxError):
+    except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
         return text
 
 

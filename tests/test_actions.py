@@ -7,6 +7,7 @@ test pass. `python tests/test_actions.py` writes them anew.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 from pathlib import Path
@@ -17,8 +18,9 @@ from typer.testing import CliRunner
 from borneo_env.cards import COMPANIES, CONTRACT_KINDS, SPICES
 from borneo_env.cli import app
 from borneo_env.engine import actions
-from borneo_env.engine.actions import DECLINING, ActionTable, action_table
+from borneo_env.engine.actions import ACTION_VERSION, DECLINING, ActionTable, action_table
 from borneo_env.engine.batch import Batch
+from borneo_env.engine.observe import OBSERVATION_VERSION, layout
 from borneo_env.engine.state import PHASES, slots_of
 from borneo_env.ruleset import EDITIONS, Ruleset, every_ruleset
 
@@ -42,6 +44,37 @@ def test_ids_are_frozen(edition):
 @pytest.mark.parametrize("edition", EDITIONS)
 def test_the_number_of_actions_is_frozen(edition):
     assert len(TABLES[edition]) == SIZES[edition]
+
+
+# What trained policies are made for, by the versions in their cards. A line is added for a new version, none changed.
+ACTIONS = {1: "1f03f9d62a1f56fd"}
+OBSERVATIONS = {1: "89841c48281c9601"}
+
+
+def blocks_of_observations(slots: int) -> str:
+    """Every block of an observation with its place and what its axes run over."""
+    return "".join(f"{block.start}\t{block.name}\t{[tuple(axis) for axis in block.axes]}\n" for block in layout(slots))
+
+
+@pytest.mark.parametrize(
+    ("name", "version", "known", "parts"),
+    [
+        ("ACTION_VERSION", ACTION_VERSION, ACTIONS, [snapshot(table) for table in TABLES.values()]),
+        (
+            "OBSERVATION_VERSION",
+            OBSERVATION_VERSION,
+            OBSERVATIONS,
+            [blocks_of_observations(slots_of(Ruleset(edition))) for edition in EDITIONS],
+        ),
+    ],
+    ids=["actions", "observations"],
+)
+def test_a_layout_that_changes_gets_a_new_version(name, version, known, parts):
+    digest = hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16]
+    assert known.get(version) == digest, (
+        f"the layout is another one, which policies trained before would misread: raise {name} above {max(known)}, and "
+        f"add its digest {digest!r} to this test; never change that of an old version"
+    )
 
 
 @pytest.mark.parametrize("ruleset", every_ruleset(), ids=lambda r: r.name)

@@ -1,46 +1,49 @@
 """Model files: a trained policy as weights (safetensors) and a card (JSON) in one folder. Nothing is ever unpickled.
 
-The network leads from the observation to one number for each action: layers of one width, each normed and rectified,
-and added to what came before it; then one plain layer.
+The network leads from the observation to one number for each action: layers of one width, each normed and rectified
+and, but for the first, added to what came before it; then one plain layer.
 """
 
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, field, fields
-from itertools import pairwise
 from pathlib import Path
+from reprlib import repr as in_short
+from stat import S_ISREG
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from safetensors import SafetensorError
-from safetensors.numpy import load_file, save_file
+from safetensors.numpy import load, save_file
 
 from borneo_env.engine.actions import ACTION_VERSION, action_table
 from borneo_env.engine.observe import OBSERVATION_VERSION, length
 from borneo_env.engine.state import slots_of
-from borneo_env.ruleset import PLAYER_COUNTS, Ruleset
+from borneo_env.ruleset import EDITIONS, PLAYER_COUNTS, Ruleset
 
 FORMAT = "borneo-policy/1"
 WEIGHTS, CARD = "model.safetensors", "card.json"
-LARGEST_FILE = 256 * 2**20  # bytes; no policy of ours comes near
-NORM_EPSILON = np.float32(1e-5)
-NO_CHANCE = np.float32(-1e9)  # in place of the number of an action that is not legal
+NORM_EPSILON = np.float32(1e-5)  # keeps a norm from dividing by nothing
+LARGEST_WEIGHTS, LARGEST_CARD = 256 * 2**20, 2**20  # bytes; no policy of ours comes near
+MOST_LIKED = np.float32(1e30)  # likings beyond are cut, so that two of them still have a difference
 
 Floats = NDArray[np.float32]
 
 
 class Layer(NamedTuple):
-    """One layer. All but the last have a norm, which is made to have mean 0 and variance 1 times `gain` plus `shift`."""
+    """A layer. In the file, its parts are called 0.weights, 0.biases, 0.gain, 0.shift, 1.weights, ..."""
 
     weights: Floats  # (outputs, inputs)
     biases: Floats  # (outputs,)
-    gain: Floats | None
-    shift: Floats | None
+    gain: Floats | None = None  # (outputs,): what the norm multiplies with, and
+    shift: Floats | None = None  # (outputs,): adds; the last layer has none
 
 
 Layers = list[Layer]
+PLAIN, NORMED = Layer._fields[:2], Layer._fields  # the parts of the last layer, and of all others
 
 
 class ModelError(ValueError):
@@ -75,14 +78,17 @@ class Model:
     def logits(self, observations: NDArray[Any]) -> Floats:
         """(n, actions): how much the policy likes each action, legal or not."""
         values = observations.astype(np.float32)
-        for number, layer in enumerate(self.layers[:-1]):
-            found = np.maximum(_normed(values @ layer.weights.T + layer.biases, layer), 0)
-            values = values + found if number else found
-        last = self.layers[-1]
-        return values @ last.weights.T + last.biases
+        with np.errstate(over="ignore", invalid="ignore"):  # a strange file may lead anywhere: see `_liked`
+            for number, layer in enumerate(self.layers[:-1]):
+                found = np.maximum(_normed(values @ layer.weights.T + layer.biases, layer), 0)
+                values = values + found if number else found
+            last = self.layers[-1]
+            logits: Floats = values @ last.weights.T + last.biases
+        return logits
 
 
 def _normed(values: Floats, layer: Layer) -> Floats:
+    """Values of mean 0 and variance 1, times the gain, plus the shift."""
     values -= values.mean(1, keepdims=True)
     values /= np.sqrt((values * values).mean(1, keepdims=True) + NORM_EPSILON)
     normed: Floats = values * layer.gain + layer.shift
@@ -90,110 +96,142 @@ def _normed(values: Floats, layer: Layer) -> Floats:
 
 
 def best_actions(logits: Floats, mask: NDArray[np.bool_]) -> NDArray[np.int64]:
-    """(n,): the legal action that is liked most."""
-    return np.where(mask, logits, NO_CHANCE).argmax(1)
+    """(n,): the legal action that is liked most, the first of equals."""
+    actions: NDArray[np.int64] = _liked(logits, mask).argmax(1)
+    return actions
 
 
 def drawn_actions(logits: Floats, mask: NDArray[np.bool_], dice: NDArray[np.uint64]) -> NDArray[np.int64]:
     """(n,): a legal action drawn by how much it is liked; `dice` are 64 random bits for each."""
-    liked = np.where(mask, logits, NO_CHANCE)
-    odds = np.exp(liked - liked.max(1, keepdims=True)) * mask
-    heap = odds.cumsum(1, dtype=np.float64)
+    liked = _liked(logits, mask)
+    heap = np.exp(liked - liked.max(1, keepdims=True)).cumsum(1, dtype=np.float64)
     point = (dice >> np.uint64(11)) * 2.0**-53 * heap[:, -1]  # below the whole heap, always
-    return (heap > point[:, None]).argmax(1)
+    actions: NDArray[np.int64] = (heap > point[:, None]).argmax(1)
+    return actions
+
+
+def _liked(logits: Floats, mask: NDArray[np.bool_]) -> Floats:
+    """How much each action is liked: finite for legal ones, no number counts as least, and nothing for all others."""
+    return np.where(mask, np.fmin(np.fmax(logits, -MOST_LIKED), MOST_LIKED), np.float32(-np.inf))
 
 
 def write_model(folder: str | Path, model: Model) -> None:
     """Write a policy into a folder, which is made if need be."""
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
-    tensors = {}
-    for number, layer in enumerate(model.layers):
-        tensors |= {f"{number}.{part}": values for part, values in layer._asdict().items() if values is not None}
-    save_file({name: np.ascontiguousarray(tensor) for name, tensor in tensors.items()}, folder / WEIGHTS)
+    tensors = {
+        f"{number}.{part}": np.ascontiguousarray(tensor, np.float32)
+        for number, layer in enumerate(model.layers)
+        for part, tensor in layer._asdict().items()
+        if tensor is not None
+    }
+    save_file(tensors, folder / WEIGHTS)
     (folder / CARD).write_text(json.dumps(asdict(model.card), indent=2) + "\n", encoding="utf-8")
 
 
 def read_model(folder: str | Path) -> Model:
     """The policy in a folder, checked from end to end."""
-    folder = Path(folder)
-    if not folder.is_dir():
-        raise ModelError(f"{folder}: there is no such folder; a policy is a folder with {WEIGHTS} and {CARD}")
-    card = read_card(folder / CARD)
-    return Model(card, _read_layers(folder / WEIGHTS, Ruleset(card.edition)))
+    card = read_card(Path(folder) / CARD)
+    return Model(card, _read_layers(Path(folder) / WEIGHTS, Ruleset(card.edition)))
 
 
 def read_card(path: Path) -> ModelCard:
-    """The card of a policy, checked."""
+    """The card of a policy, checked. Entries that no card has are ignored."""
+    data = _read(path, LARGEST_CARD)
     try:
-        about = json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise ModelError(f"{path}: there is no such file; a policy is a folder with {WEIGHTS} and {CARD}") from None
-    except (OSError, ValueError, RecursionError) as error:
-        raise ModelError(f"{path}: is no JSON: {error}") from None
+        about = json.loads(data.decode("utf-8"))
+    except (ValueError, RecursionError) as error:
+        raise _refusal(path, f"is no JSON: {error}") from None
     if not isinstance(about, dict):
-        raise ModelError(f"{path}: is no card of a policy: it should be an object")
-    if about.get("format") != FORMAT:
-        raise ModelError(f"{path}: its format is {about.get('format')!r}; this version reads {FORMAT!r}")
-    _check_version(path, "observation", about.get("observation_version"), OBSERVATION_VERSION)
-    _check_version(path, "action", about.get("action_version"), ACTION_VERSION)
-    kinds = {"str": str, "int": int, "list[int]": list, "list[dict[str, Any]]": list}
+        raise _refusal(path, "is no card of a policy: it should be an object")
+    for name, known in VERSIONS.items():
+        if about.get(name) != known:
+            raise ModelError(
+                f"{path}: its {name} is {in_short(about.get(name))}, and this version of borneo-env reads {known!r}: "
+                "train the policy anew, or use the version of borneo-env named in its card"
+            )
     for entry in fields(ModelCard):
-        value = about.get(entry.name)
-        kind = kinds.get(str(entry.type), dict)
-        if not isinstance(value, kind) or isinstance(value, bool):
-            raise ModelError(f"{path}: {entry.name} should be of type {entry.type}, not {value!r}")
-    if about["edition"] not in ("board", "card"):
-        raise ModelError(f"{path}: there is no edition {about['edition']!r}; it is board or card")
-    if not about["players"] or not all(count in PLAYER_COUNTS for count in about["players"]):
-        raise ModelError(f"{path}: players should be a list of 3, 4 and 5, not {about['players']!r}")
+        if not KINDS[str(entry.type)](about.get(entry.name)):
+            raise _refusal(path, f"{entry.name} should be of type {entry.type}, not {in_short(about.get(entry.name))}")
+    if about["edition"] not in EDITIONS:
+        raise _refusal(path, f"the edition should be {' or '.join(EDITIONS)}, not {in_short(about['edition'])}")
+    if not about["players"] or not set(about["players"]) <= set(PLAYER_COUNTS):
+        raise _refusal(path, f"players should be a list of 3, 4 and 5, not {in_short(about['players'])}")
     return ModelCard(**{entry.name: about[entry.name] for entry in fields(ModelCard)})
 
 
-def _check_version(path: Path, what: str, found: Any, known: int) -> None:
-    if found != known:
-        raise ModelError(
-            f"{path}: the policy was trained for {what} version {found!r}, and this version of borneo-env has {known}: "
-            "train it anew, or use the version of borneo-env named in its card"
-        )
+# What a card must say to be read at all.
+VERSIONS = {"format": FORMAT, "observation_version": OBSERVATION_VERSION, "action_version": ACTION_VERSION}
+
+# Whether a value from JSON is of the type of a card's field.
+KINDS: dict[str, Callable[[Any], bool]] = {
+    "str": lambda value: type(value) is str,
+    "int": lambda value: type(value) is int,  # bool is a kind of int elsewhere
+    "list[int]": lambda value: type(value) is list and all(type(one) is int for one in value),
+    "list[dict[str, Any]]": lambda value: type(value) is list and all(type(one) is dict for one in value),
+    "dict[str, Any]": lambda value: type(value) is dict,
+    "dict[str, str]": lambda value: type(value) is dict and all(type(one) is str for one in value.values()),
+}
 
 
 def _read_layers(path: Path, ruleset: Ruleset) -> Layers:
     """The layers in a file: shapes that fit each other and the game, and no number that is none."""
+    data = _read(path, LARGEST_WEIGHTS)
     try:
-        if path.stat().st_size > LARGEST_FILE:
-            raise ModelError(f"{path}: is larger than {LARGEST_FILE // 2**20} MB, which no policy is")
-        tensors = load_file(path)
-    except FileNotFoundError:
-        raise ModelError(f"{path}: there is no such file; a policy is a folder with {WEIGHTS} and {CARD}") from None
-    except (OSError, SafetensorError, ValueError, KeyError) as error:
-        raise ModelError(f"{path}: is no safetensors file: {error}") from None
-    count = len(tensors) // 2
-    names = {f"{number}.{part}" for number in range(count) for part in ("weights", "biases")}
-    if not count or set(tensors) != names:
-        raise ModelError(f"{path}: should hold 0.weights, 0.biases, 1.weights, ..., not {', '.join(sorted(tensors))}")
+        tensors = load(data)
+    except (SafetensorError, ValueError, KeyError, OverflowError) as error:
+        raise _refusal(path, f"is no safetensors file of float32 or float16 numbers: {str(error)[:200]!r}") from None
+    parts = [NORMED] * (len(tensors) // len(NORMED)) + [PLAIN]
+    names = [[f"{number}.{part}" for part in layer] for number, layer in enumerate(parts)]
+    if len(parts) < 2 or set(tensors) != {name for layer in names for name in layer}:
+        raise _refusal(
+            path,
+            f"should hold 0.weights, 0.biases, 0.gain, 0.shift, 1.weights, ... and of the last layer weights and "
+            f"biases alone, not {in_short(sorted(tensors))}",
+        )
     for name, tensor in tensors.items():
         if tensor.dtype not in (np.float32, np.float16) or not np.isfinite(tensor).all():
-            raise ModelError(f"{path}: {name} should hold finite numbers of type float32 or float16")
-    layers = [
-        (tensors[f"{number}.weights"].astype(np.float32), tensors[f"{number}.biases"].astype(np.float32))
-        for number in range(count)
-    ]
+            raise _refusal(path, f"{name} should hold finite numbers of type float32 or float16")
+    layers = [Layer(*(tensors[name].astype(np.float32) for name in layer)) for layer in names]
     _check_shapes(path, layers, ruleset)
     return layers
 
 
 def _check_shapes(path: Path, layers: Layers, ruleset: Ruleset) -> None:
+    for number, (weights, *rest) in enumerate(layers):
+        if weights.ndim != 2 or any(part is not None and part.shape != weights.shape[:1] for part in rest):
+            raise _refusal(path, f"the parts of layer {number} do not fit each other")
+    width = len(layers[0].biases)
+    if any(layer.weights.shape[1] != width for layer in layers[1:]) or any(
+        len(layer.biases) != width for layer in layers[:-1]
+    ):
+        raise _refusal(path, "the layers do not fit each other: all but the last have one width")
     slots = slots_of(ruleset)
-    for number, (weights, biases) in enumerate(layers):
-        if weights.ndim != 2 or biases.shape != weights.shape[:1]:
-            raise ModelError(f"{path}: the weights and biases of layer {number} do not fit each other")
-    widths = [layers[0][0].shape[1], *(weights.shape[0] for weights, _ in layers)]
-    if any(weights.shape[1] != before.shape[0] for (before, _), (weights, _) in pairwise(layers)):
-        raise ModelError(f"{path}: the layers do not fit each other")
     wanted = (length(slots), len(action_table(slots)))
-    if (widths[0], widths[-1]) != wanted:
-        raise ModelError(
-            f"{path}: a policy of the {ruleset.edition} edition has {wanted[0]} inputs and {wanted[1]} outputs, "
-            f"not {widths[0]} and {widths[-1]}"
+    found = (layers[0].weights.shape[1], len(layers[-1].biases))
+    if found != wanted:
+        raise _refusal(
+            path,
+            f"a policy of the {ruleset.edition} edition has {wanted[0]} inputs and {wanted[1]} outputs, "
+            f"not {found[0]} and {found[1]}",
         )
+
+
+def _read(path: Path, most: int) -> bytes:
+    """All of a file; what is too large, or no plain file, is not even opened."""
+    try:
+        about = path.stat()
+        if S_ISREG(about.st_mode) and about.st_size <= most:
+            return path.read_bytes()
+    except OSError as error:
+        raise _refusal(path, f"cannot be read: {error.strerror}") from None
+    except ValueError as error:  # a path that cannot be one
+        raise _refusal(path, f"cannot be read: {error}") from None
+    if S_ISREG(about.st_mode):
+        raise _refusal(path, f"is larger than {most // 2**20} MB, which no policy is")
+    raise _refusal(path, "is no file")
+
+
+def _refusal(path: Path, reason: str) -> ModelError:
+    remedy = f"a policy is a folder with {WEIGHTS} and {CARD}: get both anew, or train the policy again"
+    return ModelError(f"{path}: {reason}; {remedy}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from pathlib import Path
 
 import numpy as np
@@ -26,6 +27,12 @@ class Policy:
             raise UnknownAgent(f"sample is True or False, not {sample!r}")
         self.model = path if isinstance(path, Model) else read_model(SHIPPED if path is None else str(path))
         self._sample = sample
+
+    @property
+    def fingerprint(self) -> bytes:
+        """What the arena knows a policy by: games of two trainings must not be mixed."""
+        numbers = b"".join(array.tobytes() for layer in self.model.layers for array in layer)
+        return hashlib.sha256(numbers).digest()
 
     def act(self, views: Views) -> NDArray[np.int64]:
         """An action for each view."""

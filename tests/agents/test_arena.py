@@ -17,12 +17,12 @@ import pytest
 from borneo_agents.arena import crew, play_arena
 from borneo_agents.arena.crew import ArenaError
 from borneo_agents.arena.folder import FolderError
-from borneo_agents.arena.match import CRASH, ENDED, GIVEN_UP, ILLEGAL, TIME_OUT, lay_out
+from borneo_agents.arena.match import CRASH, ENDED, GIVEN_UP, ILLEGAL, TIME_OUT, lay_out, mean_ranks
 from borneo_agents.arena.plots import plots
 from borneo_agents.arena.profile import points_by_source
 from borneo_agents.arena.report import report
 from borneo_agents.arena.run import Stopped
-from borneo_agents.arena.tournament import MIXED, ONE_VS, ROUND_ROBIN, TournamentError, tournament
+from borneo_agents.arena.tournament import CHALLENGE, MIXED, ONE_VS, ROUND_ROBIN, TournamentError, tournament
 
 from borneo_env import cli
 from borneo_env.agent import Random, UnknownAgent
@@ -154,6 +154,24 @@ def test_one_against_the_rest_has_every_ordered_pair():
     assert pairs == {(a, b): 4 for a in range(3) for b in range(3) if a != b}
 
 
+@pytest.mark.parametrize(("agents", "players"), SHAPES)
+def test_a_challenge_is_the_first_alone_against_tables_of_each_other(agents, players):
+    fair = plan(agents, players, CHALLENGE)
+    assert fair.block == players * (agents - 1)
+    for deal in range(3):
+        seats = fair.seats([deal])
+        assert ((seats == 0).sum(1) == 1).all()
+        assert ((seats == 0).sum(0) == agents - 1).all(), "in every seat equally often"
+        for other in range(1, agents):
+            table = seats[(seats == other).any(1)]
+            assert ((table == other).sum(1) == players - 1).all(), "a table full of one agent"
+            assert ((table == 0).sum(0) == 1).all(), "with the first once in every seat"
+
+
+def test_a_challenge_is_not_chosen_unasked():
+    assert {plan(agents, players, None).lineups for agents, players in SHAPES} == {ROUND_ROBIN, MIXED}
+
+
 def test_mixed_line_ups_differ_from_deal_to_deal_and_seed_to_seed():
     fair = plan(6, 4, MIXED)
     met = {tuple(sorted(seats)) for seats in fair.seats(range(60)).tolist()}
@@ -205,7 +223,7 @@ def test_chunks_hold_all_deals_once():
     [
         (["random"], {}, "two agents at least"),
         (["random", "random"], {}, "twice"),
-        (["random", First()], {"lineups": "fair"}, "round-robin, one-vs, mixed"),
+        (["random", First()], {"lineups": "fair"}, "round-robin, one-vs, challenge, mixed"),
         (["random", First()], {"games": 0}, "1 or more"),
         (["random", First()], {"chunk": 0}, "a chunk has 1 game or more"),
         (["random", First()], {"time_limit": 0}, "above 0"),
@@ -316,6 +334,58 @@ def test_profiles_are_means_over_the_seats_of_an_agent():
             if game["seats"][game["start"]] == number
         ]
         assert profile.win_share_by_seat[0] == pytest.approx(np.mean(first))
+
+
+def test_mean_ranks_by_hand():
+    """Player 0 leads two ladders and is last of three on another; player 2 has no traders."""
+    game = [[0, 1, -1, -1], [0, -1, -1, -1], [1, 1, 0, -1], [-1, -1, -1, -1]]
+    other = [[2, 2, 2, 1], [1, -1, -1, -1], [0, -1, -1, -1], [-1, -1, -1, -1]]
+    ranks = mean_ranks(np.array([game, other], np.int8), 3)
+    assert ranks == pytest.approx(np.array([[5 / 3, 5 / 3, 0], [1, 5 / 2, 2]]))
+    assert mean_ranks(np.array([game], np.int8), 4).tolist() == [[*ranks[0], 0]]
+
+
+def test_ranks_are_those_at_the_end_of_the_records(tmp_path):
+    played = play_arena(
+        {"random": "random", "last": Last()}, players=3, games=6, seed=3, jobs=0, out=tmp_path, records=True
+    )
+    for file, outcome in zip(sorted((tmp_path / "records").glob("*.jsonl")), played.outcomes, strict=True):
+        *_, end = replay(read_record(file))
+        for seat in range(3):
+            held = [rank for ladder in end.after["ladder"] for rank, who in enumerate(ladder, 1) if who == seat]
+            assert outcome["rank"][seat] == pytest.approx(np.mean(held))
+
+
+def test_the_profile_shows_ranks():
+    played = here({"random": "random", "last": Last()}, games=30)
+    for number, profile in enumerate(played.profiles):
+        mean = played.outcomes["rank"][played.outcomes["seats"] == number].mean()
+        assert profile.doings["mean rank at the end"] == pytest.approx(mean)
+        assert mean > 1
+    assert played.profiles[0].doings != played.profiles[1].doings
+    assert "mean rank at the end" in report(played)
+
+
+def test_a_challenge_has_standings_and_lone_seats_of_the_first():
+    agents = {"random": "random", "first": First(), "last": Last()}
+    played = here(agents, games=60, lineups=CHALLENGE)
+    assert len(played.outcomes) == 60
+    assert {row.agent for row in played.standings} == set(agents)
+    assert [(row.agent, row.other, row.games) for row in played.lone_seats] == [
+        ("random", "first", 30),
+        ("random", "last", 30),
+    ]
+    for number, row in enumerate(played.lone_seats, 1):
+        theirs = [game for game in played.outcomes if number in game["seats"]]
+        won = [(game["places"] == 1)[game["seats"] == 0].sum() / (game["places"] == 1).sum() for game in theirs]
+        assert row.win_share.value == pytest.approx(np.mean(won))
+        assert row.win_share.low <= row.win_share.value <= row.win_share.high
+    assert json.loads(json.dumps(played.as_dict()))["settings"]["lineups"] == CHALLENGE
+    assert "the first agent against a table full of each other agent" in report(played)
+    assert {line.split(",")[2] for line in played.games_csv().splitlines()[1:]} == {
+        "random + 2 first",
+        "random + 2 last",
+    }
 
 
 # ---------------------------------------------------------------- agents that fail
@@ -749,6 +819,20 @@ def test_a_bot_in_the_current_folder_plays(tmp_path, capsys, monkeypatch):
     assert "records was True and is False" in err
 
 
+def test_the_command_plays_a_challenge(capsys, monkeypatch, bots):
+    line = (
+        "arena arena_bots:First random arena_bots:Last --lineups challenge --players 3 --tables tiny --games 12 --json"
+    )
+    status, out, err = run(capsys, monkeypatch, f"{line} --jobs 1")
+    assert status == 0, err
+    found = json.loads(out)
+    assert (found["settings"]["lineups"], found["games"]) == ("challenge", 12)
+    assert [(row["agent"], row["other"]) for row in found["lone_seats"]] == [
+        ("arena_bots:First", "random"),
+        ("arena_bots:First", "arena_bots:Last"),
+    ]
+
+
 def test_the_command_says_what_it_rounded(capsys, monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     line = "arena random borneo_env.agent:Random --players 3 --tables tiny --games 7 --jobs 1"
@@ -766,8 +850,9 @@ def test_the_command_says_what_it_rounded(capsys, monkeypatch, tmp_path):
         ("arena random", "two agents at least"),
         ("arena random nobody", "there is no agent 'nobody'"),
         ("arena random borneo_env.agent:Random --until-decided random", "two agents with a comma"),
-        ("arena random borneo_env.agent:Random --lineups fair", "round-robin, one-vs, mixed"),
+        ("arena random borneo_env.agent:Random --lineups fair", "round-robin, one-vs, challenge, mixed"),
         ("arena random borneo_env.agent:Random --records", "need a folder"),
+        ("arena random policy:nowhere", "nowhere/card.json: cannot be read: No such file or directory; a policy is"),
     ],
 )
 def test_mistakes_are_one_line(line, complaint, capsys, monkeypatch):

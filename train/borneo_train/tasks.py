@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from borneo_agents.arena import ArenaResult, play_arena
 from borneo_agents.arena.profile import points_by_source
 from borneo_agents.arena.tournament import CHALLENGE
 from borneo_agents.statistics.intervals import mean_estimates
-from borneo_agents.statistics.results import seat_sums
-from numpy.typing import NDArray
+from borneo_agents.statistics.results import Floats, seat_sums
 
 from borneo_env.agent import Agent
 from borneo_env.cards import CONTRACT_KINDS
@@ -26,7 +24,7 @@ class Measure:
     """A figure for each seat of each game."""
 
     name: str
-    of_seats: Callable[[ArenaResult], NDArray[np.floating[Any]]]  # (games, players)
+    of_seats: Callable[[ArenaResult], Floats]  # (games, players)
     bounds: tuple[float, float] | None
     more_is_better: bool = True
 
@@ -53,13 +51,15 @@ class Measurement:
     high: float | None
 
 
-def _contract_points(result: ArenaResult) -> NDArray[np.floating[Any]]:
+def _contract_points(result: ArenaResult) -> Floats:
     points = points_by_source(result.tournament.ruleset, result.outcomes)
-    return points[..., : len(CONTRACT_KINDS)].sum(-1).astype(float)
+    of_contracts: Floats = points[..., : len(CONTRACT_KINDS)].sum(-1).astype(float)
+    return of_contracts
 
 
-def _contests_won(result: ArenaResult) -> NDArray[np.floating[Any]]:
-    return result.outcomes["tally"][..., [CONTESTS_WON, CONTESTS_DEFENDED]].sum(-1).astype(float)
+def _contests_won(result: ArenaResult) -> Floats:
+    tally: Floats = result.outcomes["tally"].astype(float)
+    return tally[..., CONTESTS_WON] + tally[..., CONTESTS_DEFENDED]
 
 
 WIN_SHARE = Measure("win share", lambda result: result.results.win_shares, (0.0, 1.0))

@@ -268,7 +268,8 @@ def mean_ranks(ladder: NDArray[np.int8], players: int) -> NDArray[np.float64]:
     """(games, players): the mean rank of each player's traders on ladders (games, companies, slots)."""
     theirs = ladder[:, None] == np.arange(players)[:, None, None]
     ranks = np.arange(1, ladder.shape[2] + 1)
-    return (theirs * ranks).sum((2, 3)) / np.maximum(theirs.sum((2, 3)), 1)
+    mean: NDArray[np.float64] = (theirs * ranks).sum((2, 3)) / np.maximum(theirs.sum((2, 3)), 1)
+    return mean
 
 
 class _Failure(Exception):

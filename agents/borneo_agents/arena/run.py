@@ -76,7 +76,7 @@ def play_arena(
         agents: names (see `borneo_env.agent`), or agents themselves; a mapping gives them names of your own.
         ruleset: the ruleset; or give its fields (`players=3, edition="card"`) as keywords.
         games: how many at least: whole blocks are played (see `tournament`).
-        lineups: "round-robin", "one-vs" or "mixed"; without it, one that suits the number of agents.
+        lineups: "round-robin", "one-vs", "challenge" or "mixed"; without it, one that suits the number of agents.
         out: folder for the games; a run that was stopped goes on there, with `fresh` it begins anew.
         jobs: how many processes play; all cores by default. 0 plays in this process, as agents that are
             objects always do: then one that hangs cannot be stopped.
@@ -230,9 +230,13 @@ def _pair(pair: tuple[str, str], agents: list[str]) -> tuple[str, str]:
 
 
 def _source(agent: Agent) -> str:
-    """A digest of the file an agent's class stands in: games of two versions of a bot must not be mixed."""
+    """A digest of the file an agent's class stands in: games of two versions of a bot must not be mixed.
+
+    An agent that reads other files too says in bytes what they are, as its `fingerprint`.
+    """
     try:
         file = inspect.getsourcefile(type(agent))
-        return hashlib.sha256(Path(file or "").read_bytes()).hexdigest()[:16]
+        more: bytes = getattr(agent, "fingerprint", b"")
+        return hashlib.sha256(Path(file or "").read_bytes() + more).hexdigest()[:16]
     except (OSError, TypeError):
         return "unknown"

@@ -1,0 +1,379 @@
+"""Policy: a network as an agent, legal whatever its numbers are, and the same on NumPy as on torch."""
+
+import re
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from borneo_agents.arena import play_arena
+from borneo_agents.arena.folder import FolderError
+from borneo_agents.model import Model, ModelError, best_actions, drawn_actions, write_model
+from borneo_agents.policy import SHIPPED, Policy
+from bot_games import decisions, play
+from networks import card, network
+
+from borneo_env import Batch, Ruleset
+from borneo_env.agent import Random, UnknownAgent, Views, find_agent, known_agents
+
+BOARD, TINY = Ruleset(players=4), Ruleset(players=3, tables="tiny")
+ANY_DICE = np.array([0, 1, 2**63, 2**64 - 1], np.uint64)
+
+
+def views_of(ruleset=BOARD):
+    """Decisions of whole games, as their players see them."""
+    _, views, mask, dice = decisions(ruleset)
+    return Views(ruleset, views, mask, dice)
+
+
+def dice(count, seed=1):
+    return np.random.default_rng(seed).integers(2**64, size=count, dtype=np.uint64)
+
+
+def exact_network(seed=1):
+    """A network whose numbers are all exact, in whatever order they are added up."""
+    rng = np.random.default_rng(seed)
+    first, last = rng.integers(-3, 4, (8, 969)), rng.integers(-3, 4, (370, 8)) / 64
+    layers = [(first, np.zeros(8)), (last, rng.integers(-9, 9, 370) / 64)]
+    return Model(card(), [(weights.astype(np.float32), biases.astype(np.float32)) for weights, biases in layers])
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """A folder with a policy, beside which we are."""
+    write_model(tmp_path / "runs" / "best.v1", network(hidden=(4,)))
+    monkeypatch.chdir(tmp_path)
+    return tmp_path / "runs" / "best.v1"
+
+
+# ---------------------------------------------------------------- choosing an action
+
+
+def test_the_legal_action_that_is_liked_most():
+    logits = np.array([[9, 1, 2, 3], [9, 1, 2, 3], [-5, -4, -3, -2]], np.float32)
+    mask = np.array([[0, 1, 1, 0], [1, 1, 1, 1], [1, 1, 0, 0]], bool)
+    assert best_actions(logits, mask).tolist() == [2, 0, 1]
+
+
+def test_actions_are_drawn_as_often_as_they_are_liked():
+    many = 40_000
+    rng = np.random.default_rng(5)
+    logits = rng.normal(0, 2, 12).astype(np.float32)
+    mask = np.array([1, 0, 1, 1, 0, 1, 1, 0, 1, 1, 1, 0], bool)
+    chance = np.where(mask, np.exp(logits.astype(float)), 0)
+    chance /= chance.sum()
+    drawn = drawn_actions(np.tile(logits, (many, 1)), np.tile(mask, (many, 1)), dice(many))
+    share = np.bincount(drawn, minlength=12) / many
+    assert not share[~mask].any()
+    assert (np.abs(share - chance) < 5 * np.sqrt(chance * (1 - chance) / many) + 1e-12).all()
+
+
+def test_neighbouring_draws_are_cut_where_the_chances_add_up():
+    """Chances of 1/4, none, 3/4: the dice below a quarter of all mean the first."""
+    logits = np.log(np.array([[1, 5, 3]], np.float32)).repeat(6, 0)
+    mask = np.array([[1, 0, 1]], bool).repeat(6, 0)
+    quarter = 2**62
+    points = [0, quarter - 2**42, quarter + 2**42, 2**63, 2**64 - 2**11, 2**64 - 1]
+    assert drawn_actions(logits, mask, np.array(points, np.uint64)).tolist() == [0, 0, 2, 2, 2, 2]
+
+
+EXTREMES = [0.0, 1e-30, 88.0, -104.0, -1e9, 1e9, -3e38, 3e38, np.inf, -np.inf, np.nan]
+
+
+def test_no_number_whatever_makes_an_illegal_action():
+    rng = np.random.default_rng(2)
+    logits = rng.choice(np.array(EXTREMES, np.float32), (6000, 7))
+    logits[: len(EXTREMES)] = np.array(EXTREMES, np.float32)[:, None]
+    mask = rng.random((6000, 7)) < 0.4
+    mask[np.arange(6000), rng.integers(7, size=6000)] = True
+    rows = np.arange(6000)
+    assert mask[rows, best_actions(logits, mask)].all()
+    for one in (dice(6000), *(np.full(6000, number) for number in ANY_DICE)):
+        assert mask[rows, drawn_actions(logits, mask, one)].all()
+
+
+def test_a_legal_action_nobody_likes_is_better_than_an_illegal_one():
+    logits = np.array([[5, -3e38, 7], [5, -np.inf, 7], [5, np.nan, 7]], np.float32)
+    mask = np.array([[0, 1, 0]] * 3, bool)
+    assert best_actions(logits, mask).tolist() == [1, 1, 1]
+    for number in ANY_DICE:
+        assert drawn_actions(logits, mask, np.full(3, number)).tolist() == [1, 1, 1]
+
+
+def test_no_number_is_liked_least_and_infinity_most():
+    logits = np.array([[np.nan, -5, 0], [np.inf, 5, np.nan], [-np.inf, -5, np.nan]], np.float32)
+    mask = np.ones((3, 3), bool)
+    assert best_actions(logits, mask).tolist() == [2, 0, 1]
+    assert drawn_actions(logits, mask, dice(3))[1:].tolist() == [0, 1]
+
+
+@pytest.mark.parametrize("number", ANY_DICE)
+def test_a_single_option_is_taken(number):
+    mask = np.eye(5, dtype=bool)
+    logits = np.random.default_rng(1).normal(0, 50, (5, 5)).astype(np.float32)
+    assert drawn_actions(logits, mask, np.full(5, number)).tolist() == [0, 1, 2, 3, 4]
+    assert best_actions(logits, mask).tolist() == [0, 1, 2, 3, 4]
+
+
+def test_the_highest_dice_take_the_last_action_that_has_a_chance():
+    logits = np.zeros((1, 370), np.float32)
+    mask = np.arange(370)[None] < 301
+    assert drawn_actions(logits, mask, ANY_DICE[-1:]).tolist() == [300]
+    assert drawn_actions(logits, mask, ANY_DICE[:1]).tolist() == [0]
+
+
+# ---------------------------------------------------------------- playing
+
+
+@pytest.mark.parametrize("sample", [False, True])
+@pytest.mark.parametrize(
+    "ruleset", [*(Ruleset(players=players) for players in (3, 4, 5)), Ruleset("card", 3)], ids=lambda rules: rules.name
+)
+def test_a_policy_plays_whole_games(ruleset, sample):
+    """An illegal action would raise; forced ones are asked for too."""
+    agents = [Policy(network(ruleset.edition, liking=3), sample), Random()]
+    done = play(agents, ruleset, games=6, skip_forced=False)
+    assert (done.player < 0).all()
+
+
+@pytest.mark.parametrize("sample", [False, True])
+def test_whatever_the_weights_are_actions_are_legal(sample):
+    model = network(hidden=(4,))
+    for weights, biases in model.layers:
+        weights *= np.float32(1e37)
+        biases[::2] = np.float32(-3e38)
+    views = views_of()
+    actions = Policy(model, sample).act(views)
+    assert views.mask[np.arange(len(views)), actions].all()
+
+
+@pytest.mark.parametrize("sample", [False, True])
+def test_a_decision_does_not_depend_on_the_batch_it_is_asked_in(sample):
+    views = views_of()
+    policy = Policy(exact_network(), sample)
+    together = policy.act(views)
+    alone = [
+        policy.act(Views(views.ruleset, views.games[i : i + 1], views.mask[i : i + 1], views.dice[i : i + 1]))
+        for i in range(len(views))
+    ]
+    assert len(views) > 500
+    assert together.tolist() == np.concatenate(alone).tolist()
+    backwards = Views(views.ruleset, views.games[::-1], views.mask[::-1], views.dice[::-1])
+    assert policy.act(backwards)[::-1].tolist() == together.tolist()
+
+
+def test_a_policy_does_what_its_network_likes():
+    views = views_of()
+    policy = Policy(exact_network())
+    logits = policy.model.logits(views.observe()).astype(float)
+    wanted = [max(np.flatnonzero(mask), key=lambda a: liked[a]) for mask, liked in zip(views.mask, logits, strict=True)]
+    assert policy.act(views).tolist() == wanted
+    assert len(set(wanted)) > 50
+
+
+def test_dice_matter_only_for_a_policy_that_draws():
+    views = views_of()
+    others = Views(views.ruleset, views.games, views.mask, ~views.dice)
+    best, drawn = Policy(exact_network()), Policy(exact_network(), sample=True)
+    assert best.act(views).tolist() == best.act(others).tolist()
+    assert drawn.act(views).tolist() == drawn.act(views).tolist()
+    assert drawn.act(views).tolist() != drawn.act(others).tolist()
+    assert drawn.act(views).tolist() != best.act(views).tolist()
+
+
+def test_no_views_get_no_actions():
+    views = views_of()
+    nobody = Views(views.ruleset, views.games[:0], views.mask[:0], views.dice[:0])
+    assert Policy(exact_network()).act(nobody).shape == Policy(exact_network(), True).act(nobody).shape == (0,)
+
+
+@pytest.mark.parametrize(("trained", "played"), [("board", "card"), ("card", "board")])
+def test_a_policy_of_another_edition_says_so(trained, played):
+    batch = Batch(1, Ruleset(played))
+    with pytest.raises(ModelError, match=f"the policy was trained for the {trained} edition, not for {played}-4"):
+        Policy(network(trained)).act(Views(batch.ruleset, *batch.view(np.array([0]))))
+
+
+def test_a_policy_of_another_edition_loses_in_the_arena_with_the_reason():
+    players = {"random": "random", "policy": Policy(network("card"))}
+    played = play_arena(players, TINY, games=6, jobs=0)
+    assert {fault.agent for fault in played.faults} == {1}
+    assert "trained for the card edition" in played.faults[0].reason
+
+
+# ---------------------------------------------------------------- by name
+
+
+def test_policies_are_known():
+    assert "policy" in known_agents()
+
+
+@pytest.mark.parametrize(
+    ("text", "sample"),
+    [
+        ("policy:{folder}", False),
+        ("policy:{folder}:sample=True", True),
+        ("policy:{folder}:True", True),
+        ("policy:path={folder}:sample=False", False),
+        ("policy:runs/best.v1", False),
+        ("policy:./runs/best.v1:sample=True", True),
+        ("policy:runs/../runs/best.v1/", False),
+    ],
+)
+def test_a_policy_is_found_by_its_path(text, sample, folder):
+    policy = find_agent(text.format(folder=folder))
+    assert isinstance(policy, Policy)
+    assert policy.model.layers[0][0].shape == (4, 969)
+    views = views_of()
+    twin = Policy(network(hidden=(4,)), sample)
+    assert policy.act(views).tolist() == twin.act(views).tolist()
+
+
+@pytest.mark.parametrize("name", ["1.5", "12", "{[]}", "[1]", "a b", "-" * 200 + "1", "lr=0.1", "x.safetensors"])
+def test_a_path_may_look_like_something_else(name, folder):
+    write_model(name, network(hidden=(3,)))
+    assert find_agent(f"policy:path={name}").model.layers[0][0].shape == (3, 969)
+    if "=" not in name:
+        assert find_agent(f"policy:{name}").model.layers[0][0].shape == (3, 969)
+
+
+@pytest.mark.parametrize(
+    ("text", "error", "reason"),
+    [
+        ("policy:nowhere", ModelError, "nowhere/card.json: cannot be read: No such file or directory; a policy is a"),
+        ("policy:runs", ModelError, "runs/card.json: cannot be read"),
+        ("policy:5", ModelError, "5/card.json: cannot be read"),
+        ("policy:", ModelError, "card.json: cannot be read"),
+        ("policy:runs/best.v1/card.json", ModelError, "Not a directory; a policy is a folder with model.safetensors"),
+        ("policy:runs/best.v1:sample=yes", UnknownAgent, "sample is True or False, not 'yes'"),
+        ("policy:runs/best.v1:sample=1", UnknownAgent, "sample is True or False, not 1"),
+        (
+            "policy:runs/best.v1:speed=3",
+            UnknownAgent,
+            "unexpected keyword argument 'speed'; its arguments are: path, sam",
+        ),
+        ("policy:runs/best.v1:True:3", UnknownAgent, "too many positional arguments; its arguments are: path, sample"),
+    ],
+)
+def test_wrong_arguments_are_refused_with_a_reason(text, error, reason, folder):
+    with pytest.raises(error, match=re.escape(reason)):
+        find_agent(text)
+
+
+def test_without_a_path_the_policy_of_the_package_plays(monkeypatch, folder):
+    monkeypatch.setattr("borneo_agents.policy.SHIPPED", folder)
+    assert find_agent("policy").model.layers[0][0].shape == (4, 969)
+    assert SHIPPED.parent.name == "borneo_agents"
+
+
+def test_a_policy_plays_in_the_processes_of_the_arena(folder):
+    agents = ["random", "policy:runs/best.v1:sample=True"]
+    alone, together = (play_arena(agents, TINY, games=12, seed=3, jobs=jobs) for jobs in (0, 1))
+    assert not together.faults
+    assert alone.outcomes.tobytes() == together.outcomes.tobytes()
+
+
+def test_a_policy_trained_further_is_another_setting(folder):
+    agents = ["random", f"policy:{folder}"]
+    play_arena(agents, TINY, games=6, jobs=0, out="kept")
+    play_arena(agents, TINY, games=12, jobs=0, out="kept")
+    write_model(folder, network(hidden=(4,), seed=2))
+    with pytest.raises(FolderError, match="sources was"):
+        play_arena(agents, TINY, games=12, jobs=0, out="kept")
+
+
+# ---------------------------------------------------------------- NumPy and torch
+
+
+PLAYS = """
+import sys
+import numpy as np
+from borneo_env import Batch
+from borneo_env.agent import Views, find_agent
+batch = Batch(3)
+rows = np.arange(3)
+batch.step(find_agent(sys.argv[1]).act(Views(batch.ruleset, *batch.view(rows))), rows)
+print([name for name in ("borneo_train", "sb3_contrib", "stable_baselines3", "torch") if name in sys.modules])
+"""
+
+
+@pytest.mark.parametrize(("first", "loaded"), [("", "[]"), ("import torch\n", "['torch']")])
+def test_a_policy_plays_without_torch(first, loaded, folder):
+    command = [sys.executable, "-W", "error", "-c", first + PLAYS, f"policy:{folder}:sample=True"]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert (done.returncode, done.stdout.strip()) == (0, loaded), done.stderr
+
+
+@pytest.fixture(scope="module")
+def learner():
+    """A learner's network of torch with random weights and a random scale, which sees more than the actor."""
+    torch = pytest.importorskip("torch")
+    from borneo_train.network import TablePolicy
+    from gymnasium import spaces
+
+    seen, all_of_it = 969, 969 + 40
+    rng = np.random.default_rng(4)
+    torch.manual_seed(4)
+    policy = TablePolicy(
+        spaces.Box(-2, 127, (all_of_it,), np.float32), spaces.Discrete(370), lambda _: 1e-3, seen=seen,
+        scale=rng.uniform(0.01, 1, all_of_it).astype(np.float32), actor=(48, 32), critic=(24,),
+    )  # fmt: skip
+    with torch.no_grad():
+        for weights in policy.parameters():
+            weights.normal_(0, 0.15)
+    return policy
+
+
+@pytest.fixture(scope="module")
+def positions():
+    """Observations, masks and dice of real games; and something behind the observations that the actor must not see."""
+    views = views_of()
+    seen = views.observe()
+    secrets = np.random.default_rng(1).integers(0, 99, (len(seen), 40))
+    return seen, views.mask, dice(len(seen)), np.concatenate([seen, secrets], 1).astype(np.float32)
+
+
+def test_numpy_likes_what_torch_likes(learner, positions):
+    import torch
+
+    seen, mask, _, everything = positions
+    found = Model(card(), learner.actor_layers()).logits(seen)
+    with torch.no_grad():
+        wanted = learner.action_net(learner.mlp_extractor.forward_actor(torch.from_numpy(everything))).numpy()
+        masked = learner.get_distribution(torch.from_numpy(everything), mask).distribution
+    assert found.std() > 1, "there is something to compare"
+    assert np.abs(found - wanted).max() < 2e-5 * np.abs(wanted).max()
+    best = best_actions(found, mask)
+    two_best = np.sort(np.where(mask, wanted, -np.inf), 1)[:, -2:]
+    clear = two_best[:, 1] - two_best[:, 0] > 1e-3
+    assert clear.mean() > 0.95
+    assert (best == masked.probs.argmax(1).numpy())[clear].all()
+
+
+def test_a_network_in_training_draws_what_the_policy_draws(learner, positions):
+    import torch
+    from borneo_train.network import Network
+
+    seen, mask, bits, _ = positions
+    layers = learner.actor_layers()
+    training = Network(torch.device("cpu"))
+    training.load(layers)
+    logits = Model(card(), layers).logits(seen)
+    odds = np.exp(np.where(mask, logits.astype(float), -np.inf) - np.where(mask, logits, -np.inf).max(1, keepdims=True))
+    ends = (odds / odds.sum(1, keepdims=True)).cumsum(1)
+    clear = np.abs(ends - (bits / 2.0**64)[:, None]).min(1) > 1e-4
+    assert clear.mean() > 0.95
+    drawn = drawn_actions(logits, mask, bits)
+    assert (drawn == training.choose(seen, mask, bits))[clear].all()
+    assert (drawn != best_actions(logits, mask)).sum() > 50, "it is no mere choice of the best"
+
+
+@pytest.mark.parametrize("number", ANY_DICE)
+def test_a_network_in_training_plays_legal_actions_with_any_dice(number, learner, positions):
+    import torch
+    from borneo_train.network import Network
+
+    seen, mask, _, _ = positions
+    training = Network(torch.device("cpu"))
+    training.load(learner.actor_layers())
+    assert mask[np.arange(len(seen)), training.choose(seen, mask, np.full(len(seen), number))].all()

@@ -1,0 +1,102 @@
+"""Tasks: what they measure is what the games say, and intervals that hold it."""
+
+import numpy as np
+import pytest
+from borneo_agents.arena import play_arena
+from borneo_agents.policy import Policy
+from borneo_train.tasks import CONTRACT_POINTS, TASKS, examine
+from networks import network
+
+from borneo_env import Ruleset
+from borneo_env.cards import CONTRACT_KINDS
+from borneo_env.engine.rules.ending import PIRATE_PENALTY
+from borneo_env.engine.state import TALLIES
+from borneo_env.rewards import REWARDS
+
+GAMES, SEED, PLAYERS = 48, 7, 4
+
+
+def by_hand(agent, against):
+    """The same games from the arena, and what the agent came to in each of them, seat by seat."""
+    played = play_arena(
+        {"it": agent, "they": against}, lineups="challenge", players=PLAYERS, games=GAMES, seed=SEED, jobs=0
+    )
+    worth = [contract.points for contract in Ruleset(players=PLAYERS).tables.contracts]
+    figures = {"win share": [], "contract points": [], "mean rank": [], "contests won": []}
+    for game in played.outcomes:
+        (seat,) = np.flatnonzero(game["seats"] == 0)
+        tally = dict(zip(TALLIES, game["tally"][seat].tolist(), strict=True))
+        first = game["places"] == 1
+        figures["win share"].append(first[seat] / first.sum())
+        points = sum(int(game["fulfilled"][seat][kind]) * worth[kind] for kind in range(len(CONTRACT_KINDS)))
+        figures["contract points"].append(points)
+        figures["mean rank"].append(game["rank"][seat])
+        figures["contests won"].append(tally["contests won"] + tally["contests defended"])
+    return {name: float(np.mean(values)) for name, values in figures.items()}
+
+
+@pytest.fixture(scope="module", params=["random", "contractor", "climber"])
+def examined(request):
+    found = {
+        name: examine(request.param, task, "merchant", players=PLAYERS, games=GAMES, seed=SEED, jobs=0)
+        for name, task in TASKS.items()
+    }
+    return found, by_hand(request.param, "merchant")
+
+
+def test_measurements_are_what_the_games_say(examined):
+    found, wanted = examined
+    for name, measurements in found.items():
+        assert [row.measure for row in measurements] == [measure.name for measure in TASKS[name].measures]
+        for row in measurements:
+            assert row.value == pytest.approx(wanted[row.measure], rel=1e-6)
+            assert (row.against, row.players, row.games, row.seed) == ("merchant", PLAYERS, GAMES, SEED)
+
+
+def test_intervals_hold_the_figure(examined):
+    found, _ = examined
+    for row in (row for measurements in found.values() for row in measurements):
+        if row.low is None:
+            assert row.high is None
+        else:
+            assert row.low <= row.value <= row.high
+            assert row.low < row.high
+        if row.measure == "win share":
+            assert 0 <= row.low <= row.high <= 1
+
+
+def test_every_task_measures_first_what_it_rewards():
+    first = {name: task.measures[0].name for name, task in TASKS.items()}
+    assert first == {"win": "win share", "contracts": "contract points", "ranks": "mean rank"}
+    assert {task.reward for task in TASKS.values()} <= set(REWARDS)
+    assert {measure.name for task in TASKS.values() for measure in task.measures if not measure.more_is_better} == {
+        "mean rank"
+    }
+
+
+def test_an_agent_is_measured_against_its_like_too():
+    found = examine("merchant", TASKS["contracts"], "merchant", players=3, games=30, seed=1, jobs=0)
+    assert found[0].value > 10
+    assert found[1].low < 1 / 3 < found[1].high
+
+
+def test_a_policy_that_is_no_name_is_measured():
+    rows = examine(Policy(network(hidden=(4,))), TASKS["win"], "random", players=3, games=7, seed=1)
+    assert rows[0].games == 9, "whole blocks"
+    assert 0 <= rows[0].value <= 1
+
+
+def test_the_same_seed_gives_the_same_measurements():
+    again = [examine("random", TASKS["ranks"], "climber", players=3, games=30, seed=s, jobs=0) for s in (1, 1, 2)]
+    assert again[0] == again[1]
+    assert again[0] != again[2]
+
+
+def test_contract_points_are_those_of_contracts_alone():
+    """With pirates, cargo and ports the score is another number."""
+    played = play_arena({"a": "merchant", "b": "climber"}, players=3, blackbeard=True, games=12, seed=2, jobs=0)
+    points = CONTRACT_POINTS.of_seats(played)
+    assert points.shape == (12, 3)
+    rest = played.outcomes["scores"] - points - played.outcomes["cargo"] - played.outcomes["ports"]
+    assert set(rest.ravel()) == {0, -PIRATE_PENALTY}
+    assert (points != played.outcomes["scores"]).any()
