@@ -469,12 +469,15 @@ class Batch:
         function: Callable[..., Any],
         shared: tuple[Any, ...],
         own: tuple[Any, ...],
-        least: int = GAMES_PER_THREAD,
+        least: int | None = None,
     ) -> list[Any]:
-        """Call a compiled loop on slices of the games, one per thread; arrays in `own` are sliced, numbers are not."""
+        """Call a compiled loop on slices of the games, one per thread; arrays in `own` are sliced, numbers are not.
+
+        A slice has `least` games or more; GAMES_PER_THREAD if that is not given.
+        """
         shared, own = tuple(map(attributes, shared)), tuple(map(attributes, own))
         size = len(own[0])
-        parts = max(1, min(self._threads, size // least))
+        parts = max(1, min(self._threads, size // (least or GAMES_PER_THREAD)))
         if parts == 1:
             return [function(*shared, *own)]
         bounds = [size * part // parts for part in range(parts + 1)]
