@@ -328,7 +328,7 @@ def test_the_seed_of_the_constructor_decides_all():
 
 def test_a_reset_deals_the_next_games():
     env, first = make()
-    second, third = env.reset().copy(), env.reset().copy()
+    first, second, third = first.copy(), env.reset().copy(), env.reset()
     assert (second != first).any(1).all() and (third != second).any(1).all()
     for table, row in places(env):
         assert table.batch.games["number"][row] == row + 2 * len(table)
