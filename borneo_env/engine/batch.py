@@ -265,11 +265,12 @@ class Batch:
         If any action is illegal nothing changes in any game, and IllegalMove names the game and the legal moves.
         """
         rows = self._every_row if rows is None else self._checked_rows(rows)
-        chosen = self._checked_actions(actions, len(rows))
-        illegal = first_illegal(self._mask, rows, chosen)
-        if illegal >= 0:
-            raise IllegalMove(self._complaint(int(rows[illegal]), int(chosen[illegal])))
+        chosen = self._checked_actions(actions, rows)
         self._parallel(step_games, self._arrays, (rows, chosen))
+
+    def check(self, actions: ArrayLike) -> None:
+        """Raise what `step` would raise for these actions, and play nothing: for those who step several batches."""
+        self._checked_actions(actions, self._every_row)
 
     def step_game(self, game: int, action: int) -> None:
         """Play one action in one game: what `step` does, without the arrays."""
@@ -432,15 +433,19 @@ class Batch:
             batch._desk[name] = values
         return batch
 
-    def _checked_actions(self, actions: ArrayLike, wanted: int) -> NDArray[np.int64]:
+    def _checked_actions(self, actions: ArrayLike, rows: NDArray[np.intp]) -> NDArray[np.int64]:
         chosen = np.asarray(actions)
         if chosen.dtype.kind not in "iu":
             raise TypeError(f"actions are whole numbers, not {chosen.dtype}")
-        if chosen.shape != (wanted,):
-            raise ValueError(f"one action for each of the {wanted} games is needed, not an array of {chosen.shape}")
+        if chosen.shape != rows.shape:
+            raise ValueError(f"one action for each of the {len(rows)} games is needed, not an array of {chosen.shape}")
         if chosen.dtype == np.uint64:
             chosen = np.minimum(chosen, self._mask.shape[1])  # or the largest would become NO_ACTION
-        return chosen.astype(np.int64)
+        chosen = chosen.astype(np.int64)
+        illegal = first_illegal(self._mask, rows, chosen)
+        if illegal >= 0:
+            raise IllegalMove(self._complaint(int(rows[illegal]), int(chosen[illegal])))
+        return chosen
 
     def _checked_rows(self, rows: NDArray[np.intp]) -> NDArray[np.intp]:
         if len(rows) and (rows[0] < 0 or rows[-1] >= len(self) or (rows[1:] <= rows[:-1]).any()):
@@ -464,12 +469,15 @@ class Batch:
         function: Callable[..., Any],
         shared: tuple[Any, ...],
         own: tuple[Any, ...],
-        least: int = GAMES_PER_THREAD,
+        least: int | None = None,
     ) -> list[Any]:
-        """Call a compiled loop on slices of the games, one per thread; arrays in `own` are sliced, numbers are not."""
+        """Call a compiled loop on slices of the games, one per thread; arrays in `own` are sliced, numbers are not.
+
+        A slice has `least` games or more; GAMES_PER_THREAD if that is not given.
+        """
         shared, own = tuple(map(attributes, shared)), tuple(map(attributes, own))
         size = len(own[0])
-        parts = max(1, min(self._threads, size // least))
+        parts = max(1, min(self._threads, size // (least or GAMES_PER_THREAD)))
         if parts == 1:
             return [function(*shared, *own)]
         bounds = [size * part // parts for part in range(parts + 1)]

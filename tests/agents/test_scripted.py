@@ -2,14 +2,17 @@
 
 import numpy as np
 import pytest
+from borneo_agents.bot import CLIMBER, CONTRACTOR, MERCHANT, RANDOM
 from borneo_agents.climber import Climber
 from borneo_agents.contractor import Contractor
 from borneo_agents.merchant import Merchant
+from borneo_agents.scripted import NO_BOT, Bots
 from bot_games import decisions, play
+from playing import pick
 from positions import card, position
 
-from borneo_env import Ruleset, every_ruleset, resample
-from borneo_env.agent import Agent, Random, Views
+from borneo_env import Batch, Ruleset, every_ruleset, resample
+from borneo_env.agent import Agent, Random, Views, ask
 from borneo_env.engine.state import PHASES
 
 BOTS = (Contractor, Climber, Merchant)
@@ -44,6 +47,89 @@ def test_the_size_of_the_batch_does_not_matter(bot):
     for number in range(6):
         alone = play([bot(), Random()], games=1, first=number)
         assert alone.games[0].tobytes() == whole.games[number].tobytes()
+
+
+# Bots that play on by themselves
+
+KIND_OF = {RANDOM: Random(), CONTRACTOR: Contractor(), CLIMBER: Climber(), MERCHANT: Merchant()}
+several = pytest.mark.parametrize(
+    "ruleset", [*map(Ruleset, ["board"] * 3, (3, 4, 5)), Ruleset("card", 4)], ids=lambda ruleset: ruleset.name
+)
+
+
+def seat_bots(games, ruleset):
+    """(games, players): all sorts of bots at every table, and one seat that is left to the test."""
+    kinds = np.random.default_rng(3).integers(len(KIND_OF), size=(games, ruleset.players)).astype(np.int8)
+    kinds[np.arange(games), np.arange(games) % ruleset.players] = NO_BOT
+    return kinds
+
+
+def ask_on(batch, kinds, rows):
+    """What `Bots.play` does, asking the bots for one decision of each game after the other."""
+    agents = [KIND_OF[kind] for kind in range(len(KIND_OF))]
+    while len(rows := rows[batch.player[rows] >= 0]):
+        rows = rows[kinds[rows, batch.player[rows]] != NO_BOT]
+        batch.step(ask(batch, rows, agents, kinds), rows)
+
+
+def play_seats(batch, rows):
+    """Play the decisions that are left to the test."""
+    rows = rows[batch.player[rows] >= 0]
+    batch.step(np.array([pick(mask) for mask in batch.mask[rows]], np.int64), rows)
+
+
+def same(left, right):
+    return left.games.tobytes() == right.games.tobytes() and (left.mask == right.mask).all()
+
+
+@several
+@pytest.mark.parametrize("threads", [1, 2])
+def test_bots_that_play_on_play_what_they_would_if_asked(ruleset, threads):
+    """To the ends of all games, and with them dice, masks and results."""
+    games = 70  # enough for two threads
+    kinds, rows = seat_bots(games, ruleset), np.arange(games)
+    playing, asked = (Batch(games, ruleset, seed=4, finished="hold", threads=threads) for _ in range(2))
+    bots = Bots(playing)
+    while True:
+        bots.play(kinds, rows)
+        ask_on(asked, kinds, rows)
+        assert same(playing, asked)
+        waiting = playing.player >= 0
+        assert (kinds[waiting, playing.player[waiting]] == NO_BOT).all()
+        if not waiting.any():
+            break
+        for batch in (playing, asked):
+            play_seats(batch, rows)
+    for name in ("scores", "places", "contracts"):
+        assert (playing.result[name] == asked.result[name]).all()
+
+
+@several
+@pytest.mark.parametrize("threads", [1, 2])
+def test_bots_that_play_on_in_some_games_leave_the_others_alone(ruleset, threads):
+    games, rng = 150, np.random.default_rng(1)
+    kinds = seat_bots(games, ruleset)
+    playing, asked = (Batch(games, ruleset, seed=4, finished="hold", threads=threads) for _ in range(2))
+    bots = Bots(playing)
+    for share in (0.5, 0.02, 0.0, 0.9, 0.3, 1.0):
+        rows = np.flatnonzero(rng.random(games) < share)
+        others, before = np.setdiff1d(np.arange(games), rows), playing.copy()
+        bots.play(kinds, rows)
+        ask_on(asked, kinds, rows)
+        assert same(playing, asked)
+        assert playing.games[others].tobytes() == before.games[others].tobytes()
+        assert (playing.mask[others] == before.mask[others]).all()
+        ready = rows[kinds[rows, playing.player[rows]] == NO_BOT]
+        for batch in (playing, asked):
+            play_seats(batch, ready)
+
+
+def test_bots_at_all_seats_play_to_the_end():
+    batch = Batch(5, Ruleset(players=3), seed=4, finished="hold")
+    Bots(batch).play(np.full((5, 3), MERCHANT, np.int8), np.arange(5))
+    assert (batch.player == -1).all() and batch.games.tobytes() == play(
+        [Merchant()], batch.ruleset, 5, 4
+    ).games.tobytes()
 
 
 # What a bot may know

@@ -103,6 +103,7 @@ class BorneoVecEnv(VecEnv):
         if games < len(players):
             raise ValueError(f"{games} games are too few for {len(players)} player counts: one for each at least")
         self.networks = networks
+        self._cast = cast.name
         self.rng = np.random.default_rng(seed)
         sizes = [len(part) for part in np.array_split(np.arange(games), len(players))]
         self.tables = [
@@ -130,6 +131,8 @@ class BorneoVecEnv(VecEnv):
     def reset(self) -> NDArray[np.int8]:
         """Deal new games: from the first on if a seed was given (`seed`), else the next ones."""
         seed = self._seeds[0]
+        if seed is not None:  # in place: the tables draw from it too
+            self.rng.bit_generator.state = np.random.default_rng(seed).bit_generator.state
         for table in self.tables:
             table.reset(seed, None if seed is not None else True)
         self._bring_to_learners()
@@ -141,6 +144,8 @@ class BorneoVecEnv(VecEnv):
         self._actions = np.split(np.asarray(actions), self._ends)
 
     def step_wait(self) -> VecEnvStepReturn:
+        for table, actions in zip(self.tables, self._actions, strict=True):
+            table.batch.check(actions)  # at all tables, before anything is played at one
         for table, actions in zip(self.tables, self._actions, strict=True):
             table.begin(actions)
         self._bring_to_learners()
@@ -197,6 +202,8 @@ class BorneoVecEnv(VecEnv):
         looks = zip(*(table.batch.look(rows) for table, rows in asked), strict=True)
         observations, masks, dice = map(np.concatenate, looks)
         who = np.concatenate([table.seated[rows, table.batch.player[rows]] for table, rows in asked])
+        if who.max() >= FIRST_NETWORK + len(self.networks):
+            raise ValueError(f"{len(self.networks)} networks were given, and the opponents {self._cast!r} have more")
         actions = np.empty(len(who), np.int64)
         for number, network in enumerate(self.networks, start=FIRST_NETWORK):
             mine = np.flatnonzero(who == number)
