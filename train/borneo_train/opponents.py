@@ -64,9 +64,9 @@ class League:
         return self.folder / f"{steps:012}"
 
     def to_leave(self) -> list[Path]:
-        """Who leaves, if it has grown too large: older ones are more alike than they were, so some of them."""
+        """Who leaves, if it has grown too large: older ones are more alike than they were, so some of them, but never the first."""
         members = self.members()
-        return members[: len(members) // 2 : 2] if len(members) > LARGEST_LEAGUE else []
+        return members[1 : len(members) // 2 : 2] if len(members) > LARGEST_LEAGUE else []
 
     def draw(self, rng: np.random.Generator) -> Path | None:
         """Somebody from the league, each as likely as the next."""

@@ -43,7 +43,7 @@ LEAST = 0.1  # what is left of learning rate and entropy reward at the end
 LEAGUE_GROWS = 40  # times in a training, evenly
 CHECKPOINTS = 20  # times in a training, evenly, beside those at evaluations
 CURVE = "curve.jsonl"
-LESSON_SHARE = 8  # of the games played side by side, one in so many for a lesson, which has all their decisions
+LESSON_SHARE = 2  # of the games played side by side, one in so many for a lesson, which has all their decisions
 
 
 class Finished(Exception):
@@ -241,7 +241,7 @@ class Training(BaseCallback):
         self.curve.append({"steps": steps, "seconds": round(self._elapsed(), 1), "strength": strength})
         self._write_curve()
         for one in found:
-            self.learner.logger.record(f"arena/{one.measure}, {one.players} players", one.value)
+            self.learner.logger.record(f"arena/{one.measure}/{one.players} players", one.value)
         self.learner.logger.dump(steps)
         model = Model(self._card(strength), model.layers)
         write_model(self.folder / "last", model)
