@@ -26,6 +26,8 @@ from borneo_env.ruleset import EDITIONS, PLAYER_COUNTS, Ruleset
 
 FORMAT = "borneo-policy/1"
 WEIGHTS, CARD = "model.safetensors", "card.json"
+TRUST = "trust"  # the tensor of a policy with an advisor
+ADVISORS = ("contractor", "climber", "merchant")
 NORM_EPSILON = np.float32(1e-5)  # keeps a norm from dividing by nothing
 LARGEST_WEIGHTS, LARGEST_CARD = 256 * 2**20, 2**20  # bytes; no policy of ours comes near
 MOST_LIKED = np.float32(1e30)  # likings beyond are cut, so that two of them still have a difference
@@ -57,6 +59,7 @@ class ModelCard:
     edition: str  # of the rules it was trained for
     players: list[int]  # player counts it was trained for
     task: str  # what it was trained to do
+    advisor: str  # the scripted bot whose move it is told, or nothing
     steps: int  # decisions of the learner in training
     seed: int
     command: str  # that trains it
@@ -74,9 +77,13 @@ class Model:
 
     card: ModelCard
     layers: Layers
+    trust: float = 0.0  # how much more it likes the advisor's move than it would without
 
     def logits(self, observations: NDArray[Any]) -> Floats:
-        """(n, actions): how much the policy likes each action, legal or not."""
+        """(n, actions): how much the policy likes each action, legal or not.
+
+        A policy with an advisor wants observations followed by the advice: a number for each action, 1 for one of them.
+        """
         values = observations.astype(np.float32)
         with np.errstate(over="ignore", invalid="ignore"):  # a strange file may lead anywhere: see `_liked`
             for number, layer in enumerate(self.layers[:-1]):
@@ -84,6 +91,8 @@ class Model:
                 values = values + found if number else found
             last = self.layers[-1]
             logits: Floats = values @ last.weights.T + last.biases
+        if self.card.advisor:
+            logits += np.float32(self.trust) * observations[:, -len(last.biases) :]
         return logits
 
 
@@ -93,6 +102,13 @@ def _normed(values: Floats, layer: Layer) -> Floats:
     values /= np.sqrt((values * values).mean(1, keepdims=True) + NORM_EPSILON)
     normed: Floats = values * layer.gain + layer.shift
     return normed
+
+
+def as_advice(actions: NDArray[np.integer[Any]], count: int) -> NDArray[np.int8]:
+    """(n, count): 1 for the action that is advised, 0 for all others."""
+    advice = np.zeros((len(actions), count), np.int8)
+    advice[np.arange(len(actions)), actions] = 1
+    return advice
 
 
 def best_actions(logits: Floats, mask: NDArray[np.bool_]) -> NDArray[np.int64]:
@@ -125,6 +141,8 @@ def write_model(folder: str | Path, model: Model) -> None:
         for part, tensor in layer._asdict().items()
         if tensor is not None
     }
+    if model.card.advisor:
+        tensors[TRUST] = np.array([model.trust], np.float32)
     save_file(tensors, folder / WEIGHTS)
     (folder / CARD).write_text(json.dumps(asdict(model.card), indent=2) + "\n", encoding="utf-8")
 
@@ -132,7 +150,7 @@ def write_model(folder: str | Path, model: Model) -> None:
 def read_model(folder: str | Path) -> Model:
     """The policy in a folder, checked from end to end."""
     card = read_card(Path(folder) / CARD)
-    return Model(card, _read_layers(Path(folder) / WEIGHTS, Ruleset(card.edition)))
+    return Model(card, *_read_weights(Path(folder) / WEIGHTS, card))
 
 
 def read_card(path: Path) -> ModelCard:
@@ -155,6 +173,8 @@ def read_card(path: Path) -> ModelCard:
             raise _refusal(path, f"{entry.name} should be of type {entry.type}, not {in_short(about.get(entry.name))}")
     if about["edition"] not in EDITIONS:
         raise _refusal(path, f"the edition should be {' or '.join(EDITIONS)}, not {in_short(about['edition'])}")
+    if about["advisor"] not in ("", *ADVISORS):
+        raise _refusal(path, f"the advisor should be empty or one of {', '.join(ADVISORS)}")
     if not about["players"] or not set(about["players"]) <= set(PLAYER_COUNTS):
         raise _refusal(path, f"players should be a list of 3, 4 and 5, not {in_short(about['players'])}")
     return ModelCard(**{entry.name: about[entry.name] for entry in fields(ModelCard)})
@@ -174,13 +194,14 @@ KINDS: dict[str, Callable[[Any], bool]] = {
 }
 
 
-def _read_layers(path: Path, ruleset: Ruleset) -> Layers:
-    """The layers in a file: shapes that fit each other and the game, and no number that is none."""
+def _read_weights(path: Path, card: ModelCard) -> tuple[Layers, float]:
+    """The layers in a file, and the trust: shapes that fit each other and the game, and no number that is none."""
     data = _read(path, LARGEST_WEIGHTS)
     try:
         tensors = load(data)
     except (SafetensorError, ValueError, KeyError, OverflowError) as error:
         raise _refusal(path, f"is no safetensors file of float32 or float16 numbers: {str(error)[:200]!r}") from None
+    trust = tensors.pop(TRUST, np.zeros(1, np.float32)) if card.advisor else np.zeros(1, np.float32)
     parts = [NORMED] * (len(tensors) // len(NORMED)) + [PLAIN]
     names = [[f"{number}.{part}" for part in layer] for number, layer in enumerate(parts)]
     if len(parts) < 2 or set(tensors) != {name for layer in names for name in layer}:
@@ -189,15 +210,17 @@ def _read_layers(path: Path, ruleset: Ruleset) -> Layers:
             f"should hold 0.weights, 0.biases, 0.gain, 0.shift, 1.weights, ... and of the last layer weights and "
             f"biases alone, not {in_short(sorted(tensors))}",
         )
-    for name, tensor in tensors.items():
+    for name, tensor in {**tensors, TRUST: trust}.items():
         if tensor.dtype not in (np.float32, np.float16) or not np.isfinite(tensor).all():
             raise _refusal(path, f"{name} should hold finite numbers of type float32 or float16")
     layers = [Layer(*(tensors[name].astype(np.float32) for name in layer)) for layer in names]
-    _check_shapes(path, layers, ruleset)
-    return layers
+    _check_shapes(path, layers, card)
+    if trust.shape != (1,):
+        raise _refusal(path, f"{TRUST} should be one number")
+    return layers, float(trust[0])
 
 
-def _check_shapes(path: Path, layers: Layers, ruleset: Ruleset) -> None:
+def _check_shapes(path: Path, layers: Layers, card: ModelCard) -> None:
     for number, (weights, *rest) in enumerate(layers):
         if weights.ndim != 2 or any(part is not None and part.shape != weights.shape[:1] for part in rest):
             raise _refusal(path, f"the parts of layer {number} do not fit each other")
@@ -206,13 +229,14 @@ def _check_shapes(path: Path, layers: Layers, ruleset: Ruleset) -> None:
         len(layer.biases) != width for layer in layers[:-1]
     ):
         raise _refusal(path, "the layers do not fit each other: all but the last have one width")
-    slots = slots_of(ruleset)
-    wanted = (length(slots), len(action_table(slots)))
+    slots = slots_of(Ruleset(card.edition))
+    actions = len(action_table(slots))
+    wanted = (length(slots) + (actions if card.advisor else 0), actions)
     found = (layers[0].weights.shape[1], len(layers[-1].biases))
     if found != wanted:
         raise _refusal(
             path,
-            f"a policy of the {ruleset.edition} edition has {wanted[0]} inputs and {wanted[1]} outputs, "
+            f"a policy of the {card.edition} edition has {wanted[0]} inputs and {wanted[1]} outputs, "
             f"not {found[0]} and {found[1]}",
         )
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from borneo_agents.model import Model, ModelError, best_actions, drawn_actions, read_model
-from borneo_env.agent import UnknownAgent, Views
+from borneo_agents.model import Model, ModelError, as_advice, best_actions, drawn_actions, read_model
+from borneo_env.agent import UnknownAgent, Views, find_agent
 
 SHIPPED = Path(__file__).parent / "shipped"
 
@@ -27,6 +27,8 @@ class Policy:
             raise UnknownAgent(f"sample is True or False, not {sample!r}")
         self.model = path if isinstance(path, Model) else read_model(SHIPPED if path is None else str(path))
         self._sample = sample
+        advisor = self.model.card.advisor
+        self._advisor = find_agent(advisor) if advisor else None
 
     @property
     def fingerprint(self) -> bytes:
@@ -39,7 +41,13 @@ class Policy:
         edition = self.model.card.edition
         if views.ruleset.edition != edition:
             raise ModelError(f"the policy was trained for the {edition} edition, not for {views.ruleset.name}")
-        logits = self.model.logits(views.observe())
+        logits = self.model.logits(self._seen(views))
         if self._sample:
             return drawn_actions(logits, views.mask, views.dice)
         return best_actions(logits, views.mask)
+
+    def _seen(self, views: Views) -> NDArray[np.int8]:
+        """What the network is shown: observations, and behind them what the advisor would do, if there is one."""
+        if self._advisor is None:
+            return views.observe()
+        return np.concatenate([views.observe(), as_advice(self._advisor.act(views), views.mask.shape[1])], 1)

@@ -55,10 +55,13 @@ def learn(learner: MaskablePPO, lesson: Lesson) -> float:
     order = torch.randperm(len(lesson.actions), generator=learner.rollout_buffer.generator).to(learner.device)
     for chosen in order.split(learner.batch_size):
         observations, masks, actions, returns = (part[chosen] for part in lesson)
-        latent_actor, latent_critic = policy.mlp_extractor(policy.extract_features(observations))
-        logits = policy.action_net(latent_actor).masked_fill(~masks, -torch.inf)
+        features = policy.extract_features(observations)
+        latent_actor, latent_critic = policy.mlp_extractor(features)
+        logits = policy.logits(features, latent_actor).masked_fill(~masks, -torch.inf)
         values = policy.value_net(latent_critic).flatten()
-        loss = functional.cross_entropy(logits, actions) + learner.vf_coef * functional.mse_loss(values, returns)
+        loss = learner.vf_coef * functional.mse_loss(values, returns)
+        if not policy.advised:  # who is told the merchant's move need not learn it
+            loss = loss + functional.cross_entropy(logits, actions)
         policy.optimizer.zero_grad()
         loss.backward()
         torch.nn.utils.clip_grad_norm_(policy.parameters(), learner.max_grad_norm)
@@ -68,7 +71,14 @@ def learn(learner: MaskablePPO, lesson: Lesson) -> float:
 
 
 def lessons(
-    rulesets: Sequence[Ruleset], games: int, *, reward: Reward, whole_table: bool, seed: int, device: torch.device
+    rulesets: Sequence[Ruleset],
+    games: int,
+    *,
+    reward: Reward,
+    whole_table: bool,
+    advised: bool,
+    seed: int,
+    device: torch.device,
 ) -> Iterator[Lesson]:
     """Lessons without end, each of so many games, shared evenly among the rulesets."""
     size = max(1, games // len(rulesets))
@@ -76,7 +86,11 @@ def lessons(
     while True:
         parts = [lesson(Batch(size, ruleset, seed=seed, first=first, finished="hold"), reward, whole_table, device)
                  for ruleset in rulesets]  # fmt: skip
-        yield Lesson(*(torch.cat(same) for same in zip(*parts, strict=True)))
+        whole = Lesson(*(torch.cat(same) for same in zip(*parts, strict=True)))
+        if advised:
+            advice = functional.one_hot(whole.actions, whole.masks.shape[1]).to(torch.int8)
+            whole = whole._replace(observations=torch.cat([whole.observations, advice], 1))
+        yield whole
         first += size
 
 

@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 import torch
 from borneo_agents.merchant import Merchant
-from borneo_agents.model import Layer, Layers
+from borneo_agents.model import Layer, Layers, Model
 from numpy.typing import NDArray
+from sb3_contrib.common.maskable.distributions import MaskableDistribution
 from sb3_contrib.common.maskable.policies import MaskableActorCriticPolicy
 from torch import nn
 from torch.nn import functional
@@ -25,6 +26,7 @@ from borneo_train.facts import action_facts
 
 Floats = NDArray[np.float32]
 SCALE_GAMES, SCALE_STEPS = 64, 60
+FIRST_TRUST = 4.5  # ninety times the odds of any other action
 
 
 class ByFacts(nn.Module):
@@ -66,20 +68,21 @@ class Tower(nn.Module):
 
 
 class Towers(nn.Module):
-    """Actor and critic up to their last layers: the actor sees the first numbers only."""
+    """Actor and critic up to their last layers: the actor sees the first numbers, and those of the advice at the end."""
 
-    def __init__(self, seen: int, scale: Floats, actor: tuple[int, int], critic: tuple[int, int]) -> None:
+    def __init__(self, seen: int, advice: int, scale: Floats, actor: tuple[int, int], critic: tuple[int, int]) -> None:
         super().__init__()
-        self.seen = seen
+        self.seen, self.advice = seen, advice
         self.latent_dim_pi, self.latent_dim_vf = actor[0], critic[0]
-        self.actor = Tower(scale[:seen], *actor)
+        self.actor = Tower(np.concatenate([scale[:seen], scale[len(scale) - advice :]]), *actor)
         self.critic = Tower(scale, *critic)
 
     def forward(self, features: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         return self.forward_actor(features), self.forward_critic(features)
 
     def forward_actor(self, features: torch.Tensor) -> torch.Tensor:
-        latent: torch.Tensor = self.actor(features[:, : self.seen])
+        advice = features[:, features.shape[1] - self.advice :]
+        latent: torch.Tensor = self.actor(torch.cat([features[:, : self.seen], advice], 1))
         return latent
 
     def forward_critic(self, features: torch.Tensor) -> torch.Tensor:
@@ -90,23 +93,66 @@ class Towers(nn.Module):
 class TablePolicy(MaskableActorCriticPolicy):
     """MaskablePPO's policy with an actor that sees a seat's observation and a critic that sees all it is given.
 
-    `actor` and `critic` are width and number of their layers.
+    `actor` and `critic` are width and number of their layers. If it is `advised`, the last numbers it is given are the
+    advice, which it trusts at first (residual policy learning).
     """
 
     def __init__(
-        self, *args: Any, edition: str, scale: Floats, actor: tuple[int, int], critic: tuple[int, int], **kwargs: Any
+        self,
+        *args: Any,
+        edition: str,
+        scale: Floats,
+        actor: tuple[int, int],
+        critic: tuple[int, int],
+        advised: bool = False,
+        **kwargs: Any,
     ) -> None:
-        self._edition, self._scale, self._actor, self._critic = edition, scale, actor, critic
+        self._edition, self._scale, self._actor, self._critic, self.advised = edition, scale, actor, critic, advised
         super().__init__(*args, **kwargs)
 
     def _build_mlp_extractor(self) -> None:
         seen = length(slots_of(Ruleset(self._edition)))
-        self.mlp_extractor = Towers(seen, self._scale, self._actor, self._critic)  # type: ignore[assignment]
+        advice = int(self.action_space.n) if self.advised else 0  # type: ignore[attr-defined]
+        scale = np.concatenate([self._scale, np.ones(advice, np.float32)])
+        self.mlp_extractor = Towers(seen, advice, scale, self._actor, self._critic)  # type: ignore[assignment]
 
     def _build(self, lr_schedule: Any) -> None:
         super()._build(lr_schedule)
         self.action_net = ByFacts(self._actor[0], action_facts(self._edition))
+        self.trust = nn.Parameter(torch.tensor([FIRST_TRUST]), requires_grad=self.advised)
         self.optimizer = self.optimizer_class(self.parameters(), lr=lr_schedule(1), **self.optimizer_kwargs)
+
+    def forward(
+        self, obs: torch.Tensor, deterministic: bool = False, action_masks: NDArray[np.bool_] | None = None
+    ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+        """Actions, values and log probabilities."""
+        values, distribution = self._judged(obs, action_masks)
+        actions = distribution.get_actions(deterministic=deterministic)
+        return actions, values, distribution.log_prob(actions)
+
+    def evaluate_actions(
+        self, obs: torch.Tensor, actions: torch.Tensor, action_masks: torch.Tensor | None = None
+    ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor | None]:
+        """Values, log probabilities of these actions, and entropies."""
+        values, distribution = self._judged(obs, action_masks)
+        return values, distribution.log_prob(actions), distribution.entropy()
+
+    def get_distribution(self, obs: Any, action_masks: NDArray[np.bool_] | None = None) -> MaskableDistribution:
+        """The odds of all actions."""
+        return self._judged(obs, action_masks)[1]
+
+    def _judged(self, obs: Any, action_masks: Any) -> tuple[torch.Tensor, MaskableDistribution]:
+        features = self.extract_features(obs)
+        latent_actor, latent_critic = self.mlp_extractor(features)
+        distribution = self.action_dist.proba_distribution(action_logits=self.logits(features, latent_actor))
+        if action_masks is not None:
+            distribution.apply_masking(action_masks)
+        return self.value_net(latent_critic), distribution
+
+    def logits(self, features: torch.Tensor, latent_actor: torch.Tensor) -> torch.Tensor:
+        """How much each action is liked."""
+        liked: torch.Tensor = self.action_net(latent_actor)
+        return liked + self.trust * features[:, -liked.shape[1] :] if self.advised else liked
 
     @torch.no_grad()
     def actor_layers(self) -> Layers:
@@ -131,10 +177,12 @@ class Network:
         self._device = device
         self._layers: list[list[torch.Tensor | None]] = []
 
-    def load(self, layers: Layers) -> None:
+    def load(self, model: Model) -> None:
         """Be this model from now on."""
+        self._trust = model.trust if model.card.advisor else None
         self._layers = [
-            [None if part is None else torch.from_numpy(part).to(self._device) for part in layer] for layer in layers
+            [None if part is None else torch.from_numpy(part).to(self._device) for part in layer]
+            for layer in model.layers
         ]
 
     @torch.no_grad()
@@ -150,7 +198,8 @@ class Network:
         actions: NDArray[np.int64] = (heap > (point * heap[:, -1])[:, None]).int().argmax(1).cpu().numpy()
         return actions
 
-    def _logits(self, values: torch.Tensor) -> torch.Tensor:
+    def _logits(self, observations: torch.Tensor) -> torch.Tensor:
+        values = observations
         for number, (weights, biases, gain, shift) in enumerate(self._layers[:-1]):
             assert weights is not None
             found = functional.relu(
@@ -158,7 +207,8 @@ class Network:
             )
             values = values + found if number else found
         weights, biases, _, _ = self._layers[-1]
-        return functional.linear(values, weights, biases)
+        logits = functional.linear(values, weights, biases)
+        return logits if self._trust is None else logits + self._trust * observations[:, -logits.shape[1] :]
 
 
 def usual_scale(edition: str, whole_table: bool) -> NDArray[np.float32]:

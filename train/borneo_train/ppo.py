@@ -13,7 +13,7 @@ import shutil
 import signal
 import sys
 import time
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -21,6 +21,7 @@ from typing import Any
 import torch
 from borneo_agents.model import Model, ModelCard, read_model, write_model
 from borneo_agents.policy import Policy
+from borneo_agents.search import POLICIES
 from rich.console import Console
 from sb3_contrib import MaskablePPO
 from stable_baselines3.common.callbacks import BaseCallback
@@ -81,7 +82,7 @@ class Training(BaseCallback):
         self.games = self._make_games(self.cast)
         self.learner = self._make_learner(device)
         for network in (self.current, self.earlier):
-            network.load(self.learner.policy.actor_layers())
+            network.load(self._model())
         if resume:
             self._take_up(checkpoint.restore(checkpoint.newest(self.folder / "checkpoints"), self.learner, self.games))
 
@@ -103,6 +104,7 @@ class Training(BaseCallback):
             players=self.counts,
             reward=self.task.reward,
             whole_table=settings.whole_table,
+            advisor=POLICIES[settings.advisor] if settings.advisor else None,
             seed=settings.seed,
             edition=settings.edition,
         )
@@ -124,6 +126,7 @@ class Training(BaseCallback):
             policy_kwargs={
                 "edition": settings.edition,
                 "scale": usual_scale(settings.edition, settings.whole_table),
+                "advised": bool(settings.advisor),
                 "actor": shape(settings.actor, "--actor"),
                 "critic": shape(settings.critic, "--critic"),
             },
@@ -174,6 +177,7 @@ class Training(BaseCallback):
             settings.games // LESSON_SHARE,
             reward=find_reward(self.task.reward),
             whole_table=settings.whole_table,
+            advised=bool(settings.advisor),
             seed=settings.seed + 1,  # other games than those it will play itself
             device=self.learner.device,
         )
@@ -208,17 +212,17 @@ class Training(BaseCallback):
     def _choose_opponents(self, steps: int) -> None:
         if not self.cast.has_networks:
             return
-        layers = self.learner.policy.actor_layers()
-        self.current.load(layers)
+        model = self._model()
+        self.current.load(model)
         if steps >= self.next_member:
-            write_model(self.league.place_for(steps), Model(self._card([]), layers))
+            write_model(self.league.place_for(steps), model)
             for member in self.league.to_leave():
                 shutil.rmtree(member)
             self.next_member = steps + self.settings.steps // LEAGUE_GROWS
             self.cast.has_earlier = True
         member = self.league.draw(self.games.rng)
         if member is not None:
-            self.earlier.load(read_model(member).layers)
+            self.earlier.load(read_model(member))
 
     def _elapsed(self) -> float:
         return self.seconds + time.monotonic() - self.began
@@ -230,7 +234,7 @@ class Training(BaseCallback):
         steps, settings = self.learner.num_timesteps, self.settings
         if self.curve and self.curve[-1]["steps"] == steps:
             return
-        model = Model(self._card([]), self.learner.policy.actor_layers())
+        model = self._model()
         found: list[Measurement] = []
         for count in self.counts:
             found += examine(
@@ -243,7 +247,7 @@ class Training(BaseCallback):
         for one in found:
             self.learner.logger.record(f"arena/{one.measure}/{one.players} players", one.value)
         self.learner.logger.dump(steps)
-        model = Model(self._card(strength), model.layers)
+        model = replace(model, card=replace(model.card, strength=strength))
         write_model(self.folder / "last", model)
         first = self.task.measures[0]
         values = [one.value for one in found if one.measure == first.name]
@@ -271,17 +275,22 @@ class Training(BaseCallback):
         }
         checkpoint.save(self.folder / "checkpoints", self.learner, self.games, notes)
 
-    def _card(self, strength: list[dict[str, Any]]) -> ModelCard:
+    def _model(self) -> Model:
+        """The learner as it is now."""
+        policy = self.learner.policy
+        return Model(self._card(), policy.actor_layers(), float(policy.trust))
+
+    def _card(self) -> ModelCard:
         software = {name: version(name) for name in SOFTWARE} | {"python": platform.python_version()}
         return ModelCard(
             edition=self.settings.edition,
             players=self.counts,
             task=self.settings.task,
+            advisor=self.settings.advisor,
             steps=self.learner.num_timesteps,
             seed=self.settings.seed,
             command=self.command,
             settings=self.settings.as_dict(),
-            strength=strength,
             software=software,
         )
 

@@ -11,11 +11,14 @@ from collections.abc import Sequence
 from typing import Any, Protocol
 
 import numpy as np
+from borneo_agents.model import as_advice
 from borneo_agents.scripted import NO_BOT, Bots
+from gymnasium import spaces
 from numpy.typing import NDArray
 from stable_baselines3.common.vec_env.base_vec_env import VecEnv, VecEnvIndices, VecEnvStepReturn
 
 from borneo_env.engine.batch import Batch
+from borneo_env.engine.observe import LARGEST, SMALLEST
 from borneo_env.rewards import Reward
 from borneo_env.ruleset import Ruleset
 from borneo_env.vector import Seats, seat_spaces
@@ -61,6 +64,11 @@ class Table(Seats):
             self._bots = Bots(self.batch)
         self._bots.play(self._kinds, rows)
 
+    def advice(self, kind: int, rows: NDArray[np.intp]) -> NDArray[np.int64]:
+        """(rows,): what a kind of scripted bot would do in some games, whoever decides there."""
+        assert self._bots is not None
+        return self._bots.choose(np.full_like(self._kinds, kind), rows)
+
     def _ask_opponents(self) -> None:
         """Networks are asked by the vector environment, for all tables together."""
 
@@ -84,6 +92,7 @@ class BorneoVecEnv(VecEnv):
         players: the player counts.
         reward: a name from `borneo_env.rewards`, or a function.
         whole_table: observe the whole table, secrets included; the first numbers are what the seat knows.
+        advisor: kind of a scripted bot; observations are followed by what it would do (see `as_advice`).
         seed: decides deals, seats and opponents.
     """
 
@@ -96,6 +105,7 @@ class BorneoVecEnv(VecEnv):
         players: Sequence[int] = (3, 4, 5),
         reward: str | Reward = "win",
         whole_table: bool = True,
+        advisor: int | None = None,
         seed: int = 0,
         threads: int | None = None,
         **fields: Any,
@@ -121,10 +131,12 @@ class BorneoVecEnv(VecEnv):
         ]
         self._ends = np.cumsum(sizes)[:-1]
         self._infos: list[dict[str, Any]] = [{} for _ in range(games)]
-        shown, _ = seat_spaces(self.tables[0].ruleset, "int8", whole_table)
+        self._advisor = advisor
+        shown, actions = seat_spaces(self.tables[0].ruleset, "int8", whole_table)
+        if advisor is not None:
+            shown = spaces.Box(SMALLEST, LARGEST, (shown.shape[0] + int(actions.n),), np.int8)
         self._shown = np.zeros((2, games, *shown.shape), np.int8)  # this step's and the last one's
-        ruleset = self.tables[0].ruleset
-        super().__init__(games, *seat_spaces(ruleset, "int8", whole_table))
+        super().__init__(games, shown, actions)
 
     # ------------------------------------------------------------ what stable-baselines3 calls
 
@@ -187,7 +199,13 @@ class BorneoVecEnv(VecEnv):
     def observations(self) -> NDArray[np.int8]:
         """(games, numbers): what the learners see; the array is used again after the next step."""
         self._shown = self._shown[::-1]
-        return np.concatenate([table.observation for table in self.tables], out=self._shown[0])
+        seen = [self._with_advice(table, table.observation, np.arange(len(table))) for table in self.tables]
+        return np.concatenate(seen, out=self._shown[0])
+
+    def _with_advice(self, table: Table, observations: NDArray[np.int8], rows: NDArray[np.intp]) -> NDArray[np.int8]:
+        if self._advisor is None:
+            return observations
+        return np.concatenate([observations, as_advice(table.advice(self._advisor, rows), self.action_space.n)], 1)
 
     def _bring_to_learners(self) -> None:
         """Play on in all games until every learner decides."""
@@ -199,7 +217,7 @@ class BorneoVecEnv(VecEnv):
     def _answer(self, waiting: list[NDArray[np.intp]]) -> None:
         """Play the decisions of networks in these games, each network once for all of its games."""
         asked = list(zip(self.tables, waiting, strict=True))
-        looks = zip(*(table.batch.look(rows) for table, rows in asked), strict=True)
+        looks = zip(*(self._look(table, rows) for table, rows in asked), strict=True)
         observations, masks, dice = map(np.concatenate, looks)
         who = np.concatenate([table.seated[rows, table.batch.player[rows]] for table, rows in asked])
         if who.max() >= FIRST_NETWORK + len(self.networks):
@@ -215,6 +233,12 @@ class BorneoVecEnv(VecEnv):
         for (table, rows), chosen in zip(asked, np.split(actions, ends), strict=True):
             if len(rows):
                 table.answer(rows, chosen)
+
+    def _look(
+        self, table: Table, rows: NDArray[np.intp]
+    ) -> tuple[NDArray[np.int8], NDArray[np.bool_], NDArray[np.uint64]]:
+        observations, masks, dice = table.batch.look(rows)
+        return self._with_advice(table, observations, rows), masks, dice
 
     def _told(self, dones: NDArray[np.bool_]) -> list[dict[str, Any]]:
         """The infos: those of games that ended have the last observation, and the game's points and places."""
