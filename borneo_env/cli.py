@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from borneo_train.command import train
 from rich import box
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
@@ -426,6 +427,9 @@ def _say_what_is_kept(result: Any, asked: int, folder: Path | None) -> None:
         err.print(f"{asked:,} games were rounded up to whole blocks of {block}: one deal, all line-ups, all seats.")
     if folder:
         err.print(f"All is in {folder}: report.html, results.json and games.csv.", highlight=False, soft_wrap=True)
+
+
+app.command()(train)
 
 
 @app.command()

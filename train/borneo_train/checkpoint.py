@@ -1,4 +1,4 @@
-"""Checkpoints: everything a training needs to go on as if it had not been stopped. Tensors, JSON and saved batches; no pickle.
+"""Checkpoints: all that a training needs to go on as if it had not been stopped. Tensors, JSON, saved games; no pickle.
 
 A checkpoint is a folder named by the steps made, complete as soon as it has its name.
 """

@@ -68,7 +68,7 @@ class Tower(nn.Module):
 
 
 class Towers(nn.Module):
-    """Actor and critic up to their last layers: the actor sees the first numbers, and those of the advice at the end."""
+    """Actor and critic up to their last layers: the actor sees the first numbers, and the advice at the end."""
 
     def __init__(self, seen: int, advice: int, scale: Floats, actor: tuple[int, int], critic: tuple[int, int]) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""Training by self-play: masked PPO of sb3-contrib over thousands of games at once. `python -m borneo_train.ppo --help`.
+"""Training by self-play: masked PPO of sb3-contrib over thousands of games at once.
 
 One rollout plays every game on for some decisions of its learner; one update learns from all of them. Between the two,
 everything is in one state that a checkpoint can hold.
@@ -8,10 +8,8 @@ from __future__ import annotations
 
 import json
 import platform
-import shlex
 import shutil
 import signal
-import sys
 import time
 from dataclasses import asdict, replace
 from importlib.metadata import version
@@ -19,7 +17,8 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from borneo_agents.model import Model, ModelCard, read_model, write_model
+import typer
+from borneo_agents.model import ADVISORS, Model, ModelCard, read_model, write_model
 from borneo_agents.policy import Policy
 from borneo_agents.search import POLICIES
 from rich.console import Console
@@ -27,13 +26,15 @@ from sb3_contrib import MaskablePPO
 from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.logger import configure
 
+from borneo_env.agent import find_agent
 from borneo_env.rewards import find_reward
-from borneo_env.ruleset import Ruleset
+from borneo_env.ruleset import EDITIONS, PLAYER_COUNTS, Ruleset
 from borneo_train import checkpoint
 from borneo_train.buffer import LeanBuffer
 from borneo_train.lessons import lessons, teach
 from borneo_train.network import Network, TablePolicy, usual_scale
-from borneo_train.opponents import Cast, League
+from borneo_train.opponents import CASTS, Cast, League
+from borneo_train.report import Row, compare, draw_curve
 from borneo_train.settings import Settings, numbers, shape
 from borneo_train.tasks import TASKS, Measurement, examine
 from borneo_train.telling import Teller
@@ -42,8 +43,9 @@ from borneo_train.vec_env import BorneoVecEnv
 SOFTWARE = ("borneo-env", "numpy", "numba", "torch", "stable-baselines3", "sb3-contrib")
 LEAST = 0.1  # what is left of learning rate and entropy reward at the end
 LEAGUE_GROWS = 40  # times in a training, evenly
-CHECKPOINTS = 20  # times in a training, evenly, beside those at evaluations
-CURVE = "curve.jsonl"
+TIMES_KEPT = 20  # checkpoints in a training, evenly, beside those at evaluations
+CURVE, SETTINGS, CHECKPOINTS, BEST, LAST = "curve.jsonl", "settings.json", "checkpoints", "best", "last"
+LEAVINGS = (CURVE, SETTINGS, CHECKPOINTS, BEST, LAST, "league", "tensorboard", "curve.png", "report.json")
 LESSON_SHARE = 2  # of the games played side by side, one in so many for a lesson, which has all their decisions
 
 
@@ -51,21 +53,48 @@ class Finished(Exception):
     """The training ends before its last step: by Ctrl-C, or because its minutes are over."""
 
 
-def train(settings: Settings, *, resume: bool = False, command: str | None = None) -> Path:
-    """Train a learner; returns the folder of the best model. `resume` goes on in the folder of a training."""
-    training = Training(settings.filled(), command or shlex.join(["borneo", *sys.argv[1:]]), resume)
-    return training.run()
-
-
 class Training(BaseCallback):
     """A learner, its games and opponents, and what happens between two rollouts."""
 
-    def __init__(self, settings: Settings, command: str, resume: bool) -> None:
+    @classmethod
+    def begun(cls, settings: Settings, command: str, fresh: bool = False) -> Training:
+        """A new training; `fresh` removes one that is in its folder."""
+        folder = Path(settings.out)
+        if (folder / SETTINGS).exists():
+            if not fresh:
+                raise ValueError(
+                    f"{folder} holds a training: --resume goes on, --fresh starts anew; or give another --out"
+                )
+            for name in LEAVINGS:
+                shutil.rmtree(folder / name, ignore_errors=True)
+                (folder / name).unlink(missing_ok=True)
+        settings = settings.filled()
+        training = cls(settings, command)
+        training.keep_settings()
+        return training
+
+    @classmethod
+    def taken_up(cls, settings: Settings) -> Training:
+        """The training in a folder, as its newest checkpoint has it; steps, minutes and device may be others."""
+        folder = Path(settings.out)
+        try:
+            kept = json.loads((folder / SETTINGS).read_text(encoding="utf-8"))
+            before = Settings(**kept["settings"] | {"out": folder})
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            raise ValueError(f"{folder}: there is no training to go on with: {error}") from None
+        changes = {"steps": settings.steps, "device": settings.device}
+        before = replace(before, minutes=settings.minutes, **{name: new for name, new in changes.items() if new})
+        training = cls(before, kept["command"])
+        newest = checkpoint.newest(folder / CHECKPOINTS)
+        training.take_up(checkpoint.restore(newest, training.learner, training.games))
+        return training
+
+    def __init__(self, settings: Settings, command: str) -> None:
         super().__init__()
+        check(settings)
         self.settings, self.command = settings, command
         self.task = TASKS[settings.task]
         self.counts = numbers(settings.players, "--players")
-        self.ruleset = Ruleset(edition=settings.edition, players=self.counts[0])  # type: ignore[arg-type]
         self.folder = Path(settings.out)
         self.league = League(self.folder / "league")
         self.cast = Cast(settings.opponents)
@@ -74,32 +103,22 @@ class Training(BaseCallback):
         self.best: float | None = None
         self.seconds = 0.0  # of earlier sessions
         self.next_evaluation = self.next_member = self.next_checkpoint = 0
-        self.stopping = False
-        self._prepare_folder(resume)
-        device = torch.device(settings.device or "cpu")
+        self.stopping = self.stopped = False
+        device = torch.device(settings.device)
         torch.set_float32_matmul_precision("high")  # of no effect on a CPU
         self.current, self.earlier = Network(device), Network(device)
-        self.games = self._make_games(self.cast)
+        self.games = self._make_games()
         self.learner = self._make_learner(device)
         for network in (self.current, self.earlier):
             network.load(self._model())
-        if resume:
-            self._take_up(checkpoint.restore(checkpoint.newest(self.folder / "checkpoints"), self.learner, self.games))
 
     # ------------------------------------------------------------ making
 
-    def _prepare_folder(self, resume: bool) -> None:
-        if resume:
-            return
-        if (self.folder / "checkpoints").is_dir() or (self.folder / CURVE).exists():
-            raise ValueError(f"{self.folder} holds a training; go on with --resume, or give another --out")
-        self.folder.mkdir(parents=True, exist_ok=True)
-
-    def _make_games(self, cast: Cast) -> BorneoVecEnv:
+    def _make_games(self) -> BorneoVecEnv:
         settings = self.settings
         return BorneoVecEnv(
             settings.games,
-            cast,
+            self.cast,
             (self.current, self.earlier),
             players=self.counts,
             reward=self.task.reward,
@@ -137,7 +156,13 @@ class Training(BaseCallback):
         learner.set_logger(configure(str(self.folder / "tensorboard"), ["tensorboard", "csv"]))
         return learner
 
-    def _take_up(self, notes: dict[str, Any]) -> None:
+    def keep_settings(self) -> None:
+        """Write down what this training is, for those who go on with it."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        about = {"command": self.command, "settings": self.settings.as_dict(), "software": software()}
+        (self.folder / SETTINGS).write_text(json.dumps(about, indent=2) + "\n", encoding="utf-8")
+
+    def take_up(self, notes: dict[str, Any]) -> None:
         """Go on where a checkpoint was made; what was written after it is played anew."""
         self.curve, self.best, self.seconds = notes["curve"], notes["best"], notes["seconds"]
         self.next_evaluation, self.next_member = notes["next_evaluation"], notes["next_member"]
@@ -149,8 +174,8 @@ class Training(BaseCallback):
 
     # ------------------------------------------------------------ running
 
-    def run(self) -> Path:
-        """Train to the last step, or until somebody stops it."""
+    def run(self) -> list[Row]:
+        """Train to the last step, or until somebody stops it; returns how the learner compares with the bots."""
         self.began = time.monotonic()
         settings, learner = self.settings, self.learner
         before = signal.signal(signal.SIGINT, self._asked_to_stop)
@@ -159,16 +184,28 @@ class Training(BaseCallback):
                 if settings.lessons and not learner.num_timesteps:
                     self._teach()
                 try:
-                    left = settings.steps - learner.num_timesteps
-                    if left > 0:
-                        learner.learn(left, callback=self, reset_num_timesteps=False, tb_log_name="")
+                    learner.learn(settings.steps - learner.num_timesteps, callback=self, reset_num_timesteps=False)
                 except Finished:
-                    self.teller.say(f"stopped after {learner.num_timesteps:,} steps; the same with --resume goes on")
+                    self.stopped = True
                 self._evaluate()
                 self._checkpoint()
+                return self._report()
         finally:
             signal.signal(signal.SIGINT, before)
-        return self.folder / "best"
+
+    def _report(self) -> list[Row]:
+        """Compare the best model with the bots, and draw the curve; whoever is in a hurry only gets the curve."""
+        draw_curve(self.curve, self.settings.task, self.folder / "curve.png")
+        if self.stopping:
+            self.teller.say(f"stopped after {self.learner.num_timesteps:,} steps; --resume goes on")
+            return []
+        players = 4 if 4 in self.counts else self.counts[0]
+        games, seed = self.settings.evaluation_games, self.settings.seed + 1
+        rows = compare(read_model(self.folder / BEST), self.settings.task, players=players, games=games, seed=seed)
+        found = list(self.teller.comparing(rows))
+        about = {"command": self.command, "comparison": [asdict(row) for row in found]}
+        (self.folder / "report.json").write_text(json.dumps(about, indent=2) + "\n", encoding="utf-8")
+        return found
 
     def _teach(self) -> None:
         settings = self.settings
@@ -199,8 +236,8 @@ class Training(BaseCallback):
             self._checkpoint()
         if steps >= self.next_checkpoint:
             self._checkpoint()
-            self.next_checkpoint = steps + settings.steps // CHECKPOINTS
-        over = settings.minutes is not None and self._elapsed() > 60 * settings.minutes
+            self.next_checkpoint = steps + settings.steps // TIMES_KEPT
+        over = 0 < 60 * settings.minutes < self._elapsed()
         if self.stopping or over:
             raise Finished
         self.learner.ent_coef = settings.entropy * falling(1 - steps / settings.steps)
@@ -248,13 +285,13 @@ class Training(BaseCallback):
             self.learner.logger.record(f"arena/{one.measure}/{one.players} players", one.value)
         self.learner.logger.dump(steps)
         model = replace(model, card=replace(model.card, strength=strength))
-        write_model(self.folder / "last", model)
+        write_model(self.folder / LAST, model)
         first = self.task.measures[0]
         values = [one.value for one in found if one.measure == first.name]
         score = sum(values) / len(values) * (1 if first.more_is_better else -1)
         if self.best is None or score > self.best:
             self.best = score
-            write_model(self.folder / "best", model)
+            write_model(self.folder / BEST, model)
         self.teller.evaluation(steps, found)
 
     def _write_curve(self) -> None:
@@ -273,7 +310,7 @@ class Training(BaseCallback):
             "next_member": self.next_member,
             "league": [member.name for member in self.league.members()],
         }
-        checkpoint.save(self.folder / "checkpoints", self.learner, self.games, notes)
+        checkpoint.save(self.folder / CHECKPOINTS, self.learner, self.games, notes)
 
     def _model(self) -> Model:
         """The learner as it is now."""
@@ -281,7 +318,6 @@ class Training(BaseCallback):
         return Model(self._card(), policy.actor_layers(), float(policy.trust))
 
     def _card(self) -> ModelCard:
-        software = {name: version(name) for name in SOFTWARE} | {"python": platform.python_version()}
         return ModelCard(
             edition=self.settings.edition,
             players=self.counts,
@@ -291,8 +327,30 @@ class Training(BaseCallback):
             seed=self.settings.seed,
             command=self.command,
             settings=self.settings.as_dict(),
-            software=software,
+            software=software(),
         )
+
+
+def check(settings: Settings) -> None:
+    """Complain about settings nothing can be trained with."""
+    for name, known in (("task", TASKS), ("opponents", CASTS), ("advisor", {"", *ADVISORS}), ("edition", EDITIONS)):
+        if getattr(settings, name) not in known:
+            told = ", ".join(word for word in known if word)
+            raise ValueError(f"--{name} {getattr(settings, name)!r} is not known; use one of {told}")
+    counts = numbers(settings.players, "--players")
+    if len(set(counts)) < len(counts) or not set(counts) <= set(PLAYER_COUNTS):
+        raise ValueError(f"--players wants some of 3,4,5, each once, not {settings.players!r}")
+    for name in ("steps", "games", "horizon", "minibatch", "epochs", "evaluate_every", "evaluation_games"):
+        if getattr(settings, name) < 1:
+            raise ValueError(f"--{name.replace('_', '-')} is a number from 1, not {getattr(settings, name)}")
+    if settings.device.startswith("cuda") and not torch.cuda.is_available():
+        raise ValueError("there is no GPU that torch can use; train with --device cpu")
+    find_agent(settings.against)
+
+
+def software() -> dict[str, str]:
+    """The versions of what trains."""
+    return {name: version(name) for name in SOFTWARE} | {"python": platform.python_version()}
 
 
 def falling(left: float) -> float:
@@ -301,6 +359,6 @@ def falling(left: float) -> float:
 
 
 if __name__ == "__main__":
-    from borneo_train.command import main
+    from borneo_train.command import train
 
-    main()
+    typer.run(train)

@@ -1,4 +1,4 @@
-"""Settings of a training, with a sentence for each: the options of `borneo train`, and what is saved beside a model."""
+"""Settings of a training, with a sentence for each: the options of `borneo train`, and what is kept beside a model."""
 
 from __future__ import annotations
 
@@ -7,8 +7,6 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from typer import Option
-
-Text = str  # so that typer reads the annotations of the fields below
 
 LAPTOP, GPU = "laptop", "gpu"
 PRESETS: dict[str, dict[str, Any]] = {
@@ -23,71 +21,63 @@ PRESETS: dict[str, dict[str, Any]] = {
 }  # fmt: skip
 
 
+def preset(sentence: str) -> Any:
+    """An option whose default is the preset's: 0 or nothing stands for it."""
+    return Option(help=sentence, show_default="the preset's")
+
+
+# fmt: off
 @dataclass(frozen=True)
 class Settings:
-    """How a learner is trained. What is None is taken from the preset."""
+    """How a learner is trained."""
 
-    task: Annotated[str, Option(help="What is learnt: win, contracts (fulfil them) or ranks (climb and attack).")] = (
-        "win"
-    )
-    opponents: Annotated[
-        str, Option(help="league (itself, now and before), self, merchant, or mixed (bots and league).")
-    ] = "league"
+    task: Annotated[str, Option(help="What is learnt: win, contracts (to fulfil) or ranks (to climb and attack).")] = "win"
+    opponents: Annotated[str, Option(help="league (itself now and before), self, merchant, or mixed (bots, league).")] = "league"
     players: Annotated[str, Option(help="Player counts, all played by one policy.")] = "3,4,5"
     edition: Annotated[str, Option(help="board (2008) or card (2007).")] = "board"
-    preset: Annotated[str, Option(help="Defaults for what follows: laptop (two cores) or gpu (one large GPU).")] = (
-        LAPTOP
-    )
-    steps: Annotated[int | None, Option(help="Decisions the learner makes in all.", show_default=False)] = None
-    games: Annotated[int | None, Option(help="Games played side by side.", show_default=False)] = None
-    horizon: Annotated[int | None, Option(help="Decisions in each game between two updates.", show_default=False)] = (
-        None
-    )
-    minibatch: Annotated[int | None, Option(help="Decisions in each step of the optimiser.", show_default=False)] = None
-    epochs: Annotated[int | None, Option(help="How often each decision is learnt from.", show_default=False)] = None
-    actor: Annotated[
-        str | None, Option(help="Width and number of the policy's layers, such as 192x2.", show_default=False)
-    ] = None
-    critic: Annotated[str | None, Option(help="Width and number of the critic's layers.", show_default=False)] = None
+    preset: Annotated[str, Option(help="Where defaults come from: laptop (two cores) or gpu (one large GPU).")] = LAPTOP
+    steps: Annotated[int, preset("Decisions the learner makes in all.")] = 0
+    games: Annotated[int, preset("Games played side by side.")] = 0
+    horizon: Annotated[int, preset("Decisions in each game between two updates.")] = 0
+    minibatch: Annotated[int, preset("Decisions in each step of the optimiser.")] = 0
+    epochs: Annotated[int, preset("How often each decision is learnt from.")] = 0
+    actor: Annotated[str, preset("Width and number of the policy's layers, such as 192x2.")] = ""
+    critic: Annotated[str, preset("Width and number of the critic's layers.")] = ""
     whole_table: Annotated[bool, Option(help="The critic, needed in training only, sees all hands and piles.")] = True
     learning_rate: Annotated[float, Option(help="Of Adam, at the start; falls evenly to a tenth.")] = 5e-4
-    entropy: Annotated[float, Option(help="Reward for being undecided, at the start; falls evenly to a tenth.")] = 0.02
+    entropy: Annotated[float, Option(help="Reward for being undecided, at the start; falls evenly to a tenth.")] = 0.01
     discount: Annotated[float, Option(help="What a reward counts one decision earlier.")] = 0.999
     trace: Annotated[float, Option(help="How far advantages look beyond the critic (lambda of GAE).")] = 0.95
     clip: Annotated[float, Option(help="How far one update may change the odds of an action.")] = 0.2
     advisor: Annotated[str, Option(help="A scripted bot whose move the policy is told, and trusts at first.")] = ""
-    lessons: Annotated[int, Option(help="Decisions copied from the merchant before playing by itself.")] = 0
+    lessons: Annotated[int, Option(help="Decisions copied from merchants before playing by itself.")] = 0
     lesson_rate: Annotated[float, Option(help="Learning rate while copying; falls evenly to nothing.")] = 1e-3
     against: Annotated[str, Option(help="Who fills the tables when the learner is evaluated.")] = "merchant"
-    evaluate_every: Annotated[int | None, Option(help="Steps between two evaluations.", show_default=False)] = None
-    evaluation_games: Annotated[
-        int | None, Option(help="Games of an evaluation, for each player count.", show_default=False)
-    ] = None
-    seed: Annotated[int, Option(help="The same seed gives the same training, on a CPU of the same kind.")] = 0
-    device: Annotated[str | None, Option(help="cpu or cuda.", show_default=False)] = None
-    out: Annotated[Path, Option(help="Folder for the model, checkpoints and curves.")] = Path("out/train")
-    minutes: Annotated[float | None, Option(help="Stop after so many minutes, if it takes longer.")] = None
+    evaluate_every: Annotated[int, preset("Steps between two evaluations.")] = 0
+    evaluation_games: Annotated[int, preset("Games of an evaluation, for each player count.")] = 0
+    seed: Annotated[int, Option(help="The same seed gives the same training on the same kind of machine.")] = 0
+    device: Annotated[str, preset("cpu or cuda.")] = ""
+    out: Annotated[Path, Option(help="Folder for the model, its curve and checkpoints.")] = Path("out/train")
+    minutes: Annotated[float, Option(help="Stop after so many minutes, if it takes longer; 0 for no limit.")] = 0.0
+    # fmt: on
 
     def filled(self) -> Settings:
-        """The same with the preset's values where none were given; checked."""
+        """The same with the preset's values where none were given."""
         if self.preset not in PRESETS:
             raise ValueError(f"there is no preset {self.preset!r}; use one of {', '.join(PRESETS)}")
-        missing = {key: value for key, value in PRESETS[self.preset].items() if getattr(self, key) is None}
-        return replace(self, **missing)
+        return replace(self, **{key: value for key, value in PRESETS[self.preset].items() if not getattr(self, key)})
 
     def as_dict(self) -> dict[str, Any]:
-        """For the model's card."""
-        return {field.name: str(value) if isinstance(value := getattr(self, field.name), Path) else value
-                for field in fields(self)}  # fmt: skip
+        """For the model's card, without the place it was trained in."""
+        return {field.name: getattr(self, field.name) for field in fields(self) if field.name != "out"}
 
 
 def numbers(text: str, what: str) -> list[int]:
     """Whole numbers from a text such as 3,4,5."""
     try:
-        found = [int(part) for part in text.split(",")]
+        return [int(part) for part in text.split(",")]
     except ValueError:
         raise ValueError(f"{what} wants whole numbers with commas between them, not {text!r}") from None
-    return found
 
 
 def shape(text: str, what: str) -> tuple[int, int]:

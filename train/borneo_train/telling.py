@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
+from borneo_train.report import Row, figure
 from borneo_train.settings import Settings
 from borneo_train.tasks import Measurement
 
@@ -53,12 +55,8 @@ class Teller:
         self._progress.update(self._training, completed=steps, speed=speed)
 
     def evaluation(self, steps: int, found: list[Measurement]) -> None:
-        told = [f"{one.measure} {_figure(one)} with {one.players} players" for one in found]
+        told = [f"{one.measure} {figure(one)} with {one.players} players" for one in found]
         self.say(f"{steps:,} steps, against {found[0].against}: " + "; ".join(told))
 
-
-def _figure(one: Measurement) -> str:
-    scale, unit = (100, " %") if one.measure == "win share" else (1, "")
-    if one.low is None or one.high is None:
-        return f"{one.value * scale:.1f}{unit}"
-    return f"{one.value * scale:.1f} ({one.low * scale:.1f} to {one.high * scale:.1f}){unit}"
+    def comparing(self, rows: Iterator[Row]) -> Iterator[Row]:
+        return iter(self._progress.track(rows, description="comparing with the bots", total=None))

@@ -1,0 +1,61 @@
+"""The command `borneo train`: its options are the settings, one by one."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import shlex
+import sys
+from dataclasses import asdict, fields
+from typing import Annotated, Any, get_type_hints
+
+import typer
+
+from borneo_train.settings import Settings
+
+MORE: dict[str, tuple[Any, Any]] = {
+    "resume": (
+        Annotated[bool, typer.Option("--resume", help="Go on with the training in --out, with its settings.")],
+        False,
+    ),
+    "fresh": (Annotated[bool, typer.Option("--fresh", help="Remove the training in --out, and start anew.")], False),
+    "as_json": (Annotated[bool, typer.Option("--json", help="Print machine-readable JSON.")], False),
+}
+
+
+def train(**given: Any) -> None:
+    """Train a policy by self-play (needs the extra `train`)."""
+    resume, fresh, as_json = (given.pop(name) for name in MORE)
+    try:
+        from borneo_train.ppo import Training
+        from borneo_train.report import print_report
+    except ModuleNotFoundError as error:
+        raise ValueError(f"training needs {error.name}: pip install 'borneo-env[train]'") from None
+    settings = Settings(**given)
+    command = shlex.join(["borneo", *sys.argv[1:]])
+    if resume:
+        training = Training.taken_up(settings)
+    else:
+        training = Training.begun(settings, command, fresh)
+    report = training.run()
+    if as_json:
+        print(json.dumps([asdict(row) for row in report]))
+    else:
+        print_report(report, training.folder)
+    if training.stopped:
+        raise typer.Exit(130)
+
+
+def _signature() -> inspect.Signature:
+    hints = get_type_hints(Settings, include_extras=True)
+    options = {field.name: (hints[field.name], field.default) for field in fields(Settings)} | MORE
+    return inspect.Signature(
+        [
+            inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, annotation=kind, default=default)
+            for name, (kind, default) in options.items()
+        ]
+    )
+
+
+train.__signature__ = _signature()  # type: ignore[attr-defined]
+train.__annotations__ = {name: option.annotation for name, option in _signature().parameters.items()}

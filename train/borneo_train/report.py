@@ -1,0 +1,101 @@
+"""What came of a training: the learner beside the scripted bots, and its curve as a picture."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from borneo_agents.model import Model
+from borneo_agents.policy import Policy
+from matplotlib.figure import Figure
+from rich.console import Console
+from rich.table import Table
+
+from borneo_train.tasks import LEARNER, TASKS, Measurement, examine
+
+BOTS = ("random", "contractor", "climber", "merchant")
+SPECIALIST = {"win": "merchant", "contracts": "contractor", "ranks": "climber"}
+COLOURS = {3: "#0072b2", 4: "#d55e00", 5: "#009e73"}  # of the player counts; told apart by all eyes
+
+
+@dataclass(frozen=True)
+class Row:
+    """One agent alone at tables full of another."""
+
+    agent: str
+    measurement: Measurement
+
+
+def compare(model: Model, task: str, *, players: int, games: int, seed: int) -> Iterator[Row]:
+    """The learner, and the scripted bot that is best at its task, against tables full of each scripted bot."""
+    specialist = SPECIALIST[task]
+    for against in BOTS:
+        agents: dict[str, Any] = {LEARNER: Policy(model)}
+        if against != specialist:
+            agents[specialist] = specialist
+        for name, agent in agents.items():
+            for found in examine(agent, TASKS[task], against, players=players, games=games, seed=seed, jobs=0):
+                yield Row(name, found)
+
+
+def print_report(rows: Sequence[Row], folder: Path) -> None:
+    """The comparison as a table on standard output."""
+    if rows:
+        first = rows[0].measurement
+        measures = list(dict.fromkeys(row.measurement.measure for row in rows))
+        table = Table("against", "agent", title=f"one seat against a table full of others, {first.players} players")
+        for measure in measures:
+            table.add_column(measure, justify="right")
+        for against in BOTS:
+            mine = [row for row in rows if row.measurement.against == against]
+            for agent in dict.fromkeys(row.agent for row in mine):
+                cells = [figure(row.measurement) for row in mine if row.agent == agent]
+                table.add_row(f"{first.players - 1} {against}", agent, *cells)
+        console = Console()
+        console.print(table)
+        console.print(f"{first.games} games each on the same deals (seed {first.seed}), with 95 % intervals.")
+    Console(stderr=True).print(
+        f"All is in {folder}: the model in best, its curve in curve.png and curve.jsonl.",
+        highlight=False,
+        soft_wrap=True,
+    )
+
+
+def figure(one: Measurement) -> str:
+    """A measurement in words."""
+    scale, unit, digits = (100, " %", 1) if one.measure == "win share" else (1, "", 2)
+    value = f"{one.value * scale:.{digits}f}"
+    if one.low is None or one.high is None:
+        return value + unit
+    return f"{value}{unit} ({one.low * scale:.{digits}f} to {one.high * scale:.{digits}f})"
+
+
+def draw_curve(curve: Sequence[dict[str, Any]], task: str, path: Path) -> None:
+    """The measures of a task over the steps, with their intervals, one line for each player count."""
+    measures = TASKS[task].measures
+    picture = Figure(figsize=(6.4 * len(measures), 4.0), layout="constrained", dpi=120)
+    for axes, measure in zip(picture.subplots(1, len(measures), squeeze=False)[0], measures, strict=True):
+        points = [
+            (entry["steps"], one) for entry in curve for one in entry["strength"] if one["measure"] == measure.name
+        ]
+        for players in sorted({one["players"] for _, one in points}):
+            own = [(steps, one) for steps, one in points if one["players"] == players]
+            steps = [at / 1e6 for at, _ in own]
+            values = [one["value"] for _, one in own]
+            low = [one["value"] if one["low"] is None else one["low"] for _, one in own]
+            high = [one["value"] if one["high"] is None else one["high"] for _, one in own]
+            axes.plot(steps, values, color=COLOURS[players], label=f"{players} players")
+            axes.fill_between(steps, low, high, color=COLOURS[players], alpha=0.2, linewidth=0)
+            if measure.name == "win share":
+                axes.axhline(1 / players, color=COLOURS[players], linewidth=0.8, linestyle=":")
+        against = points[0][1]["against"] if points else ""
+        axes.set_title(
+            f"{measure.name} against a table of {against}" + (", par dotted" if measure.name == "win share" else "")
+        )
+        axes.set_xlabel("million decisions of the learner")
+        axes.set_ylabel(measure.name)
+        axes.spines[["top", "right"]].set_visible(False)
+        axes.legend(frameon=False)
+    picture.savefig(path)
