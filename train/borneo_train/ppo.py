@@ -289,7 +289,7 @@ class Training(BaseCallback):
         first = self.task.measures[0]
         values = [one.value for one in found if one.measure == first.name]
         score = sum(values) / len(values) * (1 if first.more_is_better else -1)
-        if self.best is None or score > self.best:
+        if self.best is None or score >= self.best:
             self.best = score
             write_model(self.folder / BEST, model)
         self.teller.evaluation(steps, found)

@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 from rich.console import Console
 from rich.table import Table
 
-from borneo_train.tasks import LEARNER, TASKS, Measurement, examine
+from borneo_train.tasks import LEARNER, TASKS, WIN_SHARE, Measure, Measurement, examine
 
 BOTS = ("random", "contractor", "climber", "merchant")
 SPECIALIST = {"win": "merchant", "contracts": "contractor", "ranks": "climber"}
@@ -77,25 +77,22 @@ def draw_curve(curve: Sequence[dict[str, Any]], task: str, path: Path) -> None:
     measures = TASKS[task].measures
     picture = Figure(figsize=(6.4 * len(measures), 4.0), layout="constrained", dpi=120)
     for axes, measure in zip(picture.subplots(1, len(measures), squeeze=False)[0], measures, strict=True):
-        points = [
-            (entry["steps"], one) for entry in curve for one in entry["strength"] if one["measure"] == measure.name
-        ]
-        for players in sorted({one["players"] for _, one in points}):
-            own = [(steps, one) for steps, one in points if one["players"] == players]
-            steps = [at / 1e6 for at, _ in own]
-            values = [one["value"] for _, one in own]
-            low = [one["value"] if one["low"] is None else one["low"] for _, one in own]
-            high = [one["value"] if one["high"] is None else one["high"] for _, one in own]
-            axes.plot(steps, values, color=COLOURS[players], label=f"{players} players")
-            axes.fill_between(steps, low, high, color=COLOURS[players], alpha=0.2, linewidth=0)
-            if measure.name == "win share":
-                axes.axhline(1 / players, color=COLOURS[players], linewidth=0.8, linestyle=":")
-        against = points[0][1]["against"] if points else ""
-        axes.set_title(
-            f"{measure.name} against a table of {against}" + (", par dotted" if measure.name == "win share" else "")
-        )
-        axes.set_xlabel("million decisions of the learner")
-        axes.set_ylabel(measure.name)
-        axes.spines[["top", "right"]].set_visible(False)
-        axes.legend(frameon=False)
+        found = [(entry["steps"] / 1e6, one) for entry in curve for one in entry["strength"]]
+        _draw(axes, measure, [(steps, one) for steps, one in found if one["measure"] == measure.name])
     picture.savefig(path)
+
+
+def _draw(axes: Any, measure: Measure, points: list[tuple[float, dict[str, Any]]]) -> None:
+    for players in sorted({one["players"] for _, one in points}):
+        steps, own = zip(*((steps, one) for steps, one in points if one["players"] == players), strict=True)
+        ends = [[one["value"] if one[end] is None else one[end] for one in own] for end in ("low", "high")]
+        axes.plot(steps, [one["value"] for one in own], color=COLOURS[players], label=f"{players} players")
+        axes.fill_between(steps, *ends, color=COLOURS[players], alpha=0.2, linewidth=0)
+        if measure is WIN_SHARE:
+            axes.axhline(1 / players, color=COLOURS[players], linewidth=0.8, linestyle=":")
+    par = " (dotted: par)" if measure is WIN_SHARE else ""
+    axes.set_title(f"{measure.name} against a table of {points[0][1]['against']}{par}")
+    axes.set_xlabel("million decisions of the learner")
+    axes.set_ylabel(measure.name)
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.legend(frameon=False)

@@ -31,8 +31,8 @@ def preset(sentence: str) -> Any:
 class Settings:
     """How a learner is trained."""
 
-    task: Annotated[str, Option(help="What is learnt: win, contracts (to fulfil) or ranks (to climb and attack).")] = "win"
-    opponents: Annotated[str, Option(help="league (itself now and before), self, merchant, or mixed (bots, league).")] = "league"
+    task: Annotated[str, Option(help="What is learnt: win, contracts (to fulfil), or ranks (to climb).")] = "win"
+    opponents: Annotated[str, Option(help="league (itself now and before), self, merchant, or mixed.")] = "league"
     players: Annotated[str, Option(help="Player counts, all played by one policy.")] = "3,4,5"
     edition: Annotated[str, Option(help="board (2008) or card (2007).")] = "board"
     preset: Annotated[str, Option(help="Where defaults come from: laptop (two cores) or gpu (one large GPU).")] = LAPTOP
