@@ -6,6 +6,7 @@ positions better then, and the actor learns from its judgement (asymmetric actor
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -211,6 +212,7 @@ class Network:
         return logits if self._trust is None else logits + self._trust * observations[:, -logits.shape[1] :]
 
 
+@cache
 def usual_scale(edition: str, whole_table: bool) -> NDArray[np.float32]:
     """What to multiply each number of an observation with, so that none gets far beyond one, by games of merchants."""
     largest = np.float32(1)

@@ -153,7 +153,6 @@ class Training(BaseCallback):
             device=device,
         )
         learner.rollout_buffer.generator = torch.Generator().manual_seed(settings.seed)
-        learner.set_logger(configure(str(self.folder / "tensorboard"), ["tensorboard", "csv"]))
         return learner
 
     def keep_settings(self) -> None:
@@ -178,13 +177,16 @@ class Training(BaseCallback):
         """Train to the last step, or until somebody stops it; returns how the learner compares with the bots."""
         self.began = time.monotonic()
         settings, learner = self.settings, self.learner
+        learner.set_logger(configure(str(self.folder / "tensorboard"), ["tensorboard"]))
         before = signal.signal(signal.SIGINT, self._asked_to_stop)
         try:
             with self.teller:
-                if settings.lessons and not learner.num_timesteps:
+                if settings.lessons and learner._last_obs is None:
                     self._teach()
                 try:
-                    learner.learn(settings.steps - learner.num_timesteps, callback=self, reset_num_timesteps=False)
+                    left = settings.steps - learner.num_timesteps
+                    if left > 0:
+                        learner.learn(left, callback=self, reset_num_timesteps=False)
                 except Finished:
                     self.stopped = True
                 self._evaluate()
@@ -192,6 +194,7 @@ class Training(BaseCallback):
                 return self._report()
         finally:
             signal.signal(signal.SIGINT, before)
+            learner.logger.close()
 
     def _report(self) -> list[Row]:
         """Compare the best model with the bots, and draw the curve; whoever is in a hurry only gets the curve."""

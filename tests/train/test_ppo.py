@@ -1,0 +1,252 @@
+"""Trainings: tiny ones, from the first deal to the report."""
+
+import json
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from borneo_agents.model import read_card, read_model
+
+torch = pytest.importorskip("torch")
+
+from borneo_train import checkpoint  # noqa: E402  # torch may be missing
+from borneo_train.ppo import Finished, Training, falling  # noqa: E402
+from borneo_train.settings import Settings  # noqa: E402
+
+ROLLOUT = 48 * 8
+TINY = Settings(
+    games=48, horizon=8, minibatch=128, epochs=1, actor="16x2", critic="16x2", steps=4 * ROLLOUT, seed=3,
+    evaluate_every=2 * ROLLOUT, evaluation_games=4, against="random", opponents="league", players="4",
+)  # fmt: skip
+
+
+def begin(folder, **changes):
+    return Training.begun(replace(TINY, out=Path(folder), **changes), "borneo train")
+
+
+def weights(folder):
+    return {name: values for number, layer in enumerate(read_model(folder).layers)
+            for name, values in zip(("weights", "biases", "gain", "shift"), layer, strict=True)
+            if values is not None for name in (f"{number}.{name}",)}  # fmt: skip
+
+
+def assert_same_policy(folder, other):
+    assert weights(folder).keys() == weights(other).keys()
+    for name, values in weights(folder).items():
+        assert np.array_equal(values, weights(other)[name]), name
+
+
+def curve(folder):
+    return [json.loads(line)["strength"] for line in (Path(folder) / "curve.jsonl").read_text().splitlines()]
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    """A training that nobody has stopped, and its report."""
+    folder = tmp_path_factory.mktemp("whole")
+    training = begin(folder)
+    return folder, training.run()
+
+
+# ---------------------------------------------------------------- what there is afterwards
+
+
+def test_a_training_leaves_models_a_curve_and_a_report(whole):
+    folder, report = whole
+    names = {path.name for path in folder.iterdir()}
+    assert names >= {"best", "last", "checkpoints", "league", "tensorboard", "curve.jsonl", "curve.png", "report.json",
+                     "settings.json"}  # fmt: skip
+    assert [entry["steps"] for entry in map(json.loads, (folder / "curve.jsonl").read_text().splitlines())] == [
+        0, 2 * ROLLOUT, 4 * ROLLOUT,
+    ]  # fmt: skip
+    assert {row.measurement.against for row in report} == {"random", "contractor", "climber", "merchant"}
+    assert {row.agent for row in report} == {"learner", "merchant"}
+    assert len(json.loads((folder / "report.json").read_text())["comparison"]) == len(report)
+
+
+def test_the_card_says_how_the_model_came_about(whole):
+    folder, _ = whole
+    card = read_card(folder / "last" / "card.json")
+    assert (card.steps, card.seed, card.task, card.players) == (4 * ROLLOUT, 3, "win", [4])
+    assert card.command == "borneo train"
+    assert card.settings["horizon"] == 8
+    assert set(card.software) >= {"borneo-env", "torch", "stable-baselines3", "sb3-contrib", "numpy", "python"}
+    assert [(one["players"], one["games"]) for one in card.strength] == [(4, 4)]
+    assert str(folder) not in json.dumps(card.settings)
+
+
+def test_the_league_has_members_that_are_policies(whole):
+    folder, _ = whole
+    members = sorted((folder / "league").iterdir())
+    assert [int(member.name) for member in members] == [0, ROLLOUT, 2 * ROLLOUT, 3 * ROLLOUT]
+    assert read_model(members[1]).card.steps == ROLLOUT
+
+
+def test_the_same_seed_gives_the_same_training(whole, tmp_path):
+    begin(tmp_path).run()
+    assert_same_policy(whole[0] / "last", tmp_path / "last")
+    assert curve(tmp_path) == curve(whole[0])
+
+
+def test_another_seed_gives_another(whole, tmp_path):
+    begin(tmp_path, seed=4, steps=ROLLOUT).run()
+    assert not np.array_equal(weights(whole[0] / "last")["0.biases"], weights(tmp_path / "last")["0.biases"])
+
+
+# ---------------------------------------------------------------- stopping and going on
+
+
+@pytest.mark.parametrize("opponents", ["league", "mixed"])
+def test_a_training_that_was_stopped_goes_on_as_if_it_had_not_been(opponents, tmp_path):
+    settings = {"opponents": opponents, "lessons": 500, "players": "3,5", "advisor": "merchant"}
+    begin(tmp_path / "whole", **settings).run()
+    training = begin(tmp_path / "stopped", **settings)
+    training._on_rollout_start = stop_after(training, 2)
+    training.run()
+    assert training.stopped
+    assert training.learner.num_timesteps == 2 * ROLLOUT
+    again = Training.taken_up(Settings(out=tmp_path / "stopped"))
+    assert again.learner.num_timesteps == 2 * ROLLOUT
+    again.run()
+    assert_same_policy(tmp_path / "whole" / "last", tmp_path / "stopped" / "last")
+    assert curve(tmp_path / "stopped") == curve(tmp_path / "whole")
+
+
+def stop_after(training, rollouts):
+    between = training._on_rollout_start
+
+    def stopping():
+        training.stopping = training.learner.num_timesteps >= rollouts * ROLLOUT
+        between()
+
+    return stopping
+
+
+def test_what_was_written_after_the_checkpoint_is_forgotten(whole, tmp_path):
+    training = begin(tmp_path)
+    training._on_rollout_start = stop_after(training, 2)
+    training.run()
+    newest = checkpoint.newest(tmp_path / "checkpoints")
+    newest.rename(newest.with_suffix(".part"))  # as if the process had been killed while it wrote
+    again = Training.taken_up(Settings(out=tmp_path))
+    assert again.learner.num_timesteps < 2 * ROLLOUT
+    assert all(entry["steps"] <= again.learner.num_timesteps for entry in again.curve)
+    assert all(int(member.name) <= again.learner.num_timesteps for member in (tmp_path / "league").iterdir())
+    again.run()
+    assert_same_policy(whole[0] / "last", tmp_path / "last")
+
+
+RUN = """
+import sys
+from dataclasses import replace
+from pathlib import Path
+sys.path.insert(0, sys.argv[2])
+from test_ppo import TINY, Training
+Training.begun(replace(TINY, out=Path(sys.argv[1]), steps=10**6), "borneo train").run()
+"""
+
+
+def started(folder):
+    """A long training in a process of its own, which has made its first checkpoint."""
+    command = [sys.executable, "-c", RUN, str(folder), str(Path(__file__).parent)]
+    process = subprocess.Popen(command, stderr=subprocess.PIPE)
+    until = time.monotonic() + 240
+    while not list((folder / "checkpoints").glob("*[0-9]")) and time.monotonic() < until:
+        assert process.poll() is None, process.stderr.read().decode()
+        time.sleep(0.05)
+    return process
+
+
+def test_a_training_that_was_killed_goes_on(whole, tmp_path):
+    process = started(tmp_path)
+    process.kill()
+    process.wait()
+    process.stderr.close()
+    training = Training.taken_up(Settings(out=tmp_path, steps=4 * ROLLOUT))
+    training.run()
+    assert read_card(tmp_path / "last" / "card.json").steps >= 4 * ROLLOUT
+
+
+def test_ctrl_c_saves(tmp_path):
+    process = started(tmp_path)
+    process.send_signal(signal.SIGINT)
+    _, told = process.communicate(timeout=120)
+    assert process.returncode == 0, told.decode()
+    assert b"--resume goes on" in told
+    card = read_card(tmp_path / "last" / "card.json")
+    assert int(checkpoint.newest(tmp_path / "checkpoints").name) == card.steps
+    assert (tmp_path / "curve.png").exists()
+
+
+def test_minutes_stop_a_training(tmp_path):
+    training = begin(tmp_path, steps=10**6, minutes=1e-6)
+    training.run()
+    assert training.stopped
+    assert training.learner.num_timesteps < 10**5
+
+
+def test_a_damaged_checkpoint_is_told(tmp_path):
+    training = begin(tmp_path, steps=ROLLOUT)
+    training.run()
+    path = checkpoint.newest(tmp_path / "checkpoints") / checkpoint.TENSORS
+    path.write_bytes(path.read_bytes()[:1000])
+    with pytest.raises(checkpoint.CheckpointError, match="cannot go on from this checkpoint"):
+        Training.taken_up(Settings(out=tmp_path))
+
+
+# ---------------------------------------------------------------- mistakes
+
+
+def test_a_folder_with_a_training_is_not_overwritten(whole, tmp_path):
+    begin(tmp_path, steps=ROLLOUT).run()
+    with pytest.raises(ValueError, match="holds a training: --resume goes on, --fresh starts anew"):
+        begin(tmp_path)
+    Training.begun(replace(TINY, out=tmp_path), "borneo train", fresh=True)
+    assert not (tmp_path / "curve.jsonl").exists()
+
+
+def test_without_a_training_there_is_nothing_to_resume(tmp_path):
+    with pytest.raises(ValueError, match="there is no training to go on with"):
+        Training.taken_up(Settings(out=tmp_path))
+
+
+@pytest.mark.parametrize(
+    ("changes", "complaint"),
+    [
+        ({"task": "lose"}, "--task 'lose' is not known; use one of win, contracts, ranks"),
+        ({"opponents": "nobody"}, "--opponents 'nobody' is not known; use one of league, self, merchant, mixed"),
+        ({"advisor": "oracle"}, "--advisor 'oracle' is not known"),
+        ({"players": "2"}, "--players wants some of 3,4,5, each once, not '2'"),
+        ({"players": "3,3"}, "--players wants some of 3,4,5"),
+        ({"players": "three"}, "--players wants whole numbers"),
+        ({"actor": "16"}, "--actor wants the width and number of layers"),
+        ({"preset": "phone"}, "there is no preset 'phone'"),
+        ({"steps": -1}, "--steps is a number from 1, not -1"),
+        ({"against": "nobody"}, "there is no agent 'nobody'"),
+        ({"edition": "dice"}, "--edition 'dice' is not known; use one of"),
+    ],
+)
+def test_settings_that_make_no_sense(changes, complaint, tmp_path):
+    with pytest.raises(ValueError, match=complaint):
+        begin(tmp_path / "new", **changes)
+    assert not (tmp_path / "new").exists()
+
+
+def test_cuda_without_a_gpu(tmp_path, monkeypatch):
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    with pytest.raises(ValueError, match="no GPU that torch can use; train with --device cpu"):
+        begin(tmp_path, device="cuda")
+
+
+def test_schedules_fall_to_a_tenth():
+    assert falling(1) == 1
+    assert falling(0) == pytest.approx(0.1)
+
+
+def test_finished_is_no_error_of_the_user():
+    assert not issubclass(Finished, ValueError)
