@@ -1,0 +1,71 @@
+"""The notebooks run from top to bottom, and what is saved in them says nothing about the machine they ran on."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import nbformat
+import pytest
+from jupyter_client import AsyncKernelManager
+from jupyter_client.kernelspec import KernelSpecManager
+from nbclient import NotebookClient
+from traitlets import default
+
+NOTEBOOKS = sorted((Path(__file__).parent.parent / "notebooks").glob("*.ipynb"))
+MACHINE = re.compile(r"/(?:tmp|home|root|Users|usr|var|opt|mnt|work)/|\b[A-Z]:\\|site-packages")
+LONGEST = 600  # seconds for a cell: the first one may compile the rules and the bots
+LARGEST = 1_500_000  # bytes of a notebook, so that code hosts show it
+
+each_notebook = pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+
+
+class OwnKernel(AsyncKernelManager):
+    """Starts the Python that runs the tests, whatever kernels are installed."""
+
+    @default("kernel_spec_manager")
+    def _knows_no_other(self) -> KernelSpecManager:
+        return KernelSpecManager(kernel_dirs=[])
+
+
+def read(path: Path) -> nbformat.NotebookNode:
+    return nbformat.read(path, as_version=4)
+
+
+def outputs(notebook: nbformat.NotebookNode) -> Iterator[nbformat.NotebookNode]:
+    return (output for cell in notebook.cells if cell.cell_type == "code" for output in cell.outputs)
+
+
+def texts(output: nbformat.NotebookNode) -> Iterator[str]:
+    """All that can be read in an output; pixels cannot."""
+    yield output.get("text", "")
+    yield "\n".join(output.get("traceback", []))
+    yield from (str(data) for kind, data in output.get("data", {}).items() if kind != "image/png")
+
+
+def test_there_are_notebooks():
+    assert NOTEBOOKS
+
+
+@each_notebook
+def test_notebook_runs(path, tmp_path):
+    notebook = read(path)
+    NotebookClient(notebook, kernel_manager_class=OwnKernel, timeout=LONGEST).execute(cwd=str(tmp_path))
+    warnings = [text for output in outputs(notebook) for text in texts(output) if "Warning" in text]
+    assert not warnings
+
+
+@each_notebook
+def test_notebook_was_saved_with_its_outputs(path):
+    cells = [cell for cell in read(path).cells if cell.cell_type == "code"]
+    assert [cell.execution_count for cell in cells] == list(range(1, len(cells) + 1))
+    assert any(cell.outputs for cell in cells)
+    assert path.stat().st_size < LARGEST
+
+
+@each_notebook
+def test_notebook_says_nothing_about_a_machine(path):
+    notebook = read(path)
+    found = [MACHINE.findall(text) for output in outputs(notebook) for text in texts(output)]
+    assert not any(found), found
+    assert not any(output.get("name") == "stderr" for output in outputs(notebook))
+    assert not any(cell.metadata for cell in notebook.cells), "clear the metadata: it holds times"
