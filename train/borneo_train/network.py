@@ -34,7 +34,7 @@ class ByFacts(nn.Module):
 
     def __init__(self, inputs: int, facts: Floats) -> None:
         super().__init__()
-        self.register_buffer("facts", torch.from_numpy(facts))
+        self.register_buffer("facts", torch.tensor(facts))
         self.common = nn.Linear(inputs, facts.shape[1], bias=False)
         self.own = nn.Linear(inputs, len(facts))
         for layer in (self.common, self.own):
@@ -56,7 +56,7 @@ class Tower(nn.Module):
 
     def __init__(self, scale: Floats, width: int, depth: int) -> None:
         super().__init__()
-        self.register_buffer("scale", torch.from_numpy(scale))
+        self.register_buffer("scale", torch.tensor(scale))
         inputs = [len(scale), *[width] * (depth - 1)]
         self.layers = nn.ModuleList(nn.Linear(size, width) for size in inputs)
         self.norms = nn.ModuleList(nn.LayerNorm(width) for _ in inputs)
