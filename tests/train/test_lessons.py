@@ -222,16 +222,15 @@ class Course:
 
 @pytest.mark.parametrize("seed", [1, 2])
 def test_a_learner_that_is_taught_agrees_more(seed):
-    """With merchants it has not seen; a fresh one agrees by chance only."""
+    """With merchants it has not seen. Other seeds of the learner come from 0.17 to 0.34 before to 0.53 after."""
     learner, unseen, told = make_learner(seed), taught(500), []
-    before, far_off = agreement(learner, unseen), mistakes(learner, unseen)
+    before, far_off = agreement(learner, unseen), mistakes(learner, taught(0))
     passes = iter([taught(0)] * 4)
     teach(learner, passes, 4 * len(taught(0).actions), 3e-3, lambda *what: told.append(what))
-    assert before < 0.35
-    assert agreement(learner, unseen) > before + 0.2
-    assert [agreed for _, agreed in told] == sorted(agreed for _, agreed in told)
-    assert told[-1][1] > told[0][1] + 0.15
-    assert mistakes(learner, taught(0)) < 0.8 * far_off
+    assert before < 0.4 and agreement(learner, unseen) > max(0.48, before + 0.15)
+    agreed = [share for _, share in told]
+    assert agreed == sorted(agreed) and agreed[-1] > agreed[0] + 0.1
+    assert mistakes(learner, taught(0)) < 0.13 < 0.3 < far_off  # 0.19 if it said the same of all
 
 
 def mistakes(learner, found):
