@@ -365,6 +365,8 @@ def ones(*shape):
         ({"0_gain": None, "0_shift": None}, NAMES),
         ({f"0_{part}": None for part in Layer._fields}, "alone, not ['1.biases', '1.weights']; a policy is"),
         ({"1_biases": None, "1_weights": None}, NAMES),
+        ({"0_weights": ones(370, 969), "0_biases": MANY}
+         | dict.fromkeys(("0_gain", "0_shift", "1_weights", "1_biases")), NAMES),
         ({"1_gain": MANY, "1_shift": MANY}, NAMES),
         ({"3_biases": FOUR, "3_weights": ones(4, 4), "3_gain": FOUR, "3_shift": FOUR}, NAMES),
         ({"1_scales": MANY}, NAMES),
