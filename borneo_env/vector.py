@@ -133,7 +133,8 @@ class Seats:
         if len(rows):
             self._play_compiled(rows)
         player = self.batch.games["player"][rows]
-        return rows[(player >= 0) & (player != self.seat[rows])]
+        others: NDArray[np.bool_] = (player >= 0) & (player != self.seat[rows])
+        return rows[others]
 
     def _play_compiled(self, rows: NDArray[np.intp]) -> None:
         """Play for the opponents that can be played without asking them."""

@@ -27,6 +27,7 @@ from borneo_env.ruleset import EDITIONS, PLAYER_COUNTS, Ruleset
 FORMAT = "borneo-policy/1"
 WEIGHTS, CARD = "model.safetensors", "card.json"
 TRUST = "trust"  # the tensor of a policy with an advisor
+NO_TRUST = np.zeros(1, np.float32)
 ADVISORS = ("contractor", "climber", "merchant")
 NORM_EPSILON = np.float32(1e-5)  # keeps a norm from dividing by nothing
 LARGEST_WEIGHTS, LARGEST_CARD = 256 * 2**20, 2**20  # bytes; no policy of ours comes near
@@ -40,8 +41,8 @@ class Layer(NamedTuple):
 
     weights: Floats  # (outputs, inputs)
     biases: Floats  # (outputs,)
-    gain: Floats | None = None  # (outputs,): what the norm multiplies with, and
-    shift: Floats | None = None  # (outputs,): adds; the last layer has none
+    gain: Floats | None = None  # (outputs,): what the norm multiplies with; the last layer has no norm
+    shift: Floats | None = None  # (outputs,): what it adds
 
 
 Layers = list[Layer]
@@ -98,9 +99,10 @@ class Model:
 
 def _normed(values: Floats, layer: Layer) -> Floats:
     """Values of mean 0 and variance 1, times the gain, plus the shift."""
-    values -= values.mean(1, keepdims=True)
-    values /= np.sqrt((values * values).mean(1, keepdims=True) + NORM_EPSILON)
-    normed: Floats = values * layer.gain + layer.shift
+    assert layer.gain is not None and layer.shift is not None, "all layers but the last have a norm"
+    values = values - values.mean(1, keepdims=True)
+    variance = (values * values).mean(1, keepdims=True)
+    normed: Floats = values / np.sqrt(variance + NORM_EPSILON) * layer.gain + layer.shift
     return normed
 
 
@@ -198,47 +200,42 @@ def _read_weights(path: Path, card: ModelCard) -> tuple[Layers, float]:
     """The layers in a file, and the trust: shapes that fit each other and the game, and no number that is none."""
     data = _read(path, LARGEST_WEIGHTS)
     try:
-        tensors = load(data)
+        tensors: dict[str, NDArray[Any]] = load(data)
     except (SafetensorError, ValueError, KeyError, OverflowError) as error:
         raise _refusal(path, f"is no safetensors file of float32 or float16 numbers: {str(error)[:200]!r}") from None
-    trust = tensors.pop(TRUST, np.zeros(1, np.float32)) if card.advisor else np.zeros(1, np.float32)
-    parts = [NORMED] * (len(tensors) // len(NORMED)) + [PLAIN]
+    trust = tensors.pop(TRUST, None) if card.advisor else NO_TRUST
+    if trust is None or trust.shape != (1,) or trust.dtype != np.float32 or not np.isfinite(trust).all():
+        raise _refusal(path, f"of a policy with an advisor it should hold {TRUST}, one number of type float32")
+    last = len(tensors) // len(NORMED)
+    parts = [NORMED] * last + [PLAIN]
     names = [[f"{number}.{part}" for part in layer] for number, layer in enumerate(parts)]
-    if len(parts) < 2 or set(tensors) != {name for layer in names for name in layer}:
+    if last == 0 or set(tensors) != {name for layer in names for name in layer}:
         raise _refusal(
             path,
-            f"should hold 0.weights, 0.biases, 0.gain, 0.shift, 1.weights, ... and of the last layer weights and "
-            f"biases alone, not {in_short(sorted(tensors))}",
+            "should hold 0.weights, 0.biases, 0.gain, 0.shift, 1.weights, ... and of the last layer, which is not the "
+            f"only one, weights and biases alone, not {in_short(sorted(tensors))}",
         )
-    for name, tensor in {**tensors, TRUST: trust}.items():
+    _check_tensors(path, tensors, last, card)
+    return [Layer(*(tensors[name].astype(np.float32) for name in layer)) for layer in names], float(trust[0])
+
+
+def _check_tensors(path: Path, tensors: dict[str, NDArray[Any]], last: int, card: ModelCard) -> None:
+    slots = slots_of(Ruleset(card.edition))
+    width, outputs = max(1, tensors["0.biases"].size), len(action_table(slots))
+    inputs = length(slots) + (outputs if card.advisor else 0)
+    for name, tensor in sorted(tensors.items()):
         if tensor.dtype not in (np.float32, np.float16) or not np.isfinite(tensor).all():
             raise _refusal(path, f"{name} should hold finite numbers of type float32 or float16")
-    layers = [Layer(*(tensors[name].astype(np.float32) for name in layer)) for layer in names]
-    _check_shapes(path, layers, card)
-    if trust.shape != (1,):
-        raise _refusal(path, f"{TRUST} should be one number")
-    return layers, float(trust[0])
-
-
-def _check_shapes(path: Path, layers: Layers, card: ModelCard) -> None:
-    for number, (weights, *rest) in enumerate(layers):
-        if weights.ndim != 2 or any(part is not None and part.shape != weights.shape[:1] for part in rest):
-            raise _refusal(path, f"the parts of layer {number} do not fit each other")
-    width = len(layers[0].biases)
-    if any(layer.weights.shape[1] != width for layer in layers[1:]) or any(
-        len(layer.biases) != width for layer in layers[:-1]
-    ):
-        raise _refusal(path, "the layers do not fit each other: all but the last have one width")
-    slots = slots_of(Ruleset(card.edition))
-    actions = len(action_table(slots))
-    wanted = (length(slots) + (actions if card.advisor else 0), actions)
-    found = (layers[0].weights.shape[1], len(layers[-1].biases))
-    if found != wanted:
-        raise _refusal(
-            path,
-            f"a policy of the {card.edition} edition has {wanted[0]} inputs and {wanted[1]} outputs, "
-            f"not {found[0]} and {found[1]}",
-        )
+        number, part = name.split(".")
+        shape: tuple[int, ...] = (width if int(number) < last else outputs,)
+        if part == "weights":
+            shape += (width if int(number) > 0 else inputs,)
+        if tensor.shape != shape:
+            raise _refusal(
+                path,
+                f"{name} should be of shape {shape}, not {in_short(tensor.shape)}: a policy of the {card.edition} "
+                f"edition leads from {inputs} numbers to {outputs} through layers as wide as 0.biases, here {width}",
+            )
 
 
 def _read(path: Path, most: int) -> bytes:

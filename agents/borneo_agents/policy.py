@@ -33,7 +33,7 @@ class Policy:
     @property
     def fingerprint(self) -> bytes:
         """What the arena knows a policy by: games of two trainings must not be mixed."""
-        numbers = b"".join(array.tobytes() for layer in self.model.layers for array in layer)
+        numbers = b"".join(part.tobytes() for layer in self.model.layers for part in layer if part is not None)
         return hashlib.sha256(numbers).digest()
 
     def act(self, views: Views) -> NDArray[np.int64]:

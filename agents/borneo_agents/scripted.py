@@ -15,6 +15,7 @@ from borneo_env.engine.dice import HALF, LOW, roll
 from borneo_env.engine.game import MAX_OPTIONS, legal
 from borneo_env.engine.jit import entry, rule
 from borneo_env.engine.loops import play
+from borneo_env.engine.state import CHOICES
 
 
 @rule
@@ -58,7 +59,7 @@ class Bots:
         self._batch.play(bots_play_games, rows, (kinds,), self._scratch(rows))
 
     def choose(self, kinds: NDArray[np.int8], rows: NDArray[np.intp]) -> NDArray[np.int64]:
-        """What bots would play in some games where they decide; nothing is played."""
+        """What bots would play in some games where they decide; dice are rolled as if they were asked, nothing is played."""
         actions = np.empty(len(rows), np.int64)
         self._batch.play(bots_choose, rows, (kinds,), (*self._scratch(rows), actions))
         return actions
@@ -92,4 +93,6 @@ def bots_choose(boxes, blank, runs, games, desks, masks, kinds, rows, options, r
     """Write what bots would play in some games."""
     for k in range(len(rows)):
         i = rows[k]
+        stream = games[i].rng[CHOICES]
         actions[k] = bots_choice(boxes[0], games[i], desks[i], kinds[i], options[0], rooms[0])
+        games[i].rng[CHOICES] = stream  # whoever only asks changes nothing

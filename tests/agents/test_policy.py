@@ -8,16 +8,19 @@ import numpy as np
 import pytest
 from borneo_agents.arena import play_arena
 from borneo_agents.arena.folder import FolderError
-from borneo_agents.model import Model, ModelError, best_actions, drawn_actions, write_model
+from borneo_agents.model import NORMED, PLAIN, Layer, Model, ModelError, best_actions, drawn_actions, write_model
 from borneo_agents.policy import SHIPPED, Policy
 from bot_games import decisions, play
 from networks import card, network
 
 from borneo_env import Batch, Ruleset
 from borneo_env.agent import Random, UnknownAgent, Views, find_agent, known_agents
+from borneo_env.engine.batch import state
+from borneo_env.vector import seat_spaces
 
 BOARD, TINY = Ruleset(players=4), Ruleset(players=3, tables="tiny")
 ANY_DICE = np.array([0, 1, 2**63, 2**64 - 1], np.uint64)
+PARTS = [(number, part) for number, layer in enumerate([NORMED, NORMED, PLAIN]) for part in layer]
 
 
 def views_of(ruleset=BOARD):
@@ -31,17 +34,21 @@ def dice(count, seed=1):
 
 
 def exact_network(seed=1):
-    """A network whose numbers are all exact, in whatever order they are added up."""
+    """A network whose sums are all exact, in whatever order they are added up.
+
+    Into the norm go few whole numbers, small enough for their squares; out of it, each liking takes one.
+    """
     rng = np.random.default_rng(seed)
-    first, last = rng.integers(-3, 4, (8, 969)), rng.integers(-3, 4, (370, 8)) / 64
-    layers = [(first, np.zeros(8)), (last, rng.integers(-9, 9, 370) / 64)]
-    return Model(card(), [(weights.astype(np.float32), biases.astype(np.float32)) for weights, biases in layers])
+    weights = rng.integers(-1, 2, (8, 969)) * (rng.random((8, 969)) < 0.1)
+    first = weights, np.zeros(8), rng.integers(1, 4, 8), rng.integers(-1, 2, 8)
+    last = np.eye(8)[rng.integers(8, size=370)] * rng.choice([-2, -1, 1, 2], (370, 1)), rng.integers(-9, 9, 370) / 64
+    return Model(card(), [Layer(*(part.astype(np.float32) for part in layer)) for layer in (first, last)])
 
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
     """A folder with a policy, beside which we are."""
-    write_model(tmp_path / "runs" / "best.v1", network(hidden=(4,)))
+    write_model(tmp_path / "runs" / "best.v1", network(width=4))
     monkeypatch.chdir(tmp_path)
     return tmp_path / "runs" / "best.v1"
 
@@ -138,10 +145,22 @@ def test_a_policy_plays_whole_games(ruleset, sample):
 
 @pytest.mark.parametrize("sample", [False, True])
 def test_whatever_the_weights_are_actions_are_legal(sample):
-    model = network(hidden=(4,))
-    for weights, biases in model.layers:
-        weights *= np.float32(1e37)
-        biases[::2] = np.float32(-3e38)
+    model = network(width=4)
+    for layer in model.layers:
+        layer.weights[:] *= np.float32(1e37)
+        layer.biases[::2] = np.float32(-3e38)
+    views = views_of()
+    actions = Policy(model, sample).act(views)
+    assert views.mask[np.arange(len(views)), actions].all()
+
+
+@pytest.mark.parametrize("sample", [False, True])
+@pytest.mark.parametrize(("number", "part"), PARTS)
+def test_whatever_one_part_is_actions_are_legal(number, part, sample):
+    model = network(width=4, depth=2)
+    numbers = getattr(model.layers[number], part)
+    numbers.flat[::2] = np.float32(3e38)
+    numbers.flat[1::2] = np.float32(-3e38)
     views = views_of()
     actions = Policy(model, sample).act(views)
     assert views.mask[np.arange(len(views)), actions].all()
@@ -223,18 +242,18 @@ def test_policies_are_known():
 def test_a_policy_is_found_by_its_path(text, sample, folder):
     policy = find_agent(text.format(folder=folder))
     assert isinstance(policy, Policy)
-    assert policy.model.layers[0][0].shape == (4, 969)
+    assert policy.model.layers[0].weights.shape == (4, 969)
     views = views_of()
-    twin = Policy(network(hidden=(4,)), sample)
+    twin = Policy(network(width=4), sample)
     assert policy.act(views).tolist() == twin.act(views).tolist()
 
 
 @pytest.mark.parametrize("name", ["1.5", "12", "{[]}", "[1]", "a b", "-" * 200 + "1", "lr=0.1", "x.safetensors"])
 def test_a_path_may_look_like_something_else(name, folder):
-    write_model(name, network(hidden=(3,)))
-    assert find_agent(f"policy:path={name}").model.layers[0][0].shape == (3, 969)
+    write_model(name, network(width=3))
+    assert find_agent(f"policy:path={name}").model.layers[0].weights.shape == (3, 969)
     if "=" not in name:
-        assert find_agent(f"policy:{name}").model.layers[0][0].shape == (3, 969)
+        assert find_agent(f"policy:{name}").model.layers[0].weights.shape == (3, 969)
 
 
 @pytest.mark.parametrize(
@@ -262,7 +281,7 @@ def test_wrong_arguments_are_refused_with_a_reason(text, error, reason, folder):
 
 def test_without_a_path_the_policy_of_the_package_plays(monkeypatch, folder):
     monkeypatch.setattr("borneo_agents.policy.SHIPPED", folder)
-    assert find_agent("policy").model.layers[0][0].shape == (4, 969)
+    assert find_agent("policy").model.layers[0].weights.shape == (4, 969)
     assert SHIPPED.parent.name == "borneo_agents"
 
 
@@ -277,9 +296,26 @@ def test_a_policy_trained_further_is_another_setting(folder):
     agents = ["random", f"policy:{folder}"]
     play_arena(agents, TINY, games=6, jobs=0, out="kept")
     play_arena(agents, TINY, games=12, jobs=0, out="kept")
-    write_model(folder, network(hidden=(4,), seed=2))
+    write_model(folder, network(width=4, seed=2))
     with pytest.raises(FolderError, match="sources was"):
         play_arena(agents, TINY, games=12, jobs=0, out="kept")
+
+
+def test_every_number_of_a_policy_is_in_its_fingerprint():
+    def fingerprint(change=lambda layers: None):
+        model = network(width=4, depth=2)
+        change(model.layers)
+        return Policy(model).fingerprint
+
+    seen = {fingerprint()}
+    assert seen == {fingerprint()}, "nothing but the numbers matters"
+    for number, part in PARTS:
+
+        def last_number_is_another(layers, number=number, part=part):
+            getattr(layers[number], part).flat[-1] += 1
+
+        seen.add(fingerprint(last_number_is_another))
+    assert len(seen) == 1 + len(PARTS) == 11
 
 
 # ---------------------------------------------------------------- NumPy and torch
@@ -306,31 +342,28 @@ def test_a_policy_plays_without_torch(first, loaded, folder):
 
 @pytest.fixture(scope="module")
 def learner():
-    """A learner's network of torch with random weights and a random scale, which sees more than the actor."""
+    """A learner's network of torch with random weights and a random scale, whose critic sees the whole table."""
     torch = pytest.importorskip("torch")
     from borneo_train.network import TablePolicy
-    from gymnasium import spaces
 
-    seen, all_of_it = 969, 969 + 40
-    rng = np.random.default_rng(4)
+    shown, actions = seat_spaces(BOARD, "int8", whole_table=True)
+    scale = np.random.default_rng(4).uniform(0.01, 1, shown.shape).astype(np.float32)
     torch.manual_seed(4)
     policy = TablePolicy(
-        spaces.Box(-2, 127, (all_of_it,), np.float32), spaces.Discrete(370), lambda _: 1e-3, seen=seen,
-        scale=rng.uniform(0.01, 1, all_of_it).astype(np.float32), actor=(48, 32), critic=(24,),
+        shown, actions, lambda _: 1e-3, edition="board", scale=scale, actor=(48, 3), critic=(24, 2)
     )  # fmt: skip
     with torch.no_grad():
         for weights in policy.parameters():
-            weights.normal_(0, 0.15)
+            weights.normal_(0, 0.25)
     return policy
 
 
 @pytest.fixture(scope="module")
 def positions():
-    """Observations, masks and dice of real games; and something behind the observations that the actor must not see."""
-    views = views_of()
-    seen = views.observe()
-    secrets = np.random.default_rng(1).integers(0, 99, (len(seen), 40))
-    return seen, views.mask, dice(len(seen)), np.concatenate([seen, secrets], 1).astype(np.float32)
+    """Observations, masks and dice of real games; and whole tables, of which the actor must not see the rest."""
+    games, views, mask, _ = decisions(BOARD)
+    seen = Views(BOARD, views, mask, dice(len(views))).observe()
+    return seen, mask, dice(len(views)), state(BOARD, games, games["player"])
 
 
 def test_numpy_likes_what_torch_likes(learner, positions):
@@ -339,7 +372,8 @@ def test_numpy_likes_what_torch_likes(learner, positions):
     seen, mask, _, everything = positions
     found = Model(card(), learner.actor_layers()).logits(seen)
     with torch.no_grad():
-        wanted = learner.action_net(learner.mlp_extractor.forward_actor(torch.from_numpy(everything))).numpy()
+        features = learner.extract_features(torch.from_numpy(everything))
+        wanted = learner.action_net(learner.mlp_extractor.forward_actor(features)).numpy()
         masked = learner.get_distribution(torch.from_numpy(everything), mask).distribution
     assert found.std() > 1, "there is something to compare"
     assert np.abs(found - wanted).max() < 2e-5 * np.abs(wanted).max()

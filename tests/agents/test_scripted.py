@@ -13,7 +13,7 @@ from positions import card, position
 
 from borneo_env import Batch, Ruleset, every_ruleset, resample
 from borneo_env.agent import Agent, Random, Views, ask
-from borneo_env.engine.state import PHASES
+from borneo_env.engine.state import CHOICES, PHASES
 
 BOTS = (Contractor, Climber, Merchant)
 TINY = Ruleset(tables="tiny")
@@ -122,6 +122,28 @@ def test_bots_that_play_on_in_some_games_leave_the_others_alone(ruleset, threads
         ready = rows[kinds[rows, playing.player[rows]] == NO_BOT]
         for batch in (playing, asked):
             play_seats(batch, ready)
+
+
+@several
+@pytest.mark.parametrize("threads", [1, 2])
+def test_bots_choose_what_they_would_play_if_asked(ruleset, threads):
+    """In all sorts of games and in some of them; dice and all else are as if they had been asked."""
+    games, rng, agents = 90, np.random.default_rng(1), [KIND_OF[kind] for kind in range(len(KIND_OF))]
+    kinds = rng.integers(len(KIND_OF), size=(games, ruleset.players)).astype(np.int8)
+    choosing, asked = (Batch(games, ruleset, seed=4, finished="hold", threads=threads) for _ in range(2))
+    bots = Bots(choosing)
+    shares = iter([1.0, 0.8, 0.01, 0.0] * 1000)
+    while len(waiting := np.flatnonzero(choosing.player >= 0)):
+        rows = waiting[rng.random(len(waiting)) < next(shares)]
+        before = choosing.copy()
+        chosen = bots.choose(kinds, rows)
+        assert chosen.tolist() == ask(asked, rows, agents, kinds).tolist()
+        assert same(choosing, asked)
+        before.games["rng"][rows, CHOICES] = choosing.games["rng"][rows, CHOICES]
+        assert same(choosing, before), "nothing but dice has been touched"
+        for batch in (choosing, asked):
+            batch.step(chosen, rows)
+    assert same(choosing, asked)
 
 
 def test_bots_at_all_seats_play_to_the_end():

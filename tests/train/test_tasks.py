@@ -81,7 +81,7 @@ def test_an_agent_is_measured_against_its_like_too():
 
 
 def test_a_policy_that_is_no_name_is_measured():
-    rows = examine(Policy(network(hidden=(4,))), TASKS["win"], "random", players=3, games=7, seed=1)
+    rows = examine(Policy(network(width=4)), TASKS["win"], "random", players=3, games=7, seed=1)
     assert rows[0].games == 9, "whole blocks"
     assert 0 <= rows[0].value <= 1
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from sb3_contrib import MaskablePPO
 from sb3_contrib.common.maskable.buffers import MaskableRolloutBuffer, MaskableRolloutBufferSamples
 from stable_baselines3.common.buffers import RolloutBuffer
 
@@ -23,9 +24,9 @@ class LeanBuffer(MaskableRolloutBuffer):
         """Make room for a rollout; the large arrays are kept from the last one."""
         RolloutBuffer.reset(self)  # allocates observations in NumPy, never touched: they take no memory
         steps, games = self.buffer_size, self.n_envs
-        self.mask_dims = int(self.action_space.n)  # type: ignore[attr-defined]
+        self.mask_dims = int(self.action_space.n)  # type: ignore[attr-defined]  # it is Discrete
         if self._observations is None:
-            self._observations = torch.zeros((steps, games, *self.obs_shape), dtype=torch.int8, device=self.device)  # type: ignore[misc]
+            self._observations = torch.zeros((steps, games, *self.obs_shape), dtype=torch.int8, device=self.device)
             self._masks = torch.zeros((steps, games, self.mask_dims), dtype=torch.bool, device=self.device)
 
     def add(  # type: ignore[override]
@@ -50,19 +51,24 @@ class LeanBuffer(MaskableRolloutBuffer):
         self.pos += 1
         self.full = self.pos == self.buffer_size
 
-    def get(self, batch_size: int | None = None) -> Generator[MaskableRolloutBufferSamples, None, None]:
+    def get(  # type: ignore[override]
+        self, batch_size: int | None = None
+    ) -> Generator[MaskableRolloutBufferSamples, None, None]:
         """The decisions in a random order, in minibatches."""
         assert self._observations is not None
         size = self.buffer_size * self.n_envs
         observations, masks = self._observations.flatten(0, 1), self._masks.flatten(0, 1)
-        rest = [
-            self._flat(array) for array in (self.actions, self.values, self.log_probs, self.advantages, self.returns)
-        ]
+        arrays = (self.actions, self.values, self.log_probs, self.advantages, self.returns)
+        parts = [observations, *map(self._flat, arrays), masks]
         order = torch.randperm(size, generator=self.generator).to(self.device)
-        for chosen in order.split(batch_size or size):
-            yield MaskableRolloutBufferSamples(
-                observations[chosen], *(values[chosen] for values in rest), masks[chosen]
-            )  # fmt: skip
+        for chosen in torch.split(order, batch_size or size):
+            yield MaskableRolloutBufferSamples(*(part[chosen] for part in parts))
 
     def _flat(self, array: NDArray[Any]) -> torch.Tensor:
         return torch.from_numpy(array.reshape(-1)).to(self.device)
+
+
+def order_of(learner: MaskablePPO) -> torch.Generator:
+    """What the order is drawn by in which a learner learns."""
+    assert isinstance(learner.rollout_buffer, LeanBuffer)
+    return learner.rollout_buffer.generator

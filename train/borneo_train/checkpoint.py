@@ -1,6 +1,7 @@
-"""Checkpoints: all that a training needs to go on as if it had not been stopped. Tensors, JSON, saved games; no pickle.
+"""Checkpoints: everything a training needs to go on as if it had not been stopped.
 
-A checkpoint is a folder named by the steps made, complete as soon as it has its name.
+Tensors, JSON and saved games; no pickle. A checkpoint is a folder named by the steps made, complete as soon as it has
+its name.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from safetensors.torch import load_file, save_file
 from sb3_contrib import MaskablePPO
 
 from borneo_env.engine.batch import Batch
-from borneo_train.buffer import LeanBuffer
+from borneo_train.buffer import order_of
 from borneo_train.vec_env import BorneoVecEnv
 
 FORMAT = "borneo-checkpoint/1"
@@ -47,7 +48,7 @@ def save(folder: Path, learner: MaskablePPO, games: BorneoVecEnv, notes: dict[st
     for number, moments in learner.policy.optimizer.state_dict()["state"].items():
         tensors |= {f"optimizer.{number}.{name}": tensor for name, tensor in moments.items()}
     tensors["random.torch"] = torch.get_rng_state()
-    tensors["random.order"] = _order(learner).get_state()
+    tensors["random.order"] = order_of(learner).get_state()
     if learner.device.type == "cuda":
         tensors["random.cuda"] = torch.cuda.get_rng_state()
     assert learner._last_episode_starts is not None
@@ -101,7 +102,7 @@ def _restore_learner(learner: MaskablePPO, tensors: dict[str, torch.Tensor], abo
     state = learner.policy.optimizer.state_dict()
     learner.policy.optimizer.load_state_dict({"state": moments, "param_groups": state["param_groups"]})
     torch.set_rng_state(tensors["random.torch"])
-    _order(learner).set_state(tensors["random.order"])
+    order_of(learner).set_state(tensors["random.order"])
     if learner.device.type == "cuda" and "random.cuda" in tensors:
         torch.cuda.set_rng_state(tensors["random.cuda"])
     learner.num_timesteps = about["steps"]
@@ -113,8 +114,3 @@ def _restore_games(path: Path, games: BorneoVecEnv, tensors: dict[str, torch.Ten
         count = table.ruleset.players
         batch = Batch.load(path / f"games-{count}.npz", threads=table.batch.threads)
         table.go_on(batch, tensors[f"seat.{count}"].numpy(), tensors[f"seated.{count}"].numpy())
-
-
-def _order(learner: MaskablePPO) -> torch.Generator:
-    assert isinstance(learner.rollout_buffer, LeanBuffer)
-    return learner.rollout_buffer.generator

@@ -43,21 +43,18 @@ def card_facts(edition: str) -> Floats:
 def action_facts(edition: str) -> Floats:
     """(actions, facts): what kind of action it is, each word of its text, and the facts of the card it is about."""
     table = action_table(slots_of(Ruleset(edition)))
-    cards = card_facts(edition)
-    columns: dict[object, int] = {}
-    entries: list[tuple[int, int, float]] = []
-    for action in range(len(table)):
-        kind = table.block_of(action).name
-        words = next(iter(table.texts(action))).split()[1:]
-        if kind in ("ship", "card"):
-            card, *port = words
-            about = {(kind, *where, fact): value for where in ((), *(port and [tuple(port)]))
-                     for fact, value in enumerate(cards[int(card)])}  # fmt: skip
-        else:
-            about = {(kind, place, word): 1.0 for place, word in enumerate(words)}
-        for name, value in {kind: 1.0, **about}.items():
-            entries.append((action, columns.setdefault(name, len(columns)), float(value)))
-    facts = np.zeros((len(table), len(columns)), np.float32)
-    for action, column, value in entries:
-        facts[action, column] = value
+    told = [_facts_of(table.block_of(action).name, table.texts(action)[0], edition) for action in range(len(table))]
+    names = list(dict.fromkeys(name for facts in told for name in facts))
+    return np.array([[facts.get(name, 0) for name in names] for facts in told], np.float32)
+
+
+def _facts_of(kind: str, text: str, edition: str) -> dict[tuple[object, ...], float]:
+    """The facts of an action that are not 0, and some that are, by name."""
+    _, *words = text.split()
+    facts: dict[tuple[object, ...], float] = {(kind,): 1}
+    if kind not in ("ship", "card"):
+        return facts | {(kind, place, word): 1 for place, word in enumerate(words)}
+    card, *port = words
+    for which in ((kind,), (kind, *port)):  # what the card is like at any port, and at this one
+        facts |= {(*which, fact): value for fact, value in enumerate(card_facts(edition)[int(card)].tolist())}
     return facts

@@ -19,6 +19,7 @@ from borneo_env.engine.batch import Batch
 from borneo_env.engine.state import copy_games
 from borneo_env.rewards import Reward
 from borneo_env.ruleset import Ruleset
+from borneo_train.buffer import order_of
 
 
 class Lesson(NamedTuple):
@@ -52,8 +53,8 @@ def learn(learner: MaskablePPO, lesson: Lesson) -> float:
     policy = learner.policy
     policy.set_training_mode(True)
     agreed = torch.zeros((), device=learner.device)
-    order = torch.randperm(len(lesson.actions), generator=learner.rollout_buffer.generator).to(learner.device)
-    for chosen in order.split(learner.batch_size):
+    order = torch.randperm(len(lesson.actions), generator=order_of(learner)).to(learner.device)
+    for chosen in torch.split(order, learner.batch_size or len(order)):
         observations, masks, actions, returns = (part[chosen] for part in lesson)
         features = policy.extract_features(observations)
         latent_actor, latent_critic = policy.mlp_extractor(features)
@@ -63,7 +64,7 @@ def learn(learner: MaskablePPO, lesson: Lesson) -> float:
         if not policy.advised:  # who is told the merchant's move need not learn it
             loss = loss + functional.cross_entropy(logits, actions)
         policy.optimizer.zero_grad()
-        loss.backward()
+        loss.backward()  # type: ignore[no-untyped-call]
         torch.nn.utils.clip_grad_norm_(policy.parameters(), learner.max_grad_norm)
         policy.optimizer.step()
         agreed += (logits.argmax(1) == actions).sum()
@@ -98,16 +99,18 @@ def lesson(batch: Batch, reward: Reward, whole_table: bool, device: torch.device
     """Play the games of a batch to their ends by merchants, and keep every decision."""
     bots = Bots(batch)
     kinds = np.full((len(batch), batch.ruleset.players), MERCHANT, np.int8)
-    seen, told, before = [], [], []
+    seen: list[list[torch.Tensor]] = []
+    told, before = [], []
     while len(rows := np.flatnonzero(batch.player >= 0)):
         seats = batch.player.astype(np.int64)
-        shown = batch.state(seats) if whole_table else batch.observe(seats)
-        actions = bots.choose(kinds, rows)
-        seen.append([torch.from_numpy(part).to(device) for part in (shown[rows], batch.mask[rows], actions)])
+        numbers = batch.state(seats) if whole_table else batch.observe(seats)
+        chosen = bots.choose(kinds, rows)
+        seen.append([torch.from_numpy(part).to(device) for part in (numbers[rows], batch.mask[rows], chosen)])
         told.append((rows, seats[rows]))
         before.append(copy_games(batch.games, rows))
-        batch.step(actions, rows)
+        batch.step(chosen, rows)
     rows, seats = (np.concatenate(parts) for parts in zip(*told, strict=True))
     worth = reward(batch.ruleset, np.concatenate(before), copy_games(batch.games, rows))
     returns = torch.from_numpy(worth[np.arange(len(rows)), seats].astype(np.float32)).to(device)
-    return Lesson(*(torch.cat(same) for same in zip(*seen, strict=True)), returns)
+    shown, masks, actions = map(torch.cat, zip(*seen, strict=True))
+    return Lesson(shown, masks, actions, returns)

@@ -22,7 +22,7 @@ from torch.nn import functional
 from borneo_env.engine.observe import length
 from borneo_env.engine.state import slots_of
 from borneo_env.ruleset import PLAYER_COUNTS, Ruleset
-from borneo_env.vector import Seats
+from borneo_env.vector import Seats, seat_spaces
 from borneo_train.facts import action_facts
 
 Floats = NDArray[np.float32]
@@ -33,9 +33,11 @@ FIRST_TRUST = 4.5  # ninety times the odds of any other action
 class ByFacts(nn.Module):
     """A number for each action, from what it has in common with others and from what it has not."""
 
+    facts: torch.Tensor
+
     def __init__(self, inputs: int, facts: Floats) -> None:
         super().__init__()
-        self.register_buffer("facts", torch.from_numpy(facts))
+        self.register_buffer("facts", torch.tensor(facts))
         self.common = nn.Linear(inputs, facts.shape[1], bias=False)
         self.own = nn.Linear(inputs, len(facts))
         for layer in (self.common, self.own):
@@ -51,11 +53,13 @@ class ByFacts(nn.Module):
 
 
 class Tower(nn.Module):
-    """Layers of one width: each adds what it finds to what there was before it."""
+    """Layers of one width: each but the first adds what it finds to what there was before it."""
+
+    scale: torch.Tensor
 
     def __init__(self, scale: Floats, width: int, depth: int) -> None:
         super().__init__()
-        self.register_buffer("scale", torch.from_numpy(scale))
+        self.register_buffer("scale", torch.tensor(scale))
         inputs = [len(scale), *[width] * (depth - 1)]
         self.layers = nn.ModuleList(nn.Linear(size, width) for size in inputs)
         self.norms = nn.ModuleList(nn.LayerNorm(width) for _ in inputs)
@@ -98,6 +102,9 @@ class TablePolicy(MaskableActorCriticPolicy):
     advice, which it trusts at first (residual policy learning).
     """
 
+    mlp_extractor: Towers  # type: ignore[assignment]  # instead of layers that know no norms
+    action_net: ByFacts
+
     def __init__(
         self,
         *args: Any,
@@ -121,7 +128,11 @@ class TablePolicy(MaskableActorCriticPolicy):
         super()._build(lr_schedule)
         self.action_net = ByFacts(self._actor[0], action_facts(self._edition))
         self.trust = nn.Parameter(torch.tensor([FIRST_TRUST]), requires_grad=self.advised)
-        self.optimizer = self.optimizer_class(self.parameters(), lr=lr_schedule(1), **self.optimizer_kwargs)
+        self.optimizer = self.optimizer_class(
+            self.parameters(),
+            lr=lr_schedule(1),  # type: ignore[call-arg]  # all optimizers have one
+            **self.optimizer_kwargs,
+        )
 
     def forward(
         self, obs: torch.Tensor, deterministic: bool = False, action_masks: NDArray[np.bool_] | None = None
@@ -159,12 +170,10 @@ class TablePolicy(MaskableActorCriticPolicy):
     def actor_layers(self) -> Layers:
         """The actor as a model file holds it: on the observation as it is, with the facts multiplied in."""
         actor, last = self.mlp_extractor.actor, self.action_net
-        layers = [
-            Layer(_array(layer.weight * actor.scale if number == 0 else layer.weight), _array(layer.bias),
-                  _array(norm.weight), _array(norm.bias))
-            for number, (layer, norm) in enumerate(zip(actor.layers, actor.norms, strict=True))
-        ]  # fmt: skip
-        return [*layers, Layer(_array(last.weight()), _array(last.own.bias), None, None)]
+        modules: Any = zip(actor.layers, actor.norms, strict=True)
+        layers = [Layer(*map(_array, (layer.weight, layer.bias, norm.weight, norm.bias))) for layer, norm in modules]
+        layers[0] = layers[0]._replace(weights=layers[0].weights * _array(actor.scale))
+        return [*layers, Layer(_array(last.weight()), _array(last.own.bias))]
 
 
 def _array(tensor: torch.Tensor) -> Floats:
@@ -176,14 +185,13 @@ class Network:
 
     def __init__(self, device: torch.device) -> None:
         self._device = device
-        self._layers: list[list[torch.Tensor | None]] = []
+        self._layers: list[list[torch.Tensor]] = []
 
     def load(self, model: Model) -> None:
         """Be this model from now on."""
         self._trust = model.trust if model.card.advisor else None
         self._layers = [
-            [None if part is None else torch.from_numpy(part).to(self._device) for part in layer]
-            for layer in model.layers
+            [torch.from_numpy(part).to(self._device) for part in layer if part is not None] for layer in model.layers
         ]
 
     @torch.no_grad()
@@ -202,24 +210,23 @@ class Network:
     def _logits(self, observations: torch.Tensor) -> torch.Tensor:
         values = observations
         for number, (weights, biases, gain, shift) in enumerate(self._layers[:-1]):
-            assert weights is not None
-            found = functional.relu(
-                functional.layer_norm(functional.linear(values, weights, biases), biases.shape, gain, shift)
-            )
+            normed = functional.layer_norm(functional.linear(values, weights, biases), gain.shape, gain, shift)
+            found = functional.relu(normed)
             values = values + found if number else found
-        weights, biases, _, _ = self._layers[-1]
+        weights, biases = self._layers[-1]
         logits = functional.linear(values, weights, biases)
         return logits if self._trust is None else logits + self._trust * observations[:, -logits.shape[1] :]
 
 
 @cache
-def usual_scale(edition: str, whole_table: bool) -> NDArray[np.float32]:
+def usual_scale(edition: str, whole_table: bool) -> Floats:
     """What to multiply each number of an observation with, so that none gets far beyond one, by games of merchants."""
-    largest = np.float32(1)
+    largest = np.ones(seat_spaces(Ruleset(edition), "int8", whole_table)[0].shape, np.int8)
     for players in PLAYER_COUNTS:
         ruleset = Ruleset(edition=edition, players=players)
         seats = Seats(SCALE_GAMES, ruleset, opponents=Merchant(), whole_table=whole_table, seed=0, threads=1)
         for _ in range(SCALE_STEPS):
             largest = np.maximum(largest, np.abs(seats.observation).max(0))
             seats.step(seats.batch.sample())
-    return (1 / largest).astype(np.float32)
+    scale: Floats = np.reciprocal(largest, dtype=np.float32)
+    return scale

@@ -64,7 +64,7 @@ class League:
         return self.folder / f"{steps:012}"
 
     def to_leave(self) -> list[Path]:
-        """Who leaves, if it has grown too large: every other one of the older half, but never the first."""
+        """Who leaves, if it has grown too large: some of the older half, which are more alike, but never the first."""
         members = self.members()
         return members[1 : len(members) // 2 : 2] if len(members) > LARGEST_LEAGUE else []
 

@@ -175,7 +175,7 @@ class BorneoVecEnv(VecEnv):
         """For `action_masks`, which is all that masked algorithms ask for: a mask for each game."""
         if method_name != "action_masks":
             raise NotImplementedError(f"the games are no environments of their own: they have no {method_name!r}")
-        return list(self.action_masks()[self._get_indices(indices)])
+        return list(self.action_masks()[list(self._get_indices(indices))])
 
     def has_attr(self, attr_name: str) -> bool:
         return attr_name == "action_masks"

@@ -1,0 +1,190 @@
+"""The learner's network: who sees what, layers with facts of actions, and the scale of observations."""
+
+import numpy as np
+import pytest
+import torch
+from borneo_agents.merchant import Merchant
+from borneo_train.facts import action_facts
+from borneo_train.network import ByFacts, TablePolicy, usual_scale
+from bot_games import decisions
+
+from borneo_env import Ruleset, resample
+from borneo_env.engine.batch import state
+from borneo_env.engine.observe import length
+from borneo_env.engine.state import slots_of
+from borneo_env.vector import Seats, seat_spaces
+
+editions = pytest.mark.parametrize("edition", ["board", "card"])
+
+
+def learner(edition="board", whole_table=True, seed=1, **settings):
+    """A small network with random weights."""
+    shown, actions = seat_spaces(Ruleset(edition), "int8", whole_table)
+    scale = np.random.default_rng(seed).uniform(0.02, 1, shown.shape).astype(np.float32)
+    torch.manual_seed(seed)
+    settings = {"actor": (16, 2), "critic": (12, 3)} | settings
+    policy = TablePolicy(shown, actions, lambda _: 1e-2, edition=edition, scale=scale, **settings)
+    with torch.no_grad():
+        for weights in policy.parameters():
+            weights.normal_(0, 0.3)
+    return policy
+
+
+def judged(policy, shown):
+    """Logits and values for what is shown."""
+    with torch.no_grad():
+        features = policy.extract_features(torch.from_numpy(shown))
+        actor, critic = policy.mlp_extractor(features)
+        assert torch.equal(actor, policy.mlp_extractor.forward_actor(features))
+        assert torch.equal(critic, policy.mlp_extractor.forward_critic(features))
+        values = policy.predict_values(torch.from_numpy(shown)).flatten()
+        assert torch.equal(values, policy.value_net(critic).flatten())
+        return policy.action_net(actor), values
+
+
+# ---------------------------------------------------------------- actor and critic
+
+
+@editions
+def test_the_critic_sees_the_whole_table_and_the_actor_does_not(edition):
+    """Secrets drawn anew: the actor cannot tell, the critic can."""
+    ruleset = Ruleset(edition)
+    games, *_ = decisions(ruleset)
+    twins = resample(games, games["player"], np.random.default_rng(1))
+    shown, also_shown = (state(ruleset, tables, games["player"]) for tables in (games, twins))
+    known = length(slots_of(ruleset))
+    assert (shown[:, :known] == also_shown[:, :known]).all() and (shown != also_shown).any(1).mean() > 0.9
+    (logits, values), (also_logits, also_values) = (judged(learner(edition), one) for one in (shown, also_shown))
+    assert torch.equal(logits, also_logits)
+    differs = torch.from_numpy((shown != also_shown).any(1))
+    assert torch.equal(values != also_values, differs)
+
+
+@pytest.mark.parametrize("whole_table", [True, False])
+def test_every_number_has_its_reader(whole_table):
+    """One number after the other is changed: those of the observation reach both, those behind it the critic alone."""
+    known, policy = length(slots_of(Ruleset())), learner(whole_table=whole_table)
+    size = policy.observation_space.shape[0]
+    assert (size > known) == whole_table
+    one = np.random.default_rng(1).integers(0, 3, size).astype(np.int8)
+    changed = one + 20 * np.eye(size, dtype=np.int8)
+    (logits, value), (all_logits, all_values) = judged(policy, one[None]), judged(policy, changed)
+    assert (all_values != value).all()
+    reached = (all_logits - logits).abs().amax(1) > 1e-3
+    assert reached[:known].all() and not reached[known:].any()
+
+
+def test_actor_and_critic_share_nothing():
+    policy = learner()
+    shown = np.ones((3, *policy.observation_space.shape), np.int8)
+    logits, values = judged(policy, shown)
+    with torch.no_grad():
+        for weights in (*policy.mlp_extractor.critic.parameters(), *policy.value_net.parameters()):
+            weights.normal_()
+    also_logits, also_values = judged(policy, shown)
+    assert torch.equal(logits, also_logits) and (values != also_values).all()
+
+
+@editions
+def test_layers_have_the_widths_that_were_asked_for(edition):
+    policy = learner(edition, actor=(10, 4), critic=(7, 1))
+    known, wide = length(slots_of(Ruleset(edition))), policy.observation_space.shape[0]
+    towers = policy.mlp_extractor
+    assert [tuple(layer.weight.shape) for layer in towers.actor.layers] == [(10, known), *[(10, 10)] * 3]
+    assert [tuple(layer.weight.shape) for layer in towers.critic.layers] == [(7, wide)]
+    assert [layer.weights.shape for layer in policy.actor_layers()] == [
+        (10, known), *[(10, 10)] * 3, (policy.action_space.n, 10)
+    ]  # fmt: skip
+
+
+# ---------------------------------------------------------------- facts
+
+
+@editions
+def test_a_layer_by_facts_is_a_plain_layer_with_its_weight(edition):
+    torch.manual_seed(2)
+    layer = ByFacts(16, action_facts(edition))
+    with torch.no_grad():
+        for weights in layer.parameters():
+            weights.normal_()
+        plain = torch.nn.Linear(16, len(action_facts(edition)))
+        plain.weight.copy_(layer.weight())
+        plain.bias.copy_(layer.own.bias)
+        latent = torch.randn(50, 16)
+        assert torch.allclose(layer(latent), plain(latent), atol=1e-5)
+        facts, common, own = (part.double().numpy() for part in (layer.facts, layer.common.weight, layer.own.weight))
+        assert np.abs(layer.weight().numpy() - (own + facts @ common)).max() < 1e-5
+
+
+def test_a_new_layer_by_facts_likes_all_actions_about_the_same():
+    """Or a fresh learner would not try them all."""
+    torch.manual_seed(2)
+    with torch.no_grad():
+        logits = ByFacts(64, action_facts("board"))(torch.relu(torch.randn(50, 64)) * 2)
+    assert 0 < logits.abs().max() < 1
+
+
+def test_a_step_of_learning_moves_what_is_common_and_what_is_not():
+    policy = learner()
+    before = {name: tensor.clone() for name, tensor in policy.state_dict().items()}
+    shown = torch.randint(0, 4, (8, *policy.observation_space.shape), dtype=torch.int8)
+    actor, critic = policy.mlp_extractor(policy.extract_features(shown))
+    (policy.action_net(actor)[:, 5].sum() + policy.value_net(critic).sum()).backward()
+    policy.optimizer.step()
+    moved = {name: not torch.equal(tensor, before[name]) for name, tensor in policy.state_dict().items()}
+    fixed = {"action_net.facts", "mlp_extractor.actor.scale", "mlp_extractor.critic.scale"}
+    assert {name for name, has_moved in moved.items() if not has_moved} == fixed
+    # What was learned of one action is learned of those it has facts in common with, and of no other.
+    own, common = (policy.state_dict()[f"action_net.{part}.weight"] for part in ("own", "common"))
+    (action,) = np.flatnonzero((own != before["action_net.own.weight"]).any(1))
+    assert action == 5
+    facts = action_facts("board")[5]
+    assert (common != before["action_net.common.weight"]).any(1).numpy().tolist() == (facts > 0).tolist()
+
+
+def test_the_optimizer_has_every_weight_once():
+    policy = learner()
+    held = [id(weights) for group in policy.optimizer.param_groups for weights in group["params"]]
+    assert sorted(held) == sorted(map(id, policy.parameters()))
+    assert {group["lr"] for group in policy.optimizer.param_groups} == {1e-2}
+
+
+def test_learners_do_not_share_facts_or_scales():
+    first, facts = learner(), action_facts("board").copy()
+    second = learner()
+    with torch.no_grad():
+        for name, tensor in first.named_buffers():
+            tensor.fill_(7)
+            assert not (dict(second.named_buffers())[name] == 7).any()
+    assert (action_facts("board") == facts).all() and (first.mlp_extractor.actor.scale == 7).all()
+
+
+# ---------------------------------------------------------------- the scale
+
+
+@pytest.mark.parametrize(("edition", "whole_table"), [("board", True), ("board", False), ("card", True)])
+def test_the_scale_keeps_numbers_of_other_games_within_a_few_units(edition, whole_table):
+    scale = usual_scale(edition, whole_table)
+    largest = np.zeros(len(scale), np.float32)
+    for players in (3, 4, 5):
+        seats = Seats(24, Ruleset(edition, players), opponents=Merchant(), whole_table=whole_table, seed=77)
+        for _ in range(80):
+            assert seats.observation.shape[1:] == scale.shape
+            largest = np.maximum(largest, np.abs(seats.observation * scale).max(0))
+            seats.step(seats.batch.sample())
+    assert largest.max() <= 4
+    assert (largest <= 1).mean() > 0.9
+    large = scale < 1 / 10
+    assert large.sum() > 5 and (largest[large] > 0.5).all(), "and does not make them smaller than need be"
+
+
+def test_the_scale_is_the_same_on_every_call():
+    first, again = usual_scale("board", False), usual_scale("board", False)
+    assert first.dtype == np.float32 and first.tobytes() == again.tobytes()
+    assert (first > 0).all() and first.max() == 1
+    assert np.allclose(1 / first, np.round(1 / first))
+
+
+def test_the_scale_of_the_whole_table_begins_with_that_of_the_observation():
+    seen, everything = usual_scale("board", False), usual_scale("board", True)
+    assert len(everything) > len(seen) and (everything[: len(seen)] == seen).all()
