@@ -109,7 +109,7 @@ class Seats:
         self.done[:] = False
 
     def waiting(self) -> NDArray[np.intp]:
-        """The games where an opponent must be asked now; when nobody is left to ask, games that ended are dealt anew."""
+        """The games where an opponent must be asked now; with nobody left to ask, games that ended are dealt anew."""
         rows = self._with_opponents(self._moved)
         return rows if len(rows) else self._with_opponents(self._end_games())
 

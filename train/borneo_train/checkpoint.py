@@ -1,6 +1,7 @@
 """Checkpoints: everything a training needs to go on as if it had not been stopped.
 
-Tensors, JSON and saved batches; no pickle. A checkpoint is a folder named by the steps made, complete as soon as it has its name.
+Tensors, JSON and saved batches; no pickle. A checkpoint is a folder named by the steps made, complete as soon as it has
+its name.
 """
 
 from __future__ import annotations
