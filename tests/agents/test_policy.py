@@ -391,7 +391,7 @@ def test_a_network_in_training_draws_what_the_policy_draws(learner, positions):
     seen, mask, bits, _ = positions
     layers = learner.actor_layers()
     training = Network(torch.device("cpu"))
-    training.load(layers)
+    training.load(Model(card(), layers))
     logits = Model(card(), layers).logits(seen)
     odds = np.exp(np.where(mask, logits.astype(float), -np.inf) - np.where(mask, logits, -np.inf).max(1, keepdims=True))
     ends = (odds / odds.sum(1, keepdims=True)).cumsum(1)
@@ -409,5 +409,5 @@ def test_a_network_in_training_plays_legal_actions_with_any_dice(number, learner
 
     seen, mask, _, _ = positions
     training = Network(torch.device("cpu"))
-    training.load(learner.actor_layers())
+    training.load(Model(card(), learner.actor_layers()))
     assert mask[np.arange(len(seen)), training.choose(seen, mask, np.full(len(seen), number))].all()

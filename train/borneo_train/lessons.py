@@ -77,7 +77,7 @@ def lessons(
     *,
     reward: Reward,
     whole_table: bool,
-    advised: bool,
+    advised: bool = False,
     seed: int,
     device: torch.device,
 ) -> Iterator[Lesson]:
