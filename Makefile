@@ -12,7 +12,7 @@ test: $(VENV)/installed
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	$(BIN)/pytest
+	$(BIN)/pytest -n auto
 
 # 20,000 games and more against the independent referee: some ten minutes on two cores.
 soak: $(VENV)/installed

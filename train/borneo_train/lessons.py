@@ -20,6 +20,7 @@ from borneo_env.engine.state import copy_games
 from borneo_env.rewards import Reward
 from borneo_env.ruleset import Ruleset
 from borneo_train.buffer import order_of
+from borneo_train.network import policy_of
 
 
 class Lesson(NamedTuple):
@@ -50,13 +51,14 @@ def teach(
 
 def learn(learner: MaskablePPO, lesson: Lesson) -> float:
     """Learn from each decision once; returns how often the learner agreed before."""
-    policy = learner.policy
+    policy = policy_of(learner)
     policy.set_training_mode(True)
     agreed = torch.zeros((), device=learner.device)
     order = torch.randperm(len(lesson.actions), generator=order_of(learner)).to(learner.device)
     for chosen in torch.split(order, learner.batch_size or len(order)):
         observations, masks, actions, returns = (part[chosen] for part in lesson)
         features = policy.extract_features(observations)
+        assert isinstance(features, torch.Tensor)
         latent_actor, latent_critic = policy.mlp_extractor(features)
         logits = policy.logits(features, latent_actor).masked_fill(~masks, -torch.inf)
         values = policy.value_net(latent_critic).flatten()

@@ -14,6 +14,7 @@ import torch
 from borneo_agents.merchant import Merchant
 from borneo_agents.model import Layer, Layers, Model
 from numpy.typing import NDArray
+from sb3_contrib import MaskablePPO
 from sb3_contrib.common.maskable.distributions import MaskableDistribution
 from sb3_contrib.common.maskable.policies import MaskableActorCriticPolicy
 from torch import nn
@@ -122,12 +123,13 @@ class TablePolicy(MaskableActorCriticPolicy):
         seen = length(slots_of(Ruleset(self._edition)))
         advice = int(self.action_space.n) if self.advised else 0  # type: ignore[attr-defined]
         scale = np.concatenate([self._scale, np.ones(advice, np.float32)])
-        self.mlp_extractor = Towers(seen, advice, scale, self._actor, self._critic)  # type: ignore[assignment]
+        self.mlp_extractor = Towers(seen, advice, scale, self._actor, self._critic)
 
     def _build(self, lr_schedule: Any) -> None:
         super()._build(lr_schedule)
         self.action_net = ByFacts(self._actor[0], action_facts(self._edition))
-        self.trust = nn.Parameter(torch.tensor([FIRST_TRUST]), requires_grad=self.advised)
+        if self.advised:
+            self.trust = nn.Parameter(torch.tensor([FIRST_TRUST]))
         self.optimizer = self.optimizer_class(
             self.parameters(),
             lr=lr_schedule(1),  # type: ignore[call-arg]  # all optimizers have one
@@ -155,6 +157,7 @@ class TablePolicy(MaskableActorCriticPolicy):
 
     def _judged(self, obs: Any, action_masks: Any) -> tuple[torch.Tensor, MaskableDistribution]:
         features = self.extract_features(obs)
+        assert isinstance(features, torch.Tensor)  # both towers have the same
         latent_actor, latent_critic = self.mlp_extractor(features)
         distribution = self.action_dist.proba_distribution(action_logits=self.logits(features, latent_actor))
         if action_masks is not None:
@@ -166,6 +169,11 @@ class TablePolicy(MaskableActorCriticPolicy):
         liked: torch.Tensor = self.action_net(latent_actor)
         return liked + self.trust * features[:, -liked.shape[1] :] if self.advised else liked
 
+    @property
+    def trust_so_far(self) -> float:
+        """How much the advice counts, 0 if there is none."""
+        return self.trust.item() if self.advised else 0.0
+
     @torch.no_grad()
     def actor_layers(self) -> Layers:
         """The actor as a model file holds it: on the observation as it is, with the facts multiplied in."""
@@ -174,6 +182,12 @@ class TablePolicy(MaskableActorCriticPolicy):
         layers = [Layer(*map(_array, (layer.weight, layer.bias, norm.weight, norm.bias))) for layer, norm in modules]
         layers[0] = layers[0]._replace(weights=layers[0].weights * _array(actor.scale))
         return [*layers, Layer(_array(last.weight()), _array(last.own.bias))]
+
+
+def policy_of(learner: MaskablePPO) -> TablePolicy:
+    """The policy of a learner that has ours."""
+    assert isinstance(learner.policy, TablePolicy)
+    return learner.policy
 
 
 def _array(tensor: torch.Tensor) -> Floats:

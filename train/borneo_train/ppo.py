@@ -32,7 +32,7 @@ from borneo_env.ruleset import EDITIONS, PLAYER_COUNTS, Ruleset
 from borneo_train import checkpoint
 from borneo_train.buffer import LeanBuffer
 from borneo_train.lessons import lessons, teach
-from borneo_train.network import Network, TablePolicy, usual_scale
+from borneo_train.network import Network, TablePolicy, policy_of, usual_scale
 from borneo_train.opponents import CASTS, Cast, League
 from borneo_train.report import Row, compare, draw_curve
 from borneo_train.settings import Settings, numbers, shape
@@ -82,9 +82,13 @@ class Training(BaseCallback):
             before = Settings(**kept["settings"] | {"out": folder})
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise ValueError(f"{folder}: there is no training to go on with: {error}") from None
-        changes = {"steps": settings.steps, "device": settings.device}
-        before = replace(before, minutes=settings.minutes, **{name: new for name, new in changes.items() if new})
-        training = cls(before, kept["command"])
+        changed = replace(
+            before,
+            steps=settings.steps or before.steps,
+            device=settings.device or before.device,
+            minutes=settings.minutes,
+        )
+        training = cls(changed, kept["command"])
         newest = checkpoint.newest(folder / CHECKPOINTS)
         training.take_up(checkpoint.restore(newest, training.learner, training.games))
         return training
@@ -152,6 +156,7 @@ class Training(BaseCallback):
             seed=settings.seed,
             device=device,
         )
+        assert isinstance(learner.rollout_buffer, LeanBuffer)
         learner.rollout_buffer.generator = torch.Generator().manual_seed(settings.seed)
         return learner
 
@@ -213,7 +218,7 @@ class Training(BaseCallback):
     def _teach(self) -> None:
         settings = self.settings
         course = lessons(
-            [Ruleset(edition=settings.edition, players=count) for count in self.counts],  # type: ignore[arg-type]
+            [Ruleset(edition=settings.edition, players=count) for count in self.counts],
             settings.games // LESSON_SHARE,
             reward=find_reward(self.task.reward),
             whole_table=settings.whole_table,
@@ -260,9 +265,9 @@ class Training(BaseCallback):
                 shutil.rmtree(member)
             self.next_member = steps + self.settings.steps // LEAGUE_GROWS
             self.cast.has_earlier = True
-        member = self.league.draw(self.games.rng)
-        if member is not None:
-            self.earlier.load(read_model(member))
+        drawn = self.league.draw(self.games.rng)
+        if drawn is not None:
+            self.earlier.load(read_model(drawn))
 
     def _elapsed(self) -> float:
         return self.seconds + time.monotonic() - self.began
@@ -317,8 +322,8 @@ class Training(BaseCallback):
 
     def _model(self) -> Model:
         """The learner as it is now."""
-        policy = self.learner.policy
-        return Model(self._card(), policy.actor_layers(), float(policy.trust))
+        policy = policy_of(self.learner)
+        return Model(self._card(), policy.actor_layers(), policy.trust_so_far)
 
     def _card(self) -> ModelCard:
         return ModelCard(

@@ -205,7 +205,7 @@ class BorneoVecEnv(VecEnv):
     def _with_advice(self, table: Table, observations: NDArray[np.int8], rows: NDArray[np.intp]) -> NDArray[np.int8]:
         if self._advisor is None:
             return observations
-        return np.concatenate([observations, as_advice(table.advice(self._advisor, rows), self.action_space.n)], 1)
+        return np.concatenate([observations, as_advice(table.advice(self._advisor, rows), table.mask.shape[1])], 1)
 
     def _bring_to_learners(self) -> None:
         """Play on in all games until every learner decides."""
