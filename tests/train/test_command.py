@@ -1,0 +1,75 @@
+"""`borneo train`, as it is typed."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+pytest.importorskip("torch")
+
+from borneo_train.settings import Settings  # torch may be missing
+
+from borneo_env import cli
+
+QUICK = (
+    "train --games 24 --horizon 4 --minibatch 48 --actor 8x1 --critic 8x1 --players 4 --steps 96 "
+    "--evaluate-every 96 --evaluation-games 4 --against random --seed 2"
+)
+
+
+@pytest.fixture
+def borneo(capsys, monkeypatch):
+    """Run the command; returns its status, what it printed, and what it said beside that."""
+
+    def run(line, *more):
+        monkeypatch.setattr(sys, "argv", ["borneo", *line.split(), *map(str, more)])
+        with pytest.raises(SystemExit) as left:
+            cli.main()
+        return left.value.code or 0, *capsys.readouterr()
+
+    return run
+
+
+def test_a_training_from_the_command_line(borneo, tmp_path):
+    status, out, err = borneo(QUICK, "--out", tmp_path / "mine")
+    assert status == 0, err
+    assert "one seat against a table full of others, 4 players" in out
+    assert "3 merchant" in out
+    assert "4 games each on the same deals (seed 3)" in out
+    assert "96 steps, against random: win share" in err
+    assert f"All is in {tmp_path / 'mine'}" in err
+    card = json.loads((tmp_path / "mine" / "best" / "card.json").read_text())
+    assert card["command"] == f"borneo {QUICK} --out {tmp_path / 'mine'}"
+
+    status, out, err = borneo(QUICK, "--out", tmp_path / "mine")
+    assert (status, out) == (2, "")
+    assert "holds a training: --resume goes on, --fresh starts anew" in err
+
+    status, out, err = borneo("train --resume --steps 192 --json --out", tmp_path / "mine")
+    assert status == 0, err
+    rows = json.loads(out)
+    assert {row["agent"] for row in rows} == {"learner", "merchant"}
+    assert {row["measurement"]["players"] for row in rows} == {4}
+    assert json.loads((tmp_path / "mine" / "last" / "card.json").read_text())["steps"] == 192
+
+
+def test_mistakes_are_one_line(borneo, tmp_path):
+    status, out, err = borneo("train --task lose --out", tmp_path)
+    assert (status, out) == (2, "")
+    assert err.strip() == "error: --task 'lose' is not known; use one of win, contracts, ranks"
+
+
+def test_every_setting_has_a_sentence(borneo, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "200")
+    status, out, _ = borneo("train --help")
+    assert status == 0
+    for name in (*Settings.__dataclass_fields__, "resume", "fresh", "json"):
+        line = next(line for line in out.splitlines() if f"--{name.replace('_', '-')} " in line)
+        assert len(line.split("  ")) > 3, f"{name} is not explained: {line}"
+
+
+def test_the_script_is_the_same_command():
+    done = subprocess.run([sys.executable, "-m", "borneo_train.ppo", "--help"], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert "Train a policy by self-play" in done.stdout
