@@ -6,7 +6,8 @@ BIN := $(VENV)/bin
 .PHONY: run test soak ecosystem bench clean
 
 run: $(VENV)/installed
-	$(BIN)/borneo arena random contractor climber merchant --games 4000 --players 4 --seed 1 --out out/arena
+	$(BIN)/borneo train --reward score-delta --steps 600000 --against random --evaluate-every 150000 --seed 1 --fresh --out out/run
+	$(BIN)/borneo arena policy:out/run/best random contractor climber merchant --games 2000 --seed 1 --fresh --out out/run/arena
 
 test: $(VENV)/installed
 	$(BIN)/ruff check .

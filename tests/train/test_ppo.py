@@ -17,6 +17,7 @@ torch = pytest.importorskip("torch")
 from borneo_train import checkpoint  # noqa: E402  # torch may be missing
 from borneo_train.ppo import Finished, Training, falling  # noqa: E402
 from borneo_train.settings import Settings  # noqa: E402
+from borneo_train.tasks import TASKS  # noqa: E402
 
 ROLLOUT = 48 * 8
 TINY = Settings(
@@ -96,6 +97,27 @@ def test_the_same_seed_gives_the_same_training(whole, tmp_path):
 def test_another_seed_gives_another(whole, tmp_path):
     begin(tmp_path, seed=4, steps=ROLLOUT).run()
     assert not np.array_equal(weights(whole[0] / "last")["0.biases"], weights(tmp_path / "last")["0.biases"])
+
+
+# ---------------------------------------------------------------- learning
+
+
+@pytest.mark.parametrize(("task", "reward"), [("win", "score-delta"), ("contracts", ""), ("ranks", "")])
+def test_a_tiny_training_improves_on_its_start(task, reward, tmp_path):
+    """By its own measure, and by far more than the intervals are wide."""
+    settings = Settings(
+        task=task, reward=reward, out=tmp_path, players="4", games=384, horizon=16, minibatch=512, epochs=2,
+        actor="64x1", critic="64x1", steps=384 * 16 * 8, learning_rate=2e-3, opponents="self", against="random",
+        evaluation_games=80, evaluate_every=10**6, seed=1,
+    )  # fmt: skip
+    training = Training.begun(settings, "borneo train")
+    training._report = list  # the comparison with the bots takes longer than the training
+    training.run()
+    start, end = (entry["strength"][0] for entry in training.curve)
+    if TASKS[task][0].more_is_better:
+        assert end["low"] > start["high"]
+    else:
+        assert end["high"] < start["low"]
 
 
 # ---------------------------------------------------------------- stopping and going on

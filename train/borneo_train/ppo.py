@@ -97,7 +97,7 @@ class Training(BaseCallback):
         super().__init__()
         check(settings)
         self.settings, self.command = settings, command
-        self.task = TASKS[settings.task]
+        self.reward = find_reward(settings.reward or settings.task)
         self.counts = numbers(settings.players, "--players")
         self.folder = Path(settings.out)
         self.league = League(self.folder / "league")
@@ -125,7 +125,7 @@ class Training(BaseCallback):
             self.cast,
             (self.current, self.earlier),
             players=self.counts,
-            reward=self.task.reward,
+            reward=self.reward,
             whole_table=settings.whole_table,
             advisor=POLICIES[settings.advisor] if settings.advisor else None,
             seed=settings.seed,
@@ -220,7 +220,7 @@ class Training(BaseCallback):
         course = lessons(
             [Ruleset(edition=settings.edition, players=count) for count in self.counts],
             settings.games // LESSON_SHARE,
-            reward=find_reward(self.task.reward),
+            reward=self.reward,
             whole_table=settings.whole_table,
             advised=bool(settings.advisor),
             seed=settings.seed + 1,  # other games than those it will play itself
@@ -283,7 +283,7 @@ class Training(BaseCallback):
         found: list[Measurement] = []
         for count in self.counts:
             found += examine(
-                Policy(model), self.task, settings.against, players=count, games=settings.evaluation_games,
+                Policy(model), settings.task, settings.against, players=count, games=settings.evaluation_games,
                 seed=settings.seed,
             )  # fmt: skip
         strength = [asdict(one) for one in found]
@@ -294,7 +294,7 @@ class Training(BaseCallback):
         self.learner.logger.dump(steps)
         model = replace(model, card=replace(model.card, strength=strength))
         write_model(self.folder / LAST, model)
-        first = self.task.measures[0]
+        first = TASKS[settings.task][0]
         values = [one.value for one in found if one.measure == first.name]
         score = sum(values) / len(values) * (1 if first.more_is_better else -1)
         if self.best is None or score >= self.best:

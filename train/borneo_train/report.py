@@ -36,7 +36,7 @@ def compare(model: Model, task: str, *, players: int, games: int, seed: int) -> 
         if against != specialist:
             agents[specialist] = specialist
         for name, agent in agents.items():
-            for found in examine(agent, TASKS[task], against, players=players, games=games, seed=seed, jobs=0):
+            for found in examine(agent, task, against, players=players, games=games, seed=seed, jobs=0):
                 yield Row(name, found)
 
 
@@ -74,7 +74,7 @@ def figure(one: Measurement) -> str:
 
 def draw_curve(curve: Sequence[dict[str, Any]], task: str, path: Path) -> None:
     """The measures of a task over the steps, with their intervals, one line for each player count."""
-    measures = TASKS[task].measures
+    measures = TASKS[task]
     picture = Figure(figsize=(6.4 * len(measures), 4.0), layout="constrained", dpi=120)
     for axes, measure in zip(picture.subplots(1, len(measures), squeeze=False)[0], measures, strict=True):
         found = [(entry["steps"] / 1e6, one) for entry in curve for one in entry["strength"]]

@@ -30,14 +30,6 @@ class Measure:
 
 
 @dataclass(frozen=True)
-class Task:
-    """A reward to learn from, and what shows how well it was learnt; the first measure decides."""
-
-    reward: str
-    measures: tuple[Measure, ...]
-
-
-@dataclass(frozen=True)
 class Measurement:
     """What an agent came to against a table full of others, with its 95 % interval."""
 
@@ -67,22 +59,23 @@ CONTRACT_POINTS = Measure("contract points", _contract_points, None)
 MEAN_RANK = Measure("mean rank", lambda result: result.outcomes["rank"].astype(float), None, more_is_better=False)
 CONTESTS = Measure("contests won", _contests_won, None)
 
+# What shows how well a task was learnt; the first measure decides. There is a reward of the same name for each task.
 TASKS = {
-    "win": Task("win", (WIN_SHARE,)),
-    "contracts": Task("contracts", (CONTRACT_POINTS, WIN_SHARE)),
-    "ranks": Task("ranks", (MEAN_RANK, CONTESTS, WIN_SHARE)),
+    "win": (WIN_SHARE,),
+    "contracts": (CONTRACT_POINTS, WIN_SHARE),
+    "ranks": (MEAN_RANK, CONTESTS, WIN_SHARE),
 }
 
 
 def examine(
-    agent: str | Agent, task: Task, against: str, *, players: int, games: int, seed: int, jobs: int | None = None
+    agent: str | Agent, task: str, against: str, *, players: int, games: int, seed: int, jobs: int | None = None
 ) -> list[Measurement]:
     """Measure an agent, alone at tables full of another, on the same deals from every seat."""
     table = {LEARNER: agent, against: against}
     result = play_arena(table, lineups=CHALLENGE, players=players, games=games, seed=seed, jobs=jobs)
     rng = np.random.default_rng(seed)
     measurements = []
-    for measure in task.measures:
+    for measure in TASKS[task]:
         sums, counts = seat_sums(result.results, measure.of_seats(result))
         estimate = mean_estimates(sums[:, :1], counts[:, :1], rng, measure.bounds)[0]
         played = int(counts[:, 0].sum())
