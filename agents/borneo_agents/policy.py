@@ -25,6 +25,10 @@ class Policy:
     def __init__(self, path: str | Path | Model | None = None, sample: bool = False) -> None:
         if type(sample) is not bool:
             raise UnknownAgent(f"sample is True or False, not {sample!r}")
+        if path is None and not SHIPPED.exists():
+            raise UnknownAgent(
+                "no policy comes with this version yet; train one with `borneo train`, and give policy:PATH"
+            )
         self.model = path if isinstance(path, Model) else read_model(SHIPPED if path is None else str(path))
         self._sample = sample
         advisor = self.model.card.advisor
@@ -34,7 +38,7 @@ class Policy:
     def fingerprint(self) -> bytes:
         """What the arena knows a policy by: games of two trainings must not be mixed."""
         numbers = b"".join(part.tobytes() for layer in self.model.layers for part in layer if part is not None)
-        return hashlib.sha256(numbers).digest()
+        return hashlib.sha256(numbers + str(self.model.trust).encode()).digest()
 
     def act(self, views: Views) -> NDArray[np.int64]:
         """An action for each view."""

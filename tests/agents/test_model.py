@@ -516,6 +516,38 @@ def test_a_file_of_torch_is_refused(folder, tmp_path):
     assert not sprung.exists()
 
 
+# ---------------------------------------------------------------- advisors
+
+
+def test_the_trust_in_an_advisor_is_kept(tmp_path):
+    write_model(tmp_path, network(advisor="merchant", trust=2.5))
+    found = read_model(tmp_path)
+    assert (found.card.advisor, found.trust) == ("merchant", 2.5)
+    seen = np.zeros((1, 969 + 370), np.int8)
+    seen[0, 969 + 7] = 1
+    extra = found.logits(seen) - Model(found.card, found.layers).logits(seen)
+    assert np.flatnonzero(extra[0]).tolist() == [7]
+    assert extra[0, 7] == pytest.approx(2.5, abs=1e-5)
+
+
+@pytest.mark.parametrize("trust", [None, ones(2), ones(), ones(1).astype(np.float16), np.full(1, np.nan, np.float32)])
+def test_an_advisor_needs_trust(trust, tmp_path):
+    write_model(tmp_path, network(advisor="merchant"))
+    rewrite_weights(tmp_path, trust=trust)
+    refused(tmp_path, WEIGHTS, "of a policy with an advisor it should hold trust, one number")
+
+
+def test_a_policy_without_an_advisor_has_no_trust_and_fewer_inputs(folder):
+    rewrite_weights(folder, trust=ones(1))
+    refused(folder, WEIGHTS, "should hold 0.weights")
+
+
+@pytest.mark.parametrize("advisor", ["oracle", "random", "policy"])
+def test_only_scripted_bots_advise(advisor, folder):
+    rewrite_card(folder, advisor=advisor)
+    refused(folder, CARD, "the advisor should be empty or one of contractor, climber, merchant")
+
+
 # ---------------------------------------------------------------- any damage
 
 SMALL = network(width=1)

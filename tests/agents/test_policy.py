@@ -411,3 +411,31 @@ def test_a_network_in_training_plays_legal_actions_with_any_dice(number, learner
     training = Network(torch.device("cpu"))
     training.load(Model(card(), learner.actor_layers()))
     assert mask[np.arange(len(seen)), training.choose(seen, mask, np.full(len(seen), number))].all()
+
+
+# ---------------------------------------------------------------- advice
+
+
+@pytest.mark.parametrize("advisor", ["contractor", "climber", "merchant"])
+def test_a_policy_that_trusts_its_advisor_does_what_it_says(advisor, tmp_path):
+    write_model(tmp_path, network(advisor=advisor, trust=1e6))
+    views = views_of()
+    assert np.array_equal(Policy(tmp_path).act(views), find_agent(advisor).act(views))
+
+
+def test_without_trust_the_advice_is_one_fact_among_others():
+    views = views_of()
+    alike = Policy(network(advisor="merchant")).act(views) == find_agent("merchant").act(views)
+    assert alike.mean() < 0.8
+    other = Policy(network(advisor="climber")).act(views)
+    assert (other != Policy(network(advisor="merchant")).act(views)).any(), "it is told what the advisor says"
+
+
+def test_trust_is_part_of_what_a_policy_is_known_by():
+    assert Policy(network(advisor="merchant")).fingerprint != Policy(network(advisor="merchant", trust=2.0)).fingerprint
+
+
+def test_a_version_without_a_policy_says_what_to_do(monkeypatch, tmp_path):
+    monkeypatch.setattr("borneo_agents.policy.SHIPPED", tmp_path / "nothing")
+    with pytest.raises(UnknownAgent, match="train one with `borneo train`, and give policy:PATH"):
+        Policy()

@@ -514,3 +514,35 @@ def test_maskable_ppo_trains_with_its_own_policy_and_buffer():
     assert any((a != b).any() for a, b in zip(before, learner.policy.parameters(), strict=True))
     returns, lengths = evaluate_policy(learner, VecMonitor(env), n_eval_episodes=8, return_episode_rewards=True)
     assert len(returns) == 8 and 0 <= min(returns) <= max(returns) <= 1 and min(lengths) > 1
+
+
+# ---------------------------------------------------------------- advice
+
+
+@pytest.mark.parametrize("whole_table", [False, True])
+def test_advice_follows_what_is_seen(whole_table):
+    """The learner is told what the merchant would do in its place, and so is every network; asking changes nothing."""
+    told = []
+
+    class Network:
+        def choose(self, observations, masks, dice):
+            told.append(observations)
+            return masks.argmax(1)
+
+    games = BorneoVecEnv(
+        12, Cast("self"), [Network()], players=(3, 4), advisor=MERCHANT, whole_table=whole_table, seed=1
+    )
+    plain = BorneoVecEnv(12, Cast("self"), [Network()], players=(3, 4), whole_table=whole_table, seed=1)
+    shown, without = games.reset(), plain.reset()
+    for _ in range(30):
+        actions = games.action_masks().argmax(1)
+        assert np.array_equal(shown[:, : without.shape[1]], without)
+        tables = [table.batch.copy() for table in games.tables]
+        views = [Views(batch.ruleset, *batch.view(np.arange(len(batch)))) for batch in tables]
+        wanted = np.concatenate([Merchant().act(view) for view in views])
+        advice = shown[:, without.shape[1] :]
+        assert advice.shape == (12, 370)
+        assert (advice.sum(1) == 1).all() and np.array_equal(advice.argmax(1), wanted)
+        shown, without = games.step(actions)[0], plain.step(actions)[0]
+    asked = [seen for seen in told if seen.shape[1] == 969 + 370]
+    assert asked and all((seen[:, 969:].sum(1) == 1).all() for seen in asked)
