@@ -232,6 +232,22 @@ def test_a_folder_with_a_training_is_not_overwritten(whole, tmp_path):
     assert not (tmp_path / "curve.jsonl").exists()
 
 
+def test_wrong_settings_remove_nothing(tmp_path):
+    begin(tmp_path, steps=ROLLOUT).run()
+    with pytest.raises(ValueError, match="--task 'lose'"):
+        Training.begun(replace(TINY, out=tmp_path, task="lose"), "borneo train", fresh=True)
+    assert Training.taken_up(Settings(out=tmp_path)).learner.num_timesteps == ROLLOUT
+
+
+def test_a_training_stopped_in_its_lessons_begins_again(tmp_path):
+    training = begin(tmp_path, lessons=10**6)
+    training.stopping = True
+    training.run()
+    assert training.stopped and not (tmp_path / "checkpoints").exists()
+    again = Training.taken_up(Settings(out=tmp_path))
+    assert (again.learner.num_timesteps, again.settings.lessons) == (0, 10**6)
+
+
 def test_without_a_training_there_is_nothing_to_resume(tmp_path):
     with pytest.raises(ValueError, match="there is no training to go on with"):
         Training.taken_up(Settings(out=tmp_path))
@@ -250,6 +266,7 @@ def test_without_a_training_there_is_nothing_to_resume(tmp_path):
         ({"preset": "phone"}, "there is no preset 'phone'"),
         ({"steps": -1}, "--steps is a number from 1, not -1"),
         ({"against": "nobody"}, "there is no agent 'nobody'"),
+        ({"device": "abacus"}, "--device is cpu or cuda, not 'abacus'"),
         ({"edition": "dice"}, "--edition 'dice' is not known; use one of"),
     ],
 )

@@ -1,1 +1,1 @@
-"""Learning to play Borneo. Empty so far."""
+"""Learning to play Borneo: `borneo train`, on stable-baselines3."""

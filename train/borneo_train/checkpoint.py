@@ -29,12 +29,10 @@ class CheckpointError(ValueError):
     """A folder from which a training cannot go on."""
 
 
-def newest(folder: Path) -> Path:
-    """The checkpoint with the most steps."""
+def newest(folder: Path) -> Path | None:
+    """The checkpoint with the most steps, if there is one."""
     found = sorted(path for path in folder.glob("*") if path.suffix != ".part")
-    if not found:
-        raise CheckpointError(f"{folder}: there is no checkpoint to go on from; train without --resume")
-    return found[-1]
+    return found[-1] if found else None
 
 
 def save(folder: Path, learner: MaskablePPO, games: BorneoVecEnv, notes: dict[str, Any]) -> Path:

@@ -60,16 +60,13 @@ class Training(BaseCallback):
     def begun(cls, settings: Settings, command: str, fresh: bool = False) -> Training:
         """A new training; `fresh` removes one that is in its folder."""
         folder = Path(settings.out)
-        if (folder / SETTINGS).exists():
-            if not fresh:
-                raise ValueError(
-                    f"{folder} holds a training: --resume goes on, --fresh starts anew; or give another --out"
-                )
-            for name in LEAVINGS:
-                shutil.rmtree(folder / name, ignore_errors=True)
-                (folder / name).unlink(missing_ok=True)
-        settings = settings.filled()
-        training = cls(settings, command)
+        holds = (folder / SETTINGS).exists()
+        if holds and not fresh:
+            raise ValueError(f"{folder} holds a training: --resume goes on, --fresh starts anew; or give another --out")
+        training = cls(settings.filled(), command)  # complains about wrong settings before anything is removed
+        for name in LEAVINGS if holds else ():
+            shutil.rmtree(folder / name, ignore_errors=True)
+            (folder / name).unlink(missing_ok=True)
         training.keep_settings()
         return training
 
@@ -90,7 +87,8 @@ class Training(BaseCallback):
         )
         training = cls(changed, kept["command"])
         newest = checkpoint.newest(folder / CHECKPOINTS)
-        training.take_up(checkpoint.restore(newest, training.learner, training.games))
+        if newest is not None:  # else it was stopped before there was anything to keep, and begins again
+            training.take_up(checkpoint.restore(newest, training.learner, training.games))
         return training
 
     def __init__(self, settings: Settings, command: str) -> None:
@@ -186,9 +184,9 @@ class Training(BaseCallback):
         before = signal.signal(signal.SIGINT, self._asked_to_stop)
         try:
             with self.teller:
-                if settings.lessons and learner._last_obs is None:
-                    self._teach()
                 try:
+                    if settings.lessons and learner._last_obs is None:
+                        self._teach()
                     left = settings.steps - learner.num_timesteps
                     if left > 0:
                         learner.learn(left, callback=self, reset_num_timesteps=False)
@@ -204,8 +202,9 @@ class Training(BaseCallback):
     def _report(self) -> list[Row]:
         """Compare the best model with the bots, and draw the curve; whoever is in a hurry only gets the curve."""
         draw_curve(self.curve, self.settings.task, self.folder / "curve.png")
-        if self.stopping:
+        if self.stopped:
             self.teller.say(f"stopped after {self.learner.num_timesteps:,} steps; --resume goes on")
+        if self.stopping:
             return []
         players = 4 if 4 in self.counts else self.counts[0]
         games, seed = self.settings.evaluation_games, self.settings.seed + 1
@@ -226,7 +225,12 @@ class Training(BaseCallback):
             seed=settings.seed + 1,  # other games than those it will play itself
             device=self.learner.device,
         )
-        teach(self.learner, course, settings.lessons, settings.lesson_rate, self.teller.lesson)
+        teach(self.learner, course, settings.lessons, settings.lesson_rate, self._after_lesson)
+
+    def _after_lesson(self, steps: int, agreed: float) -> None:
+        self.teller.lesson(steps, agreed)
+        if self.stopping:
+            raise Finished
 
     def _asked_to_stop(self, *_: Any) -> None:
         if self.stopping:
@@ -241,7 +245,7 @@ class Training(BaseCallback):
         if steps >= self.next_evaluation:
             self._evaluate()
             self.next_evaluation = steps + settings.evaluate_every
-            self._checkpoint()
+            self.next_checkpoint = steps
         if steps >= self.next_checkpoint:
             self._checkpoint()
             self.next_checkpoint = steps + settings.steps // TIMES_KEPT
@@ -310,7 +314,6 @@ class Training(BaseCallback):
         if self.learner._last_obs is None:
             return
         notes = {
-            "settings": self.settings.as_dict(),
             "curve": self.curve,
             "best": self.best,
             "seconds": self._elapsed(),
@@ -351,6 +354,8 @@ def check(settings: Settings) -> None:
     for name in ("steps", "games", "horizon", "minibatch", "epochs", "evaluate_every", "evaluation_games"):
         if getattr(settings, name) < 1:
             raise ValueError(f"--{name.replace('_', '-')} is a number from 1, not {getattr(settings, name)}")
+    if settings.device.partition(":")[0] not in ("cpu", "cuda"):
+        raise ValueError(f"--device is cpu or cuda, not {settings.device!r}")
     if settings.device.startswith("cuda") and not torch.cuda.is_available():
         raise ValueError("there is no GPU that torch can use; train with --device cpu")
     find_agent(settings.against)

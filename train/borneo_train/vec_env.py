@@ -46,8 +46,8 @@ class Table(Seats):
         if (len(batch), batch.ruleset) != (len(self), self.ruleset):
             raise ValueError(f"{len(batch)} games of {batch.ruleset.name} are no {len(self)} of {self.ruleset.name}")
         self.batch = batch
-        self.seat[:], self._seated[:] = seat, seated
-        self._kinds = np.where(seated < FIRST_NETWORK, seated, NO_BOT).astype(np.int8)
+        self.seat[:] = seat
+        self._sit(np.arange(len(self)), seated)
         self._bots = Bots(batch)
         self._observe(self.observation)
 
@@ -56,7 +56,10 @@ class Table(Seats):
         rows = np.flatnonzero(chosen)
         seats = np.arange(self.ruleset.players)
         cast = self._cast.draw(self._rng, (len(rows), self.ruleset.players))
-        self._seated[rows] = np.where(seats == self.seat[rows, None], LEARNER, cast)
+        self._sit(rows, np.where(seats == self.seat[rows, None], LEARNER, cast))
+
+    def _sit(self, rows: NDArray[np.intp], seated: NDArray[np.int64]) -> None:
+        self._seated[rows] = seated
         self._kinds = np.where(self._seated < FIRST_NETWORK, self._seated, NO_BOT).astype(np.int8)
 
     def _play_compiled(self, rows: NDArray[np.intp]) -> None:
