@@ -59,7 +59,7 @@ class Bots:
         self._batch.play(bots_play_games, rows, (kinds,), self._scratch(rows))
 
     def choose(self, kinds: NDArray[np.int8], rows: NDArray[np.intp]) -> NDArray[np.int64]:
-        """What bots would play in some games where they decide: nothing but dice is touched, as if they were asked."""
+        """What bots would play in some games where they decide; nothing is touched, not even the dice."""
         actions = np.empty(len(rows), np.int64)
         self._batch.play(bots_choose, rows, (kinds,), (*self._scratch(rows), actions))
         return actions
