@@ -17,20 +17,17 @@ NEVER = -1000.0
 
 
 @rule
-def choose_contract(box, g, options, count):
+def choose_contract(box, g, options, count, room):
     """Fulfil the contract that leaves most, or wait for a better one; at the end there is nothing to wait for."""
     me = whole(g.player)
     hoped = income(box, g)
     have, twice, jokers = spices(g, me), doubles(g, me), jokers_of(g, me)
-    best = 0.0
+    room.worth[0] = 0.0
     if g.ended == 0:
-        best = prospects(box, g, have, twice, jokers, hoped) + PATIENCE
-    chosen = options[0]
+        room.worth[0] = prospects(box, g, have, twice, jokers, hoped) + PATIENCE
     for i in range(1, count):
-        value = after_contract(box, g, options[i], have, twice, jokers, hoped)
-        if value > best + TINY:
-            best, chosen = value, options[i]
-    return chosen
+        room.worth[i] = after_contract(box, g, options[i], have, twice, jokers, hoped)
+    return most_worth(options, count, room)
 
 
 @rule
@@ -82,13 +79,11 @@ def cheapest_payment(have, twice, amount):
 
 
 @rule
-def choose_payment(box, g, options, count):
+def choose_payment(box, g, options, count, room):
     """Give what is missed least, and covers most."""
     me = whole(g.player)
     owed = first_owed(g)
     hoped = income(box, g)
-    best = NEVER
-    chosen = options[0]
     for i in range(count):
         spice = (options[i] - PAYMENT) // 3 if options[i] < JOKER else CHEST
         size = (options[i] - PAYMENT) % 3 if options[i] < JOKER else PORT
@@ -100,10 +95,8 @@ def choose_payment(box, g, options, count):
         g.stock[me, spice, size] -= 1
         value += prospects(box, g, spices(g, me), doubles(g, me), jokers_of(g, me), hoped)
         g.stock[me, spice, size] += 1
-        value += covers * SPICE_OWED
-        if value > best + TINY:
-            best, chosen = value, options[i]
-    return chosen
+        room.worth[i] = value + covers * SPICE_OWED
+    return most_worth(options, count, room)
 
 
 @rule
@@ -111,15 +104,25 @@ def choose_keep(box, g, options, count, room):
     """Keep the card of the defence that helps most: any is better than none."""
     me = whole(g.player)
     appraise(box, g, room, me)
-    return most_gain(box, room, me, options, 1, count)
+    room.worth[0] = NEVER
+    for i in range(1, count):
+        room.worth[i] = gain_of(box, room, me, options[i] - box.first_card)
+    return most_worth(options, count, room)
 
 
 @rule
-def most_gain(box, room, me, options, first, count):
-    """Of the cards in the options from `first` on, the one that is worth most to an appraised player."""
-    chosen = options[first]
-    for i in range(first + 1, count):
-        best = gain_of(box, room, me, chosen - box.first_card)
-        if gain_of(box, room, me, options[i] - box.first_card) > best + TINY:
-            chosen = options[i]
-    return chosen
+def most_gain(box, room, me, options, count):
+    """The card that is worth most to an appraised player."""
+    for i in range(count):
+        room.worth[i] = gain_of(box, room, me, options[i] - box.first_card)
+    return most_worth(options, count, room)
+
+
+@rule
+def most_worth(options, count, room):
+    """The option that is worth most, the first of equals."""
+    best = 0
+    for i in range(1, count):
+        if room.worth[i] > room.worth[best] + TINY:
+            best = i
+    return options[best]

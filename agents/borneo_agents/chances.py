@@ -6,12 +6,14 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from borneo_agents.goods import doubles, income, jokers_of, prospects, spices
 from borneo_agents.sharing import STRONG
-from borneo_env.engine.jit import rule
+from borneo_env.engine.jit import attributes, entry, rule
 from borneo_env.engine.rules.ending import contracts_of, place_of, score
-from borneo_env.engine.state import CARDS, HAND, N_COMPANIES, OPEN_PORTS, OVER, SEATS
+from borneo_env.engine.state import CARDS, HAND, N_COMPANIES, OPEN_PORTS, OVER, SEATS, make_box
+from borneo_env.ruleset import Ruleset
 
 LONG = 12.0  # ports to come at which a game is young
 
@@ -63,6 +65,20 @@ def chances(box, g, facts, out):
         total += out[player]
     for player in range(box.players):
         out[player] /= total
+
+
+@entry
+def chances_of_games(boxes, games, facts, out):
+    """Write the chances of every game's players."""
+    for i in range(len(games)):
+        chances(boxes[0], games[i], facts, out[i])
+
+
+def win_chances(ruleset: Ruleset, games: NDArray[np.void]) -> NDArray[np.float64]:
+    """(games, players): the chance of each player to win in complete games."""
+    out = np.zeros((len(games), ruleset.players))
+    chances_of_games(attributes(make_box(ruleset)), attributes(games), np.zeros((SEATS, FACTS)), out)
+    return out
 
 
 @rule

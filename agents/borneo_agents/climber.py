@@ -62,7 +62,7 @@ def climber(box, g, options, count, room):
     if phase in (CONTRACT, LAST_CONTRACT):
         return most_points(options, count)
     if phase == PAY:
-        return choose_payment(box, g, options, count)
+        return choose_payment(box, g, options, count, room)
     if phase == KEEP:
         return choose_keep(box, g, options, count, room)
     if phase == PLACE:
@@ -253,7 +253,7 @@ def lead(box, g, room, me, card, at):
 def largest(box, g, options, count, room, me):
     """Take what goes furthest."""
     appraise(box, g, room, me)
-    return most_gain(box, room, me, options, 0, count)
+    return most_gain(box, room, me, options, count)
 
 
 @rule

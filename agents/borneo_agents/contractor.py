@@ -49,9 +49,9 @@ def contractor(box, g, options, count, room):
     if phase == PLACE:
         return highest_slot(g, options, count)
     if phase in (CONTRACT, LAST_CONTRACT):
-        return choose_contract(box, g, options, count)
+        return choose_contract(box, g, options, count, room)
     if phase == PAY:
-        return choose_payment(box, g, options, count)
+        return choose_payment(box, g, options, count, room)
     if phase == COMMIT:
         return one_card(box, g, options, count)
     if phase == DEFEND:
@@ -67,7 +67,7 @@ def contractor(box, g, options, count, room):
     if phase == SHIP:
         return ship_for_goods(box, g, options, count, room, me)
     if phase == TAKE:
-        return most_gain(box, room, me, options, 0, count)
+        return most_gain(box, room, me, options, count)
     return least_needed(box, options, count, room, me)
 
 

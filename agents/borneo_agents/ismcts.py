@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from borneo_agents.scripted import choose
-from borneo_agents.search import IMAGINED, SEEN, Search, begin, imagine, is_number, make_study, play, play_out
+from borneo_agents.search import IMAGINED, SEEN, Search, begin, imagine, is_number, make_study, play, judge_playout
 from borneo_env.agent import UnknownAgent
 from borneo_env.engine.dice import CARRY_MULTIPLIER, HALF, LOW, roll
 from borneo_env.engine.game import legal
@@ -97,7 +97,7 @@ def grow(boxes, views, i, study, tree, path, playouts, selection, budget):
     for _ in range(budget):
         imagine(study, views[i])
         steps, turns = descend(box, study, tree, path, me, playouts, selection)
-        play_out(box, study, playouts.policy, turns)
+        judge_playout(box, study, playouts.policy, turns)
         for k in range(steps):
             tree.edges[path[k, 0]].visits += 1
             tree.edges[path[k, 0]].total += study.chances[path[k, 1]]

@@ -6,7 +6,7 @@ at once or leave to the players who come next.
 
 from __future__ import annotations
 
-from borneo_agents.bargains import NEVER, choose_contract, choose_keep, choose_payment
+from borneo_agents.bargains import NEVER, choose_contract, choose_keep, choose_payment, most_worth
 from borneo_agents.bot import MERCHANT, Scripted
 from borneo_agents.contests import best_attack, best_defence
 from borneo_agents.goods import appraise, appraise_all, final_points, gain_of
@@ -47,6 +47,7 @@ from borneo_env.engine.state import (
 STRONG_CARD = 0.15  # when placing: what a strong card of the company counts
 OWN_TRADER = 0.15  # when placing: what an own trader in the company counts
 CROWDED = 0.05  # when placing: what each trader in the company counts against it
+FIGHT = 1.0  # points that the card or the end of a fight is worth that it decides on, and no other
 WORTH_WHILE = 0.05  # points a move of a trader must bring
 GAME = 10.0  # points that winning or losing the game at once counts, at most
 RIVALRY_TAKING = 0.15  # what a point of others costs me while cards are taken
@@ -65,15 +66,15 @@ def merchant(box, g, options, count, room):
     if phase == PLACE:
         return place(box, g, options, count, room)
     if phase in (CONTRACT, LAST_CONTRACT):
-        return choose_contract(box, g, options, count)
+        return choose_contract(box, g, options, count, room)
     if phase == PAY:
-        return choose_payment(box, g, options, count)
+        return choose_payment(box, g, options, count, room)
     if phase == TRADERS:
         return move_traders(box, g, options, count, room)
     if phase == COMMIT:
-        return commit(box, g, options, room)
+        return commit(box, g, options, count, room)
     if phase == DEFEND:
-        return defend(box, g, room)
+        return defend(box, g, options, count, room)
     if phase == KEEP:
         return choose_keep(box, g, options, count, room)
     if phase == YIELD:
@@ -90,8 +91,6 @@ def place(box, g, options, count, room):
     """Place where the rank is high, the hand can ship and fight, and own traders stand already."""
     me = whole(g.player)
     count_strong(box, g, room, me)
-    best = NEVER
-    chosen = options[0]
     for i in range(count):
         company = options[i] - COMPANY
         value = rank_share(whole(g.height[company])) - CROWDED * g.height[company]
@@ -99,9 +98,8 @@ def place(box, g, options, count, room):
         for rank in range(g.height[company]):
             if g.ladder[company, rank] == me:
                 value += OWN_TRADER
-        if value > best + TINY:
-            best, chosen = value, options[i]
-    return chosen
+        room.worth[i] = value
+    return most_worth(options, count, room)
 
 
 @rule
@@ -124,16 +122,13 @@ def move_traders(box, g, options, count, room):
     price_hand(box, g, room, me)
     list_triggers(box, g, room, me)
     now = my_turn(box, g, room, me, ANY)
-    best = WORTH_WHILE
-    chosen = options[0]
+    room.worth[0] = WORTH_WHILE
     for i in range(1, count):
         if options[i] < box.first_contest:
-            value = after_transfer(box, g, room, me, options[i]) - now
+            room.worth[i] = after_transfer(box, g, room, me, options[i]) - now
         else:
-            value = attack_value(box, g, room, me, options[i], now)
-        if value > best + TINY:
-            best, chosen = value, options[i]
-    return chosen
+            room.worth[i] = attack_value(box, g, room, me, options[i], now)
+    return most_worth(options, count, room)
 
 
 @rule
@@ -228,7 +223,7 @@ def prize_of(box, g, room, me, company, rank, above, now, spent):
 
 
 @rule
-def commit(box, g, options, room):
+def commit(box, g, options, count, room):
     """Play the cards of the best attack in the order of their ids."""
     me = whole(g.player)
     look_around(box, g, room, me)
@@ -241,17 +236,25 @@ def commit(box, g, options, room):
     defender = whole(g.ladder[company, above])
     strength, cards, low = whole(g.strength[0]), whole(g.attack_cards), whole(g.last_played) + 1
     _, card = best_attack(box, g, room, me, company, rank - above - 1, defender, prize, strength, cards, low)
-    return options[0] if card == NO_CARD else box.first_card + card
+    return insist(options, count, room, options[0] if card == NO_CARD else box.first_card + card)
 
 
 @rule
-def defend(box, g, room):
+def defend(box, g, options, count, room):
     """Defend with the cheapest cards that win, and keep one of them; without hope, save the cards."""
     me = whole(g.player)
     appraise(box, g, room, me)
     price_hand(box, g, room, me)
     card = best_defence(box, g, room, me)
-    return PASS if card == NO_CARD else box.first_card + card
+    return insist(options, count, room, PASS if card == NO_CARD else box.first_card + card)
+
+
+@rule
+def insist(options, count, room, action):
+    """An action that was not found by comparing all options."""
+    for i in range(count):
+        room.worth[i] = FIGHT if options[i] == action else 0.0
+    return action
 
 
 @rule
@@ -260,19 +263,15 @@ def give_way(box, g, options, count, room):
     me = whole(g.player)
     look_around(box, g, room, me)
     company, rank = whole(g.company), whole(g.attacker_rank)
-    best = NEVER
-    chosen = options[0]
     for i in range(count):
         goal = options[i] - COMPANY
         if options[i] == SLOT or goal == company:
-            value = their_turn(box, g, room, me)
+            room.worth[i] = their_turn(box, g, room, me)
         else:
             transfer(g, company, rank, goal)
-            value = their_turn(box, g, room, me)
+            room.worth[i] = their_turn(box, g, room, me)
             come_back(g, company, rank, goal)
-        if value > best + TINY:
-            best, chosen = value, options[i]
-    return chosen
+    return most_worth(options, count, room)
 
 
 @rule
@@ -294,15 +293,11 @@ def ship(box, g, options, count, room):
     look_around(box, g, room, me)
     for at in range(OPEN_PORTS):
         survey(box, g, room, at, me)
-    best = NEVER
-    chosen = options[0]
     for i in range(count):
         card = (options[i] - box.first_ship) // OPEN_PORTS
         at = (options[i] - box.first_ship) % OPEN_PORTS
-        value = after_ship(box, g, room, me, card, at) - hand_card(box, g, room, me, card)
-        if value > best + TINY:
-            best, chosen = value, options[i]
-    return chosen
+        room.worth[i] = after_ship(box, g, room, me, card, at) - hand_card(box, g, room, me, card)
+    return most_worth(options, count, room)
 
 
 @rule
@@ -342,16 +337,13 @@ def take(box, g, options, count, room):
     """Take the card that leaves me most, and the others least, once all cards are taken."""
     me = whole(g.player)
     appraise_sharers(box, g, room)
-    best = NEVER
-    chosen = options[0]
     for i in range(count):
         for k in range(count):
             room.pool[k] = options[k] - box.first_card
         room.pool[i] = room.pool[count - 1]
-        value = gain_of(box, room, me, options[i] - box.first_card) + rest_of_sharing(box, g, room, me, count - 1)
-        if value > best + TINY:
-            best, chosen = value, options[i]
-    return chosen
+        gain = gain_of(box, room, me, options[i] - box.first_card)
+        room.worth[i] = gain + rest_of_sharing(box, g, room, me, count - 1)
+    return most_worth(options, count, room)
 
 
 @rule
@@ -394,8 +386,6 @@ def drop(box, g, options, count, room):
     """Drop the card that is worth least in hand."""
     me = whole(g.player)
     price_hand(box, g, room, me)
-    chosen = options[0]
-    for i in range(1, count):
-        if room.card_worth[options[i] - box.first_card] < room.card_worth[chosen - box.first_card] - TINY:
-            chosen = options[i]
-    return chosen
+    for i in range(count):
+        room.worth[i] = -room.card_worth[options[i] - box.first_card]
+    return most_worth(options, count, room)

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from safetensors import SafetensorError
 from safetensors.numpy import load, save_file
 
+from borneo_agents.advice import PER_POINT
 from borneo_env.engine.actions import ACTION_VERSION, action_table
 from borneo_env.engine.observe import OBSERVATION_VERSION, length
 from borneo_env.engine.state import slots_of
@@ -28,7 +29,7 @@ FORMAT = "borneo-policy/1"
 WEIGHTS, CARD = "model.safetensors", "card.json"
 TRUST = "trust"  # the tensor of a policy with an advisor
 NO_TRUST = np.zeros(1, np.float32)
-ADVISORS = ("contractor", "climber", "merchant")
+ADVISOR = "merchant"  # the only one there is
 NORM_EPSILON = np.float32(1e-5)  # keeps a norm from dividing by nothing
 LARGEST_WEIGHTS, LARGEST_CARD = 256 * 2**20, 2**20  # bytes; no policy of ours comes near
 MOST_LIKED = np.float32(1e30)  # likings beyond are cut, so that two of them still have a difference
@@ -60,7 +61,7 @@ class ModelCard:
     edition: str  # of the rules it was trained for
     players: list[int]  # player counts it was trained for
     task: str  # what it was trained to do
-    advisor: str  # the scripted bot whose move it is told, or nothing
+    advisor: str  # ADVISOR, if it is told what the merchant thinks of every action, or nothing
     steps: int  # decisions of the learner in training
     seed: int
     command: str  # that trains it
@@ -78,12 +79,12 @@ class Model:
 
     card: ModelCard
     layers: Layers
-    trust: float = 0.0  # how much more it likes the advisor's move than it would without
+    trust: float = 0.0  # how much more it likes an action for each point that the advisor likes it more
 
     def logits(self, observations: NDArray[Any]) -> Floats:
         """(n, actions): how much the policy likes each action, legal or not.
 
-        A policy with an advisor wants observations followed by the advice: a number for each action, 1 for one of them.
+        A policy with an advisor wants observations followed by the advice, see `borneo_agents.advice`.
         """
         values = observations.astype(np.float32)
         with np.errstate(over="ignore", invalid="ignore"):  # a strange file may lead anywhere: see `_liked`
@@ -93,7 +94,7 @@ class Model:
             last = self.layers[-1]
             logits: Floats = values @ last.weights.T + last.biases
         if self.card.advisor:
-            logits += np.float32(self.trust) * observations[:, -len(last.biases) :]
+            logits += np.float32(self.trust / PER_POINT) * observations[:, -len(last.biases) :]
         return logits
 
 
@@ -104,13 +105,6 @@ def _normed(values: Floats, layer: Layer) -> Floats:
     variance = (values * values).mean(1, keepdims=True)
     normed: Floats = values / np.sqrt(variance + NORM_EPSILON) * layer.gain + layer.shift
     return normed
-
-
-def as_advice(actions: NDArray[np.integer[Any]], count: int) -> NDArray[np.int8]:
-    """(n, count): 1 for the action that is advised, 0 for all others."""
-    advice = np.zeros((len(actions), count), np.int8)
-    advice[np.arange(len(actions)), actions] = 1
-    return advice
 
 
 def best_actions(logits: Floats, mask: NDArray[np.bool_]) -> NDArray[np.int64]:
@@ -175,8 +169,8 @@ def read_card(path: Path) -> ModelCard:
             raise _refusal(path, f"{entry.name} should be of type {entry.type}, not {in_short(about.get(entry.name))}")
     if about["edition"] not in EDITIONS:
         raise _refusal(path, f"the edition should be {' or '.join(EDITIONS)}, not {in_short(about['edition'])}")
-    if about["advisor"] not in ("", *ADVISORS):
-        raise _refusal(path, f"the advisor should be empty or one of {', '.join(ADVISORS)}")
+    if about["advisor"] not in ("", ADVISOR):
+        raise _refusal(path, f"the advisor should be empty or {ADVISOR}, not {in_short(about['advisor'])}")
     if not about["players"] or not set(about["players"]) <= set(PLAYER_COUNTS):
         raise _refusal(path, f"players should be a list of 3, 4 and 5, not {in_short(about['players'])}")
     return ModelCard(**{entry.name: about[entry.name] for entry in fields(ModelCard)})

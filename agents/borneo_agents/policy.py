@@ -8,8 +8,9 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from borneo_agents.model import Model, ModelError, as_advice, best_actions, drawn_actions, read_model
-from borneo_env.agent import UnknownAgent, Views, find_agent
+from borneo_agents.advice import advice_on
+from borneo_agents.model import Model, ModelError, best_actions, drawn_actions, read_model
+from borneo_env.agent import UnknownAgent, Views
 
 SHIPPED = Path(__file__).parent / "shipped"
 
@@ -31,8 +32,6 @@ class Policy:
             )
         self.model = path if isinstance(path, Model) else read_model(SHIPPED if path is None else str(path))
         self._sample = sample
-        advisor = self.model.card.advisor
-        self._advisor = find_agent(advisor) if advisor else None
 
     @property
     def fingerprint(self) -> bytes:
@@ -51,7 +50,7 @@ class Policy:
         return best_actions(logits, views.mask)
 
     def _seen(self, views: Views) -> NDArray[np.int8]:
-        """What the network is shown: observations, and behind them what the advisor would do, if there is one."""
-        if self._advisor is None:
+        """What the network is shown: observations, and behind them the advice, if it has an advisor."""
+        if not self.model.card.advisor:
             return views.observe()
-        return np.concatenate([views.observe(), as_advice(self._advisor.act(views), views.mask.shape[1])], 1)
+        return np.concatenate([views.observe(), advice_on(views)], 1)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from borneo_agents.search import IMAGINED, SEEN, Search, begin, imagine, make_study, play, play_out
+from borneo_agents.search import IMAGINED, SEEN, Search, begin, imagine, make_study, play, judge_playout
 from borneo_env.engine.game import legal
 from borneo_env.engine.jit import entry
 
@@ -46,7 +46,7 @@ def compare(boxes, views, i, study, playouts, budget):
         for k in range(count):
             study.games[IMAGINED] = study.games[SEEN]
             begun = play(box, study.games[IMAGINED], study.tried[k])
-            play_out(box, study, playouts.policy, playouts.turns - begun)
+            judge_playout(box, study, playouts.policy, playouts.turns - begun)
             study.totals[k] += study.chances[me]
     best = 0
     for k in range(1, count):

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from borneo_env.engine.game import MAX_OPTIONS
 from borneo_env.engine.state import CARDS, HAND_ROOM, N_COMPANIES, N_SPICES, OPEN_PORTS, SEATS
 
 # Numba compiles a function anew for each width of integer it is called with, and for each literal. So that every
@@ -23,6 +24,7 @@ MAX_TRIGGERS = HAND_ROOM * OPEN_PORTS
 
 ROOM = np.dtype(
     [
+        ("worth", "f8", (MAX_OPTIONS,)),  # points of each option of the decision, where a bot counts in points
         # what goods are worth to each player
         ("gain", "f8", (SEATS, N_SPICES + 1, 2)),  # points of one and of two more of a spice (last: a chest)
         ("appraised", "i8", (SEATS, 3)),  # the goods and contracts this was found out for

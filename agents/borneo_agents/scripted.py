@@ -71,11 +71,18 @@ class Bots:
 @rule
 def bots_choice(box, g, desk, kinds, options, rooms):
     """What the bot that decides in a game would play."""
+    count = list_options(desk, options)
+    kind = int(kinds[g.player])
+    return choose(kind, box, g, options, count, roll(g), rooms[kind])
+
+
+@rule
+def list_options(desk, options):
+    """Copy the legal actions from a desk; returns how many they are."""
     count = int(desk.count)
     for n in range(count):
         options[n] = desk.options[n]
-    kind = int(kinds[g.player])
-    return choose(kind, box, g, options, count, roll(g), rooms[kind])
+    return count
 
 
 @entry

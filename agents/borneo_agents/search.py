@@ -75,12 +75,18 @@ def play(box, g, action):
 
 
 @rule
-def play_out(box, study, policy, turns):
-    """Let the scripted bot play on for all until so many turns have begun or the game is over, and judge."""
-    g = study.games[IMAGINED]
+def play_out(box, g, policy, turns, options, room):
+    """Let the scripted bot play on for all until so many turns have begun or the game is over."""
     while turns > 0 and g.phase != OVER:
-        count = legal(box, g, study.options)
-        turns -= play(box, g, choose(policy, box, g, study.options, count, roll(g), study.rooms[0]))
+        count = legal(box, g, options)
+        turns -= play(box, g, choose(policy, box, g, options, count, roll(g), room))
+
+
+@rule
+def judge_playout(box, study, policy, turns):
+    """Play the imagined game on, and judge every player's chance."""
+    g = study.games[IMAGINED]
+    play_out(box, g, policy, turns, study.options, study.rooms[0])
     chances(box, g, study.facts, study.chances)
 
 

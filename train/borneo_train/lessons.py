@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 import torch
+from borneo_agents.advice import Adviser
 from borneo_agents.bot import MERCHANT
 from borneo_agents.scripted import Bots
 from sb3_contrib import MaskablePPO
@@ -87,19 +88,15 @@ def lessons(
     size = max(1, games // len(rulesets))
     first = 0
     while True:
-        parts = [lesson(Batch(size, ruleset, seed=seed, first=first, finished="hold"), reward, whole_table, device)
-                 for ruleset in rulesets]  # fmt: skip
-        whole = Lesson(*(torch.cat(same) for same in zip(*parts, strict=True)))
-        if advised:
-            advice = functional.one_hot(whole.actions, whole.masks.shape[1]).to(torch.int8)
-            whole = whole._replace(observations=torch.cat([whole.observations, advice], 1))
-        yield whole
+        batches = [Batch(size, ruleset, seed=seed, first=first, finished="hold") for ruleset in rulesets]
+        parts = [lesson(batch, reward, whole_table, advised, device) for batch in batches]
+        yield Lesson(*(torch.cat(same) for same in zip(*parts, strict=True)))
         first += size
 
 
-def lesson(batch: Batch, reward: Reward, whole_table: bool, device: torch.device) -> Lesson:
+def lesson(batch: Batch, reward: Reward, whole_table: bool, advised: bool, device: torch.device) -> Lesson:
     """Play the games of a batch to their ends by merchants, and keep every decision."""
-    bots = Bots(batch)
+    bots, adviser = Bots(batch), Adviser(batch)
     kinds = np.full((len(batch), batch.ruleset.players), MERCHANT, np.int8)
     seen: list[list[torch.Tensor]] = []
     told, before = [], []
@@ -107,12 +104,13 @@ def lesson(batch: Batch, reward: Reward, whole_table: bool, device: torch.device
         seats = batch.player.astype(np.int64)
         numbers = batch.state(seats) if whole_table else batch.observe(seats)
         chosen = bots.choose(kinds, rows)
-        seen.append([torch.from_numpy(part).to(device) for part in (numbers[rows], batch.mask[rows], chosen)])
+        shown = np.concatenate([numbers[rows], adviser.advice(rows)], 1) if advised else numbers[rows]
+        seen.append([torch.from_numpy(part).to(device) for part in (shown, batch.mask[rows], chosen)])
         told.append((rows, seats[rows]))
         before.append(copy_games(batch.games, rows))
         batch.step(chosen, rows)
     rows, seats = (np.concatenate(parts) for parts in zip(*told, strict=True))
     worth = reward(batch.ruleset, np.concatenate(before), copy_games(batch.games, rows))
     returns = torch.from_numpy(worth[np.arange(len(rows)), seats].astype(np.float32)).to(device)
-    shown, masks, actions = map(torch.cat, zip(*seen, strict=True))
-    return Lesson(shown, masks, actions, returns)
+    observations, masks, actions = map(torch.cat, zip(*seen, strict=True))
+    return Lesson(observations, masks, actions, returns)

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import torch
+from borneo_agents.advice import ADVISED, PER_POINT
 from borneo_agents.merchant import Merchant
 from borneo_agents.model import Layer, Layers, Model
 from numpy.typing import NDArray
@@ -28,7 +29,7 @@ from borneo_train.facts import action_facts
 
 Floats = NDArray[np.float32]
 SCALE_GAMES, SCALE_STEPS = 64, 60
-FIRST_TRUST = 4.5  # ninety times the odds of any other action
+FIRST_TRUST = 3.0  # twenty times the odds for each point that an action is worth more to the merchant
 
 
 class ByFacts(nn.Module):
@@ -122,7 +123,7 @@ class TablePolicy(MaskableActorCriticPolicy):
     def _build_mlp_extractor(self) -> None:
         seen = length(slots_of(Ruleset(self._edition)))
         advice = int(self.action_space.n) if self.advised else 0  # type: ignore[attr-defined]
-        scale = np.concatenate([self._scale, np.ones(advice, np.float32)])
+        scale = np.concatenate([self._scale, np.full(advice, 1 / ADVISED, np.float32)])
         self.mlp_extractor = Towers(seen, advice, scale, self._actor, self._critic)
 
     def _build(self, lr_schedule: Any) -> None:
@@ -167,7 +168,7 @@ class TablePolicy(MaskableActorCriticPolicy):
     def logits(self, features: torch.Tensor, latent_actor: torch.Tensor) -> torch.Tensor:
         """How much each action is liked."""
         liked: torch.Tensor = self.action_net(latent_actor)
-        return liked + self.trust * features[:, -liked.shape[1] :] if self.advised else liked
+        return liked + self.trust / PER_POINT * features[:, -liked.shape[1] :] if self.advised else liked
 
     @property
     def trust_so_far(self) -> float:
@@ -229,7 +230,9 @@ class Network:
             values = values + found if number else found
         weights, biases = self._layers[-1]
         logits = functional.linear(values, weights, biases)
-        return logits if self._trust is None else logits + self._trust * observations[:, -logits.shape[1] :]
+        if self._trust is None:
+            return logits
+        return logits + self._trust / PER_POINT * observations[:, -logits.shape[1] :]
 
 
 @cache

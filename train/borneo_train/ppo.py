@@ -11,6 +11,7 @@ import platform
 import shutil
 import signal
 import time
+from collections.abc import Iterable
 from dataclasses import asdict, replace
 from importlib.metadata import version
 from pathlib import Path
@@ -18,16 +19,14 @@ from typing import Any
 
 import torch
 import typer
-from borneo_agents.model import ADVISORS, Model, ModelCard, read_model, write_model
+from borneo_agents.model import ADVISOR, Model, ModelCard, read_model, write_model
 from borneo_agents.policy import Policy
-from borneo_agents.search import POLICIES
 from rich.console import Console
 from sb3_contrib import MaskablePPO
 from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.logger import configure
 
 from borneo_env.agent import find_agent
-from borneo_env.rewards import find_reward
 from borneo_env.ruleset import EDITIONS, PLAYER_COUNTS, Ruleset
 from borneo_train import checkpoint
 from borneo_train.buffer import LeanBuffer
@@ -35,6 +34,7 @@ from borneo_train.lessons import lessons, teach
 from borneo_train.network import Network, TablePolicy, policy_of, usual_scale
 from borneo_train.opponents import CASTS, Cast, League
 from borneo_train.report import Row, compare, draw_curve
+from borneo_train.rewards import REWARDS
 from borneo_train.settings import Settings, numbers, shape
 from borneo_train.tasks import TASKS, Measurement, examine
 from borneo_train.telling import Teller
@@ -95,7 +95,7 @@ class Training(BaseCallback):
         super().__init__()
         check(settings)
         self.settings, self.command = settings, command
-        self.reward = find_reward(settings.reward or settings.task)
+        self.reward = REWARDS[settings.reward or settings.task]
         self.counts = numbers(settings.players, "--players")
         self.folder = Path(settings.out)
         self.league = League(self.folder / "league")
@@ -125,7 +125,7 @@ class Training(BaseCallback):
             players=self.counts,
             reward=self.reward,
             whole_table=settings.whole_table,
-            advisor=POLICIES[settings.advisor] if settings.advisor else None,
+            advised=bool(settings.advisor),
             seed=settings.seed,
             edition=settings.edition,
         )
@@ -344,7 +344,14 @@ class Training(BaseCallback):
 
 def check(settings: Settings) -> None:
     """Complain about settings nothing can be trained with."""
-    for name, known in (("task", TASKS), ("opponents", CASTS), ("advisor", {"", *ADVISORS}), ("edition", EDITIONS)):
+    choices: dict[str, Iterable[str]] = {
+        "task": TASKS,
+        "reward": ("", *REWARDS),
+        "opponents": CASTS,
+        "advisor": ("", ADVISOR),
+        "edition": EDITIONS,
+    }
+    for name, known in choices.items():
         if getattr(settings, name) not in known:
             told = ", ".join(word for word in known if word)
             raise ValueError(f"--{name} {getattr(settings, name)!r} is not known; use one of {told}")

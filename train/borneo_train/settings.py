@@ -50,7 +50,7 @@ class Settings:
     discount: Annotated[float, Option(help="What a reward counts one decision earlier.")] = 0.999
     trace: Annotated[float, Option(help="How far advantages look beyond the critic (lambda of GAE).")] = 0.95
     clip: Annotated[float, Option(help="How far one update may change the odds of an action.")] = 0.2
-    advisor: Annotated[str, Option(help="A scripted bot whose move the policy is told, and trusts at first.")] = ""
+    advisor: Annotated[str, Option(help="merchant: the policy is told what it thinks of every option.")] = ""
     lessons: Annotated[int, Option(help="Decisions copied from merchants before playing by itself.")] = 0
     lesson_rate: Annotated[float, Option(help="Learning rate while copying; falls evenly to nothing.")] = 1e-3
     against: Annotated[str, Option(help="Who fills the tables when the learner is evaluated.")] = "merchant"

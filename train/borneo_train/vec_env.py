@@ -11,8 +11,9 @@ from collections.abc import Sequence
 from typing import Any, Protocol
 
 import numpy as np
-from borneo_agents.model import as_advice
+from borneo_agents.advice import Adviser
 from borneo_agents.scripted import NO_BOT, Bots
+from borneo_agents.trials import Trials
 from gymnasium import spaces
 from numpy.typing import NDArray
 from stable_baselines3.common.vec_env.base_vec_env import VecEnv, VecEnvIndices, VecEnvStepReturn
@@ -33,7 +34,9 @@ class Table(Seats):
     def __init__(self, size: int, ruleset: Ruleset, cast: Cast, rng: np.random.Generator, **settings: Any) -> None:
         self._cast = cast
         self._rng = rng
-        self._bots: Bots | None = None  # made with the batch
+        self._bots: Bots | None = None  # made with the batch, and so is the adviser
+        self._adviser: Adviser | None = None
+        self._trials: Trials | None = None
         super().__init__(size, ruleset, **settings)
 
     @property
@@ -48,7 +51,7 @@ class Table(Seats):
         self.batch = batch
         self.seat[:] = seat
         self._sit(np.arange(len(self)), seated)
-        self._bots = Bots(batch)
+        self._bots = self._adviser = self._trials = None
         self._observe(self.observation)
 
     def _take_seats(self, chosen: NDArray[np.bool_]) -> None:
@@ -67,10 +70,17 @@ class Table(Seats):
             self._bots = Bots(self.batch)
         self._bots.play(self._kinds, rows)
 
-    def advice(self, kind: int, rows: NDArray[np.intp]) -> NDArray[np.int64]:
-        """(rows,): what a kind of scripted bot would do in some games, whoever decides there."""
-        assert self._bots is not None
-        return self._bots.choose(np.full_like(self._kinds, kind), rows)
+    def advice(self, rows: NDArray[np.intp]) -> NDArray[np.int8]:
+        """(rows, actions): what the merchant thinks of every action in some games."""
+        if self._adviser is None:
+            self._adviser = Adviser(self.batch)
+        return self._adviser.advice(rows)
+
+    def worth(self, wanted: NDArray[np.bool_], turns: int) -> NDArray[np.float32]:
+        """(games, actions): chances to win after the actions that are wanted, see `borneo_agents.trials`."""
+        if self._trials is None:
+            self._trials = Trials(self.batch)
+        return self._trials.worth(wanted, turns)
 
     def _ask_opponents(self) -> None:
         """Networks are asked by the vector environment, for all tables together."""
@@ -95,7 +105,7 @@ class BorneoVecEnv(VecEnv):
         players: the player counts.
         reward: a name from `borneo_env.rewards`, or a function.
         whole_table: observe the whole table, secrets included; the first numbers are what the seat knows.
-        advisor: kind of a scripted bot; observations are followed by what it would do (see `as_advice`).
+        advised: observations are followed by what the merchant thinks of every action (see `borneo_agents.advice`).
         seed: decides deals, seats and opponents.
     """
 
@@ -108,7 +118,7 @@ class BorneoVecEnv(VecEnv):
         players: Sequence[int] = (3, 4, 5),
         reward: str | Reward = "win",
         whole_table: bool = True,
-        advisor: int | None = None,
+        advised: bool = False,
         seed: int = 0,
         threads: int | None = None,
         **fields: Any,
@@ -134,9 +144,9 @@ class BorneoVecEnv(VecEnv):
         ]
         self._ends = np.cumsum(sizes)[:-1]
         self._infos: list[dict[str, Any]] = [{} for _ in range(games)]
-        self._advisor = advisor
+        self._advised = advised
         shown, actions = seat_spaces(self.tables[0].ruleset, "int8", whole_table)
-        if advisor is not None:
+        if advised:
             shown = spaces.Box(SMALLEST, LARGEST, (shown.shape[0] + int(actions.n),), np.int8)
         self._shown = np.zeros((2, games, *shown.shape), np.int8)  # this step's and the last one's
         super().__init__(games, shown, actions)
@@ -205,10 +215,15 @@ class BorneoVecEnv(VecEnv):
         seen = [self._with_advice(table, table.observation, np.arange(len(table))) for table in self.tables]
         return np.concatenate(seen, out=self._shown[0])
 
+    def worth(self, wanted: NDArray[np.bool_], turns: int) -> NDArray[np.float32]:
+        """(games, actions): one trial of each action that is wanted, see `borneo_agents.trials`."""
+        parts = zip(self.tables, np.split(wanted, self._ends), strict=True)
+        return np.concatenate([table.worth(part, turns) for table, part in parts])
+
     def _with_advice(self, table: Table, observations: NDArray[np.int8], rows: NDArray[np.intp]) -> NDArray[np.int8]:
-        if self._advisor is None:
+        if not self._advised:
             return observations
-        return np.concatenate([observations, as_advice(table.advice(self._advisor, rows), table.mask.shape[1])], 1)
+        return np.concatenate([observations, table.advice(rows)], 1)
 
     def _bring_to_learners(self) -> None:
         """Play on in all games until every learner decides."""

@@ -1,0 +1,56 @@
+"""Trials: what an option leads to, found out by playing it in the game as it stands, secrets and all.
+
+Merchants play on for everybody until some turns have begun; then the chance to win is judged. One trial is no more than
+a sample, but all options of a decision meet the same luck, so that even single trials tell them apart. Whoever plays
+must not be told: trials are for those who learn.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from borneo_agents.bot import MERCHANT
+from borneo_agents.chances import FACTS, chances
+from borneo_agents.room import ROOM
+from borneo_agents.search import play, play_out
+from borneo_env.engine.batch import Batch
+from borneo_env.engine.game import MAX_OPTIONS
+from borneo_env.engine.jit import entry
+from borneo_env.engine.state import GAME, SEATS
+
+
+@entry
+def try_options(boxes, blank, runs, games, desks, masks, turns, rows, wanted, worth, twins, rooms, options, facts, odds):
+    """Write the chance to win after each action that is wanted, in some games."""
+    box, twin = boxes[0], twins[0]
+    for k in range(len(rows)):
+        g = games[rows[k]]
+        for action in range(wanted.shape[1]):
+            if wanted[k, action]:
+                twins[0] = g
+                begun = play(box, twin, action)
+                play_out(box, twin, MERCHANT, turns - begun, options[0], rooms[0])
+                chances(box, twin, facts[0], odds[0])
+                worth[k, action] = odds[0, g.player]
+
+
+class Trials:
+    """Tries options in the games of a batch, which it leaves as they are."""
+
+    def __init__(self, batch: Batch) -> None:
+        self._batch = batch
+        size = len(batch)  # each thread works with the first of its slice
+        self._twins = np.zeros(size, GAME)
+        self._rooms = np.zeros(size, ROOM)
+        self._options = np.empty((size, MAX_OPTIONS), np.int64)
+        self._facts = np.zeros((size, SEATS, FACTS))
+        self._odds = np.zeros((size, SEATS))
+
+    def worth(self, wanted: NDArray[np.bool_], turns: int) -> NDArray[np.float32]:
+        """(games, actions): the decider's chance to win after each action that is wanted; 0 for the others."""
+        worth = np.zeros(wanted.shape, np.float32)
+        rows = np.arange(len(self._batch))
+        scratch = (self._twins, self._rooms, self._options, self._facts, self._odds)
+        self._batch.play(try_options, rows, (turns,), (wanted, worth, *scratch))
+        return worth
