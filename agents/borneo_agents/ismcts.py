@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from borneo_agents.scripted import choose
-from borneo_agents.search import IMAGINED, SEEN, Search, begin, imagine, is_number, make_study, play, judge_playout
+from borneo_agents.search import IMAGINED, SEEN, Search, begin, imagine, is_number, judge_playout, make_study, play
 from borneo_env.agent import UnknownAgent
 from borneo_env.engine.dice import CARRY_MULTIPLIER, HALF, LOW, roll
 from borneo_env.engine.game import legal

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from borneo_agents.search import IMAGINED, SEEN, Search, begin, imagine, make_study, play, judge_playout
+from borneo_agents.search import IMAGINED, SEEN, Search, begin, imagine, judge_playout, make_study, play
 from borneo_env.engine.game import legal
 from borneo_env.engine.jit import entry
 

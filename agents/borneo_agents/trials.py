@@ -21,7 +21,9 @@ from borneo_env.engine.state import GAME, SEATS
 
 
 @entry
-def try_options(boxes, blank, runs, games, desks, masks, turns, rows, wanted, worth, twins, rooms, options, facts, odds):
+def try_options(
+    boxes, blank, runs, games, desks, masks, turns, rows, wanted, worth, twins, rooms, options, facts, odds
+):
     """Write the chance to win after each action that is wanted, in some games."""
     box, twin = boxes[0], twins[0]
     for k in range(len(rows)):

@@ -13,6 +13,7 @@ import signal
 import time
 from collections.abc import Iterable
 from dataclasses import asdict, replace
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -33,6 +34,7 @@ from borneo_train.buffer import LeanBuffer
 from borneo_train.lessons import lessons, teach
 from borneo_train.network import Network, TablePolicy, policy_of, usual_scale
 from borneo_train.opponents import CASTS, Cast, League
+from borneo_train.practice import Practice
 from borneo_train.report import Row, compare, draw_curve
 from borneo_train.rewards import REWARDS
 from borneo_train.settings import Settings, numbers, shape
@@ -132,7 +134,8 @@ class Training(BaseCallback):
 
     def _make_learner(self, device: torch.device) -> MaskablePPO:
         settings = self.settings
-        learner = MaskablePPO(
+        kind = partial(Practice, turns=settings.trials) if settings.trials else MaskablePPO
+        learner = kind(
             TablePolicy,
             self.games,
             learning_rate=lambda left: settings.learning_rate * falling(left),
@@ -361,6 +364,10 @@ def check(settings: Settings) -> None:
     for name in ("steps", "games", "horizon", "minibatch", "epochs", "evaluate_every", "evaluation_games"):
         if getattr(settings, name) < 1:
             raise ValueError(f"--{name.replace('_', '-')} is a number from 1, not {getattr(settings, name)}")
+    if settings.trials < 0:
+        raise ValueError(f"--trials is a number of turns, or 0 for none, not {settings.trials}")
+    if settings.trials and settings.task != "win":
+        raise ValueError("trials are judged by the chance to win: use --task win with them, or --trials 0")
     if settings.device.partition(":")[0] not in ("cpu", "cuda"):
         raise ValueError(f"--device is cpu or cuda, not {settings.device!r}")
     if settings.device.startswith("cuda") and not torch.cuda.is_available():
