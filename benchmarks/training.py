@@ -36,7 +36,7 @@ from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.logger import configure
 
 OPPONENTS = ("merchant", "self", "league")
-PEER = "tutorial, connect_four_v3"
+PEER = "tutorial, Connect Four"
 WARM_UP = 2  # rounds of playing and learning before the clock starts
 REPEATS = 3  # the median of so many rounds counts
 ASKED = ("step", "env_method")  # what a learner calls of its games: the latter for the masks
@@ -166,7 +166,7 @@ def measure(contenders: list[Contender]) -> None:
 
 def print_table(results: list[Measurement]) -> None:
     table = Table(Column("learner", no_wrap=True), title="training from end to end; shares of the time for rollouts")
-    for heading in ("games", "steps a second", "ratio", "environment", "opponents' networks"):
+    for heading in ("games", "steps/s", "ratio", "environment", "networks"):
         table.add_column(heading, justify="right")
     for one in results:
         shares = (f"{share:.0%}" for share in (one.environment_share, one.opponents_share))
