@@ -25,9 +25,10 @@ ecosystem: .venv-ecosystem/installed
 	.venv-ecosystem/bin/python tests/ecosystem/tianshou_rollout.py --seed 1
 	.venv-ecosystem/bin/python tests/ecosystem/readme_examples.py
 
-# The engine beside other environments, in a virtual environment of its own.
+# The engine beside other environments, and training beside a tutorial's, in a virtual environment of their own.
 bench: .venv-bench/installed
 	.venv-bench/bin/borneo bench
+	.venv-bench/bin/python benchmarks/training.py
 
 $(VENV)/installed: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
@@ -36,7 +37,7 @@ $(VENV)/installed: pyproject.toml constraints.txt
 
 .venv-bench/installed: pyproject.toml constraints.txt
 	$(PYTHON) -m venv .venv-bench
-	.venv-bench/bin/pip install --quiet --constraint constraints.txt --editable '.[bench]'
+	.venv-bench/bin/pip install --quiet --constraint constraints.txt --editable '.[bench,train]'
 	touch $@
 
 .venv-ecosystem/installed: pyproject.toml constraints.txt
