@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from borneo_agents.model import Model, ModelError, as_advice, best_actions, drawn_actions, read_model
+from borneo_agents.model import Model, ModelError, as_advice, best_actions, drawn_actions, odds_of, read_model
 from borneo_env.agent import UnknownAgent, Views, find_agent
 
 SHIPPED = Path(__file__).parent / "shipped"
@@ -42,13 +42,20 @@ class Policy:
 
     def act(self, views: Views) -> NDArray[np.int64]:
         """An action for each view."""
-        edition = self.model.card.edition
-        if views.ruleset.edition != edition:
-            raise ModelError(f"the policy was trained for the {edition} edition, not for {views.ruleset.name}")
-        logits = self.model.logits(self._seen(views))
+        logits = self._logits(views)
         if self._sample:
             return drawn_actions(logits, views.mask, views.dice)
         return best_actions(logits, views.mask)
+
+    def odds(self, views: Views) -> NDArray[np.float64]:
+        """(n, actions): how likely each action is when it is drawn by liking; illegal ones are not."""
+        return odds_of(self._logits(views), views.mask)
+
+    def _logits(self, views: Views) -> NDArray[np.float32]:
+        edition = self.model.card.edition
+        if views.ruleset.edition != edition:
+            raise ModelError(f"the policy was trained for the {edition} edition, not for {views.ruleset.name}")
+        return self.model.logits(self._seen(views))
 
     def _seen(self, views: Views) -> NDArray[np.int8]:
         """What the network is shown: observations, and behind them what the advisor would do, if there is one."""
