@@ -122,6 +122,14 @@ def drawn_actions(logits: Floats, mask: NDArray[np.bool_], dice: NDArray[np.uint
     return actions
 
 
+def odds_of(logits: Floats, mask: NDArray[np.bool_]) -> NDArray[np.float64]:
+    """(n, actions): the chance of each action when it is drawn by how much it is liked, 0 for illegal ones."""
+    liked = _liked(logits, mask).astype(np.float64)
+    heap = np.exp(liked - liked.max(1, keepdims=True))
+    odds: NDArray[np.float64] = heap / heap.sum(1, keepdims=True)
+    return odds
+
+
 def _liked(logits: Floats, mask: NDArray[np.bool_]) -> Floats:
     """How much each action is liked: finite for legal ones, no number counts as least, and nothing for all others."""
     return np.where(mask, np.fmin(np.fmax(logits, -MOST_LIKED), MOST_LIKED), np.float32(-np.inf))

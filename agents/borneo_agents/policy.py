@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from borneo_agents.advice import advice_on
-from borneo_agents.model import Model, ModelError, best_actions, drawn_actions, read_model
+from borneo_agents.model import Model, ModelError, best_actions, drawn_actions, odds_of, read_model
 from borneo_env.agent import UnknownAgent, Views
 
 SHIPPED = Path(__file__).parent / "shipped"
@@ -41,13 +41,20 @@ class Policy:
 
     def act(self, views: Views) -> NDArray[np.int64]:
         """An action for each view."""
-        edition = self.model.card.edition
-        if views.ruleset.edition != edition:
-            raise ModelError(f"the policy was trained for the {edition} edition, not for {views.ruleset.name}")
-        logits = self.model.logits(self._seen(views))
+        logits = self._logits(views)
         if self._sample:
             return drawn_actions(logits, views.mask, views.dice)
         return best_actions(logits, views.mask)
+
+    def odds(self, views: Views) -> NDArray[np.float64]:
+        """(n, actions): how likely each action is when it is drawn by liking; illegal ones are not."""
+        return odds_of(self._logits(views), views.mask)
+
+    def _logits(self, views: Views) -> NDArray[np.float32]:
+        edition = self.model.card.edition
+        if views.ruleset.edition != edition:
+            raise ModelError(f"the policy was trained for the {edition} edition, not for {views.ruleset.name}")
+        return self.model.logits(self._seen(views))
 
     def _seen(self, views: Views) -> NDArray[np.int8]:
         """What the network is shown: observations, and behind them the advice, if it has an advisor."""

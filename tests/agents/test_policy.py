@@ -200,6 +200,35 @@ def test_dice_matter_only_for_a_policy_that_draws():
     assert drawn.act(views).tolist() != best.act(views).tolist()
 
 
+@pytest.mark.parametrize("advisor", ["", "merchant"])
+def test_odds_are_the_chances_of_drawing(advisor):
+    """One decision, drawn many times: as often as the odds say, and never an illegal action."""
+    views, many = views_of(), 20_000
+    policy = Policy(network(liking=2, advisor=advisor, trust=1.0), sample=True)
+    odds = policy.odds(views)
+    assert odds.shape == views.mask.shape and not odds[~views.mask].any()
+    assert np.allclose(odds.sum(1), 1) and (odds.argmax(1) == Policy(policy.model).act(views)).all()
+    for one in np.argsort(-views.mask.sum(1))[:3]:
+        again = np.full(many, one)
+        drawn = policy.act(Views(views.ruleset, views.games[again], views.mask[again], dice(many)))
+        share, chance = np.bincount(drawn, minlength=odds.shape[1]) / many, odds[one]
+        assert chance.max() < 0.9, "there is something to draw"
+        assert (np.abs(share - chance) < 5 * np.sqrt(chance * (1 - chance) / many) + 1e-4).all()
+
+
+def test_odds_are_numbers_whatever_the_weights_are():
+    model = network(width=4)
+    for layer in model.layers:
+        layer.weights[:] *= np.float32(1e37)
+        layer.biases[::2] = np.float32(-3e38)
+    assert np.allclose(Policy(model).odds(views_of()).sum(1), 1)
+
+
+def test_odds_in_another_edition_say_so():
+    with pytest.raises(ModelError, match="the policy was trained for the card edition, not for board-4"):
+        Policy(network("card")).odds(views_of())
+
+
 def test_no_views_get_no_actions():
     views = views_of()
     nobody = Views(views.ruleset, views.games[:0], views.mask[:0], views.dice[:0])
