@@ -27,6 +27,7 @@ class Decisions(NamedTuple):
 
     observations: torch.Tensor  # (n, numbers) int8
     masks: torch.Tensor  # (n, actions) bool
+    odds: torch.Tensor  # (n, actions): how likely each option was that was tried, else 0
     gains: torch.Tensor  # (n, actions): how much more than expected an option brought; 0 where it was not tried
 
 
@@ -65,7 +66,7 @@ class Practice(MaskablePPO):
         weights = odds * tried
         expected = (weights * worth).sum(1, keepdim=True) / weights.sum(1, keepdim=True)
         actions: NDArray[np.int64] = torch.multinomial(odds, 1).squeeze(1).cpu().numpy()
-        return Decisions(observations, masks, (worth - expected) * tried), actions
+        return Decisions(observations, masks, weights, (worth - expected) * tried), actions
 
     def train(self) -> None:
         """Learn from the last decisions, each as often as there are epochs."""
@@ -82,10 +83,13 @@ class Practice(MaskablePPO):
 
     def _improve(self, decisions: Decisions, usual: torch.Tensor) -> None:
         """One step of the optimiser towards what brings more, and some indecision."""
-        logs = self._logs(decisions.observations, decisions.masks)
+        _, masks, before, gains = decisions
+        logs = self._logs(decisions.observations, masks)
         odds = logs.exp()
-        brought = (odds * decisions.gains).sum(1).mean() / usual
-        indecision = -(odds * logs.masked_fill(~decisions.masks, 0)).sum(1).mean()
+        clip = self.clip_range(self._current_progress_remaining)  # type: ignore[operator]  # a schedule by now
+        within = torch.clamp(odds, (1 - clip) * before, (1 + clip) * before)
+        brought = torch.minimum(odds * gains, within * gains).sum(1).mean() / usual
+        indecision = -(odds * logs.masked_fill(~masks, 0)).sum(1).mean()
         loss = -brought - self.ent_coef * indecision
         self.policy.optimizer.zero_grad()
         loss.backward()  # type: ignore[no-untyped-call]
