@@ -58,7 +58,7 @@ class Practice(MaskablePPO):
     @torch.no_grad()
     def _consider(self, games: BorneoVecEnv) -> tuple[Decisions, NDArray[np.int64]]:
         """Try the options that are likely in every game, and draw an action."""
-        observations = torch.from_numpy(self._last_obs).to(self.device)
+        observations = torch.tensor(self._last_obs, device=self.device)  # a copy: the games use the array again
         masks = torch.from_numpy(games.action_masks()).to(self.device)
         odds = self._logs(observations, masks).exp()
         tried = odds >= CONSIDERED
