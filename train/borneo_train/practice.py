@@ -62,9 +62,10 @@ class Practice(MaskablePPO):
         masks = torch.from_numpy(games.action_masks()).to(self.device)
         odds = self._logs(observations, masks).exp()
         tried = odds >= CONSIDERED
+        tried &= tried.sum(1, keepdim=True) > 1  # one alone has nothing to be compared with
         worth = torch.from_numpy(games.worth(tried.cpu().numpy(), self.turns)).to(self.device)
         weights = odds * tried
-        expected = (weights * worth).sum(1, keepdim=True) / weights.sum(1, keepdim=True)
+        expected = (weights * worth).sum(1, keepdim=True) / weights.sum(1, keepdim=True).clamp(CONSIDERED)
         actions: NDArray[np.int64] = torch.multinomial(odds, 1).squeeze(1).cpu().numpy()
         return Decisions(observations, masks, weights, (worth - expected) * tried), actions
 
@@ -73,7 +74,7 @@ class Practice(MaskablePPO):
         self.policy.set_training_mode(True)
         self._update_learning_rate(self.policy.optimizer)
         gains = self._decisions.gains
-        usual = gains[gains != 0].std()
+        usual = gains[gains != 0].std() if gains.any() else gains.new_ones(())
         for _ in range(self.n_epochs):
             order = torch.randperm(len(gains), generator=order_of(self)).to(self.device)
             for chosen in torch.split(order, self.batch_size or len(order)):
