@@ -11,6 +11,7 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 import pytest
+from borneo_agents.advice import PER_POINT
 from borneo_agents.model import (
     CARD,
     LARGEST_CARD,
@@ -524,10 +525,10 @@ def test_the_trust_in_an_advisor_is_kept(tmp_path):
     found = read_model(tmp_path)
     assert (found.card.advisor, found.trust) == ("merchant", 2.5)
     seen = np.zeros((1, 969 + 370), np.int8)
-    seen[0, 969 + 7] = 1
+    seen[0, 969 + 7] = 30
     extra = found.logits(seen) - Model(found.card, found.layers).logits(seen)
     assert np.flatnonzero(extra[0]).tolist() == [7]
-    assert extra[0, 7] == pytest.approx(2.5, abs=1e-5)
+    assert extra[0, 7] == pytest.approx(2.5 * 30 / PER_POINT, abs=1e-5)
 
 
 @pytest.mark.parametrize("trust", [None, ones(2), ones(), ones(1).astype(np.float16), np.full(1, np.nan, np.float32)])
@@ -542,10 +543,10 @@ def test_a_policy_without_an_advisor_has_no_trust_and_fewer_inputs(folder):
     refused(folder, WEIGHTS, "should hold 0.weights")
 
 
-@pytest.mark.parametrize("advisor", ["oracle", "random", "policy"])
-def test_only_scripted_bots_advise(advisor, folder):
+@pytest.mark.parametrize("advisor", ["oracle", "random", "climber"])
+def test_only_the_merchant_advises(advisor, folder):
     rewrite_card(folder, advisor=advisor)
-    refused(folder, CARD, "the advisor should be empty or one of contractor, climber, merchant")
+    refused(folder, CARD, "the advisor should be empty or merchant")
 
 
 # ---------------------------------------------------------------- any damage

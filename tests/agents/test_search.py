@@ -4,7 +4,7 @@ from functools import cache
 
 import numpy as np
 import pytest
-from borneo_agents.chances import FACTS, chances
+from borneo_agents.chances import FACTS, win_chances
 from borneo_agents.fit_chances import Sample, facts_of_games, fit, loss
 from borneo_agents.ismcts import Ismcts, knowledge
 from borneo_agents.merchant import Merchant
@@ -175,7 +175,7 @@ def test_rollout_judges_every_option_in_the_same_imagined_game():
         assert redact(batch.games[0], views.player[i]).tobytes() == views.games[i].tobytes()
         batch.refresh()
         batch.step(options)
-        expected = judge(BOARD, batch.games)[:, views.player[i]]
+        expected = win_chances(BOARD, batch.games)[:, views.player[i]]
         tried, totals = bot._study.tried[: len(options)], bot._study.totals[: len(options)]
         np.testing.assert_array_equal(np.sort(tried), options)
         np.testing.assert_allclose(totals[tried.argsort()], expected)
@@ -330,27 +330,16 @@ def test_different_public_moves_have_different_keys():
 # Chances
 
 
-@rule
-def judge_games(boxes, games, facts, out):
-    for i in range(len(games)):
-        chances(boxes[0], games[i], facts, out[i])
-
-
-def judge(ruleset, games):
-    """(games, seats): everyone's chance to win; seats that nobody sits on keep the 0 they had."""
-    out = np.zeros((len(games), SEATS))
-    judge_games(attributes(make_box(ruleset)), attributes(games), np.zeros((SEATS, FACTS)), out)
-    return out
-
-
 @pytest.mark.parametrize("players", [3, 4, 5])
 def test_chances_are_chances(players):
     ruleset = Ruleset(players=players)
     games = decisions(ruleset)[0]
-    out = judge(ruleset, games)
+    before = games.tobytes()
+    out = win_chances(ruleset, games)
+    assert out.shape == (len(games), players)
     np.testing.assert_allclose(out.sum(1), 1)
-    assert ((out[:, :players] > 0) & (out[:, :players] < 1)).all()
-    assert not out[:, players:].any()
+    assert ((out > 0) & (out < 1)).all()
+    assert games.tobytes() == before
 
 
 def test_the_chances_of_a_finished_game_are_the_shares_of_the_win():
@@ -358,7 +347,7 @@ def test_the_chances_of_a_finished_game_are_the_shares_of_the_win():
     batch.play_random()
     won = batch.places() == 1
     assert (batch.games["phase"] == OVER).all() and (won.sum(1) > 1).any()
-    np.testing.assert_allclose(judge(batch.ruleset, batch.games)[:, :3], won / won.sum(1, keepdims=True))
+    np.testing.assert_allclose(win_chances(batch.ruleset, batch.games), won / won.sum(1, keepdims=True))
 
 
 def test_chances_foretell_who_wins():
@@ -372,7 +361,7 @@ def test_chances_foretell_who_wins():
         halfway[young] = batch.games[young]
         batch.step(ask(batch, rows, merchant, seated), rows)
     won = batch.places() == 1
-    chance = judge(BOARD, halfway)[:, : BOARD.players]
+    chance = win_chances(BOARD, halfway)
     surprise = -(won * np.log(chance)).sum(1) / won.sum(1)
     assert surprise.mean() < np.log(BOARD.players) - 0.15
     favourite = chance.argmax(1)

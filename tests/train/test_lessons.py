@@ -11,13 +11,14 @@ from borneo_train.buffer import LeanBuffer
 from borneo_train.lessons import Lesson, learn, lesson, lessons, teach
 from borneo_train.network import TablePolicy
 from borneo_train.opponents import Cast
+from borneo_train.rewards import REWARDS
 from borneo_train.vec_env import BorneoVecEnv
 from sb3_contrib import MaskablePPO
 
 from borneo_env import Batch, Ruleset
 from borneo_env.agent import Views
-from borneo_env.engine.state import copy_games
-from borneo_env.rewards import REWARDS
+from borneo_env.engine.observe import state_length
+from borneo_env.engine.state import copy_games, slots_of
 
 CPU = torch.device("cpu")
 SEED = 11
@@ -26,9 +27,9 @@ several = pytest.mark.parametrize(
 )
 
 
-def lesson_of(ruleset, reward="win", whole_table=False, games=4, seed=SEED, first=0):
+def lesson_of(ruleset, reward="win", whole_table=False, games=4, seed=SEED, first=0, advised=False):
     batch = Batch(games, ruleset, seed=seed, first=first, finished="hold")
-    return lesson(batch, REWARDS[reward], whole_table, CPU)
+    return lesson(batch, REWARDS[reward], whole_table, advised, CPU)
 
 
 def rows(found):
@@ -94,7 +95,7 @@ def test_all_seats_decide_in_a_lesson(ruleset):
 
 
 @several
-@pytest.mark.parametrize("reward", ["win", "score-delta", "contracts", "ranks"])
+@pytest.mark.parametrize("reward", ["win", "score-delta", "contracts", "ranks", "chances"])
 def test_returns_are_what_comes_from_there_to_the_end(ruleset, reward):
     found, wanted = lesson_of(ruleset, reward), games_by_hand(ruleset, range(4), reward)
     assert rows(found) == rows(wanted)
@@ -121,6 +122,17 @@ def test_returns_by_hand():
     won = [first[seat] / first.sum() for seat in seats]
     assert lesson_of(ruleset, "win", games=1).returns.tolist() == pytest.approx(won)
     assert 0 < sum(won) < len(won)
+
+
+@several
+@pytest.mark.parametrize("whole_table", [False, True])
+def test_advice_follows_what_a_lesson_shows(ruleset, whole_table):
+    """The same decisions, and with each what the merchant thinks of every action."""
+    found = lesson_of(ruleset, whole_table=whole_table, games=2, advised=True)
+    plain = lesson_of(ruleset, whole_table=whole_table, games=2)
+    shown, advice = found.observations.split([plain.observations.shape[1], found.masks.shape[1]], 1)
+    assert all(map(torch.equal, (shown, *found[1:]), plain))
+    assert torch.equal(advice > 0, found.masks) and torch.equal(advice.long().argmax(1), found.actions)
 
 
 def test_the_types_of_a_lesson_are_those_learners_take():
@@ -169,11 +181,12 @@ def test_games_are_shared_evenly_and_each_ruleset_has_one(games, each):
 # ---------------------------------------------------------------- learning
 
 
-def make_learner(seed=1, batch_size=128):
-    games = BorneoVecEnv(3, Cast("merchant"), whole_table=True, seed=seed, threads=1)
+def make_learner(seed=1, batch_size=128, advised=False):
+    games = BorneoVecEnv(3, Cast("merchant"), whole_table=True, advised=advised, seed=seed, threads=1)
     settings = {
         "edition": "board",
-        "scale": np.full(games.observation_space.shape, 0.2, np.float32),
+        "advised": advised,
+        "scale": np.full(state_length(slots_of(Ruleset())), 0.2, np.float32),
         "actor": (48, 2),
         "critic": (32, 1),
     }
@@ -316,3 +329,16 @@ def test_gradients_are_clipped():
     before = weights_of(learner)
     learn(learner, piece(0, 100))
     assert float((weights_of(learner) - before).norm()) == pytest.approx(1e-3, rel=0.01)
+
+
+def test_only_the_critic_of_an_advised_learner_is_taught():
+    """Its actor is told what the merchant would play, and so need not learn it."""
+    learner = make_learner(advised=True)
+    found = lesson_of(Ruleset(players=4), whole_table=True, games=4, advised=True)
+    before = {name: weights.clone() for name, weights in learner.policy.named_parameters()}
+    far_off = mistakes(learner, found)
+    agreed = [learn(learner, found) for _ in range(3)]
+    changed = {name for name, weights in learner.policy.named_parameters() if not torch.equal(weights, before[name])}
+    assert changed and all("critic" in name or name.startswith("value_net") for name in changed)
+    assert mistakes(learner, found) < far_off
+    assert min(agreed) > 0.99, "it trusts the advice as it is"

@@ -1,0 +1,185 @@
+"""Advice: the merchant's own valuation of every action, by what a seat may know, for views and for batches alike."""
+
+import numpy as np
+import pytest
+from borneo_agents.advice import ADVISED, AS_GOOD, Adviser, advice_on
+from borneo_agents.merchant import Merchant
+from bot_games import decisions
+from positions import card, position
+
+from borneo_env import Batch, Ruleset, resample
+from borneo_env.agent import Views
+from borneo_env.engine.state import PHASES
+from borneo_env.ruleset import EDITIONS, PLAYER_COUNTS
+
+ROW = np.array([0])
+every = pytest.mark.parametrize(
+    "ruleset",
+    [Ruleset(edition, players) for edition in EDITIONS for players in PLAYER_COUNTS],
+    ids=lambda ruleset: ruleset.name,
+)
+
+
+def views_of(ruleset):
+    """Decisions of whole games, as their players see them."""
+    return Views(ruleset, *decisions(ruleset)[1:])
+
+
+def batch_of(ruleset, **settings):
+    """The same decisions as a batch of complete games."""
+    games = decisions(ruleset)[0]
+    batch = Batch(len(games), ruleset, finished="hold", **settings)
+    batch.games[:] = games
+    batch.refresh()
+    return batch
+
+
+# What it says
+
+
+@every
+def test_the_merchants_own_action_is_advised_and_no_other(ruleset):
+    views = views_of(ruleset)
+    advice = advice_on(views)
+    assert (advice.dtype, advice.shape) == (np.int8, views.mask.shape)
+    assert advice.argmax(1).tolist() == Merchant().act(views).tolist()
+    assert ((advice == ADVISED).sum(1) == 1).all()
+    assert advice[advice < ADVISED].max() == AS_GOOD
+
+
+@every
+def test_what_is_not_legal_has_nothing_and_all_else_has_something(ruleset):
+    views = views_of(ruleset)
+    advice = advice_on(views)
+    assert np.array_equal(advice > 0, views.mask)
+    assert not advice[~views.mask].any()
+
+
+@every
+def test_other_actions_have_less_by_the_points_that_the_merchant_sees(ruleset):
+    """Its scratch paper after each decision says what it thought of every option."""
+    views, merchant = views_of(ruleset), Merchant()
+    wanted = np.zeros(views.mask.shape)
+    for i in range(len(views)):
+        (action,) = merchant.act(Views(ruleset, *(part[i : i + 1] for part in (views.games, views.mask, views.dice))))
+        options = np.flatnonzero(views.mask[i])
+        worth = merchant._room["worth"][0, : len(options)]
+        wanted[i, options] = np.maximum(1, np.rint(120 - 20 * (worth.max() - worth)))
+        wanted[i, action] = 127
+    assert np.array_equal(advice_on(views), wanted)
+    assert len(np.unique(wanted)) > 60, "there are all sorts of differences"
+
+
+@every
+def test_the_decisions_are_of_all_sorts(ruleset):
+    reached = {PHASES[phase] for phase in decisions(ruleset)[0]["phase"]}
+    assert reached >= {"contract", "traders", "commit", "defend", "ship", "take"}
+    if ruleset == Ruleset():
+        assert reached >= set(PHASES) - {"over", "keep"}
+
+
+def test_where_there_is_nothing_to_decide_the_only_action_is_advised():
+    batch = Batch(200, Ruleset(), seed=2, finished="hold", skip_forced=False)
+    batch.play_random(40)
+    forced = np.flatnonzero(batch.forced() >= 0)
+    views = Views(batch.ruleset, *batch.view(forced))
+    assert len(forced) > 20
+    assert np.array_equal(advice_on(views), ADVISED * views.mask)
+    assert np.array_equal(Adviser(batch).advice(forced), ADVISED * views.mask)
+
+
+# Positions
+
+LADDERS = {"red": [1, 0, 2], "yellow": [2, 1, 3], "green": [3, 2, 0], "blue": [0, 3, 1]}
+
+
+def told(game):
+    """The advice in a position, in words."""
+    (advice,) = advice_on(Views(game.ruleset, *game.batch.view(ROW)))
+    assert np.array_equal(Adviser(game.batch).advice(ROW), [advice])
+    return {game.batch.actions.text(int(action), game.phase): int(advice[action]) for action in np.flatnonzero(advice)}
+
+
+@pytest.mark.parametrize(
+    ("doubles", "singles", "wanted"),
+    [(2, 0, 120 - 20 * 4), (1, 2, 120 - 20 * 3), (0, 4, 120 - 20 * 2)],
+    ids=["two doubles", "a double and two singles", "four singles"],
+)
+def test_a_point_less_is_twenty_less(doubles, singles, wanted):
+    """At the end a contract is worth its points less the cards it costs: 8 less those of same-4, 6 less 4 of each-1."""
+    goods = ["pepper double"] * doubles + ["pepper single"] * singles
+    goods += ["cinnamon single", "cloves single", "nutmeg single"]
+    advice = told(position(phase="last contract", turn=3, ladders=LADDERS, warehouses={0: goods}))
+    none = max(1, 120 - 20 * (8 - doubles - singles))
+    assert advice == {"contract same-4 pepper": 127, "contract each-1": wanted, "contract none": none}
+
+
+def test_parts_of_a_point_count():
+    """When placing, the first rank is the same everywhere, and each strong card counts 0.15 points."""
+    strong = [card("red", flags="rrr/y"), card("red", flags="rrr/g"), card("yellow", flags="yyy/r")]
+    game = position(phase="place", hands={0: strong})
+    assert told(game) == {"place red": 127, "place yellow": 117, "place green": 114, "place blue": 114}
+
+
+def test_what_is_worth_as_much_is_told_from_the_action_that_is_played():
+    game = position(phase="place", hands={0: []})
+    assert told(game) == {"place red": 127, "place yellow": 120, "place green": 120, "place blue": 120}
+
+
+def test_in_a_fight_one_move_is_right_and_all_others_are_a_point_worse():
+    reds = [card("red", flags="rrr/y"), card("red", flags="rrr/g"), card("red", flags="rrr/b")]
+    game = position(
+        phase="traders", ladders=LADDERS, hands={0: [*reds[:2], "any cargo"], 1: [reds[2], "yyy/b", "yyy/g"]}
+    )
+    game.play("attack red 2 1")
+    advice = told(game)
+    assert sorted(advice.values()) == [100] * (len(advice) - 1) + [127] and len(advice) > 1
+    game.play(f"commit {reds[0]}", f"commit {reds[1]}", "commit done")
+    assert told(game) == {"defend done": 127, f"defend {reds[2]}": 100}
+
+
+def test_any_card_of_a_defence_is_better_than_none():
+    """Not to keep one is worse by more points than there are."""
+    attacker, strong = card("yellow", "red"), card("red", "yellow")
+    game = position(phase="traders", ladders=LADDERS, hands={0: [attacker, "bbb/y"], 1: [strong, "ggg/r", "ggg/b"]})
+    game.play("attack red 2 1", f"commit {attacker}", "commit done", f"defend {strong}", "defend done")
+    assert game.phase == "keep"
+    assert told(game) == {f"keep {strong}": 127, "keep none": 1}
+
+
+# Whom it is given to, and how
+
+
+@every
+@pytest.mark.parametrize("threads", [1, 2])
+def test_games_and_views_get_the_same_advice(ruleset, threads):
+    batch = batch_of(ruleset, threads=threads)
+    rows = np.arange(len(batch))
+    assert len(rows) > 2 * 32, "enough for two threads"
+    assert np.array_equal(Adviser(batch).advice(rows), advice_on(views_of(ruleset)))
+
+
+@every
+def test_neither_the_order_nor_what_was_asked_before_matters(ruleset):
+    batch, rng = batch_of(ruleset, threads=2), np.random.default_rng(4)
+    adviser, wanted = Adviser(batch), advice_on(views_of(ruleset))
+    for share in (1.0, 0.3, 0.01, 0.0, 0.7):
+        rows = rng.permutation(len(batch))[: int(share * len(batch))]
+        assert np.array_equal(adviser.advice(rows), wanted[rows])
+
+
+@every
+def test_asking_changes_nothing(ruleset):
+    """What is tried on the records is taken back to the last byte, and not even dice are rolled."""
+    batch, views = batch_of(ruleset, threads=1), views_of(ruleset)
+    before = batch.games.tobytes(), batch.mask.tobytes(), views.games.tobytes()
+    Adviser(batch).advice(np.arange(len(batch)))
+    advice_on(views)
+    assert (batch.games.tobytes(), batch.mask.tobytes(), views.games.tobytes()) == before
+
+
+@every
+def test_what_a_player_cannot_know_does_not_matter(ruleset):
+    games, _, mask, dice = decisions(ruleset)
+    twins = resample(games, games["player"], np.random.default_rng(1))
+    assert np.array_equal(advice_on(Views(ruleset, twins, mask, dice)), advice_on(views_of(ruleset)))
