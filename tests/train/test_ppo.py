@@ -16,8 +16,10 @@ torch = pytest.importorskip("torch")
 
 from borneo_train import checkpoint  # noqa: E402  # torch may be missing
 from borneo_train.ppo import Finished, Training, falling  # noqa: E402
+from borneo_train.practice import Practice  # noqa: E402
 from borneo_train.settings import Settings  # noqa: E402
 from borneo_train.tasks import TASKS  # noqa: E402
+from sb3_contrib import MaskablePPO  # noqa: E402
 
 ROLLOUT = 48 * 8
 TINY = Settings(
@@ -120,12 +122,28 @@ def test_a_tiny_training_improves_on_its_start(task, reward, tmp_path):
         assert end["high"] < start["low"]
 
 
+@pytest.mark.parametrize(("trials", "kind"), [(0, MaskablePPO), (1, Practice), (3, Practice)])
+def test_trials_decide_how_it_is_learnt(trials, kind, tmp_path):
+    learner = begin(tmp_path, trials=trials).learner
+    assert type(learner) is kind and getattr(learner, "turns", 0) == trials
+
+
+def test_a_training_by_trials_learns_and_says_so(tmp_path):
+    training = begin(tmp_path, trials=1, advisor="merchant", steps=ROLLOUT)
+    training._report = list  # the comparison with the bots takes longer than the training
+    before = training._model()
+    training.run()
+    found = read_model(tmp_path / "last")
+    assert (found.card.steps, found.card.advisor, found.card.settings["trials"]) == (ROLLOUT, "merchant", 1)
+    assert not np.array_equal(found.layers[0].weights, before.layers[0].weights) and found.trust != before.trust
+
+
 # ---------------------------------------------------------------- stopping and going on
 
 
-@pytest.mark.parametrize("opponents", ["league", "mixed"])
-def test_a_training_that_was_stopped_goes_on_as_if_it_had_not_been(opponents, tmp_path):
-    settings = {"opponents": opponents, "lessons": 500, "players": "3,5", "advisor": "merchant"}
+@pytest.mark.parametrize(("opponents", "trials"), [("league", 0), ("mixed", 0), ("league", 1)])
+def test_a_training_that_was_stopped_goes_on_as_if_it_had_not_been(opponents, trials, tmp_path):
+    settings = {"opponents": opponents, "lessons": 500, "players": "3,5", "advisor": "merchant", "trials": trials}
     begin(tmp_path / "whole", **settings).run()
     training = begin(tmp_path / "stopped", **settings)
     training._on_rollout_start = stop_after(training, 2)
@@ -268,6 +286,11 @@ def test_without_a_training_there_is_nothing_to_resume(tmp_path):
         ({"against": "nobody"}, "there is no agent 'nobody'"),
         ({"device": "abacus"}, "--device is cpu or cuda, not 'abacus'"),
         ({"edition": "dice"}, "--edition 'dice' is not known; use one of"),
+        ({"advisor": "climber"}, "--advisor 'climber' is not known; use one of merchant"),
+        ({"reward": "luck"}, "--reward 'luck' is not known; use one of win, .*, chances"),
+        ({"trials": -1}, "--trials is a number of turns, or 0 for none, not -1"),
+        ({"trials": 1, "task": "ranks"}, "judged by the chance to win: use --task win with them, or --trials 0"),
+        ({"trials": 2, "task": "contracts"}, "judged by the chance to win: use --task win with them, or --trials 0"),
     ],
 )
 def test_settings_that_make_no_sense(changes, complaint, tmp_path):
