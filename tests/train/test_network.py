@@ -3,13 +3,18 @@
 import numpy as np
 import pytest
 import torch
+from borneo_agents.advice import PER_POINT, advice_on
 from borneo_agents.merchant import Merchant
+from borneo_agents.model import Model
 from borneo_train.facts import action_facts
-from borneo_train.network import ByFacts, TablePolicy, usual_scale
+from borneo_train.network import ByFacts, Network, TablePolicy, usual_scale
 from bot_games import decisions
+from gymnasium import spaces
+from networks import card
 
 from borneo_env import Ruleset, resample
-from borneo_env.engine.batch import state
+from borneo_env.agent import Views
+from borneo_env.engine.batch import observe, state
 from borneo_env.engine.observe import length
 from borneo_env.engine.state import slots_of
 from borneo_env.vector import Seats, seat_spaces
@@ -95,6 +100,60 @@ def test_layers_have_the_widths_that_were_asked_for(edition):
     assert [layer.weights.shape for layer in policy.actor_layers()] == [
         (10, known), *[(10, 10)] * 3, (policy.action_space.n, 10)
     ]  # fmt: skip
+
+
+# ---------------------------------------------------------------- advice
+
+
+def advised_learner(edition, whole_table):
+    """A network with random weights that is told the advice, and decisions of whole games as it sees them."""
+    ruleset = Ruleset(edition)
+    games, views, masks, dice = decisions(ruleset)
+    shown = state(ruleset, games, games["player"]) if whole_table else observe(ruleset, games, games["player"])
+    advice = advice_on(Views(ruleset, views, masks, dice))
+    plain, actions = seat_spaces(ruleset, "int8", whole_table)
+    space = spaces.Box(-2, 127, (plain.shape[0] + int(actions.n),), np.int8)
+    torch.manual_seed(1)
+    scale = np.full(plain.shape, 0.2, np.float32)
+    policy = TablePolicy(
+        space, actions, lambda _: 1e-2, edition=edition, scale=scale, actor=(16, 2), critic=(12, 3), advised=True
+    )
+    return policy, np.concatenate([shown, advice], 1), masks
+
+
+@editions
+@pytest.mark.parametrize("whole_table", [True, False])
+def test_a_new_learner_plays_what_it_is_advised(edition, whole_table):
+    policy, shown, masks = advised_learner(edition, whole_table)
+    with torch.no_grad():
+        probs = policy.get_distribution(torch.from_numpy(shown), masks).distribution.probs.numpy()
+    advised = shown[:, -masks.shape[1] :].argmax(1)
+    assert (probs.argmax(1) == advised).mean() > 0.98
+    assert policy.trust_so_far == 3.0
+    assert 0.5 < probs.max(1).mean() < 0.99, "and tries something else now and then"
+
+
+@editions
+@pytest.mark.parametrize("whole_table", [True, False])
+def test_an_advised_learner_is_the_same_in_a_file_and_as_an_opponent(edition, whole_table):
+    """Which are shown the observation and the advice, and nothing between them."""
+    policy, shown, masks = advised_learner(edition, whole_table)
+    with torch.no_grad():
+        for weights in policy.parameters():
+            weights.normal_(0, 0.3)
+        policy.trust.fill_(1.7)
+        features = policy.extract_features(torch.from_numpy(shown))
+        wanted = policy.logits(features, policy.mlp_extractor.forward_actor(features)).numpy()
+    known, told = length(slots_of(Ruleset(edition))), masks.shape[1]
+    seen = np.concatenate([shown[:, :known], shown[:, -told:]], 1)
+    model = Model(card(edition, advisor="merchant"), policy.actor_layers(), policy.trust_so_far)
+    opponent = Network(torch.device("cpu"))
+    opponent.load(model)
+    assert model.trust == pytest.approx(1.7)
+    assert np.abs(model.logits(seen) - wanted).max() < 2e-5 * np.abs(wanted).max()
+    assert np.abs(opponent._logits(torch.from_numpy(seen).float()).numpy() - wanted).max() < 2e-5 * np.abs(wanted).max()
+    untold = Model(model.card, model.layers).logits(seen)
+    np.testing.assert_allclose(model.logits(seen) - untold, 1.7 / PER_POINT * shown[:, -told:], atol=1e-3)
 
 
 # ---------------------------------------------------------------- facts

@@ -9,6 +9,7 @@ from borneo_agents.bot import CLIMBER, CONTRACTOR, MERCHANT
 from borneo_agents.climber import Climber
 from borneo_agents.contractor import Contractor
 from borneo_agents.merchant import Merchant
+from borneo_agents.trials import Trials
 from borneo_train.opponents import CASTS, CURRENT, EARLIER, FIRST_NETWORK, Cast
 from borneo_train.vec_env import LEARNER, BorneoVecEnv
 from playing import pick, totals
@@ -544,3 +545,38 @@ def test_advice_follows_what_is_seen(whole_table):
         shown, without = games.step(actions)[0], plain.step(actions)[0]
     asked = [seen for seen in told if seen.shape[1] == 969 + 370]
     assert asked and all((seen[:, 969:].max(1) == ADVISED).all() for seen in asked)
+
+
+# ---------------------------------------------------------------- trials
+
+
+def test_trials_are_made_in_the_games_of_every_place():
+    """At all tables, whoever sits there; nothing is touched."""
+    games = BorneoVecEnv(70, Cast("merchant"), players=(3, 4, 5), seed=1)
+    games.reset()
+    for step in range(6):
+        masks = games.action_masks()
+        wanted = masks & (np.random.default_rng(step).random(masks.shape) < 0.6)
+        before = [table.batch.games.tobytes() for table in games.tables]
+        worth = games.worth(wanted, 1)
+        assert [table.batch.games.tobytes() for table in games.tables] == before
+        assert worth.shape == masks.shape and not worth[~wanted].any()
+        for i, (table, row) in enumerate(places(games)):
+            alone = Batch(1, table.ruleset, finished="hold")
+            alone.games[0] = table.batch.games[row]
+            alone.refresh()
+            assert np.array_equal(Trials(alone).worth(wanted[i : i + 1], 1)[0], worth[i])
+        games.step(masks.argmax(1))
+
+
+def test_advice_and_trials_are_of_the_games_that_were_taken_up():
+    """Not of those before."""
+    first, other = (BorneoVecEnv(8, Cast("merchant"), players=(4,), advised=True, seed=seed) for seed in (1, 2))
+    shown = first.reset().copy(), other.reset().copy()
+    wanted = first.action_masks()
+    worth = first.worth(wanted, 1)
+    other.worth(other.action_masks(), 1)
+    (table,), (here,) = first.tables, other.tables
+    here.go_on(table.batch.copy(), table.seat, table.seated)
+    assert not np.array_equal(*shown) and np.array_equal(other.observations(), shown[0])
+    assert np.array_equal(other.worth(wanted, 1), worth)
