@@ -1,7 +1,8 @@
 """Model files: a trained policy as weights (safetensors) and a card (JSON) in one folder. Nothing is ever unpickled.
 
 The network leads from the observation to one number for each action: layers of one width, each normed and rectified
-and, but for the first, added to what came before it; then one plain layer.
+and, but for the first, added to what came before it; then one plain layer. A policy that is briefed adds what a small
+network makes of the notes on each option (see `borneo_agents.briefing`).
 """
 
 from __future__ import annotations
@@ -19,17 +20,16 @@ from numpy.typing import NDArray
 from safetensors import SafetensorError
 from safetensors.numpy import load, save_file
 
-from borneo_agents.advice import PER_POINT
+from borneo_agents.briefing import NOTES
 from borneo_env.engine.actions import ACTION_VERSION, action_table
+from borneo_env.engine.game import MAX_OPTIONS
 from borneo_env.engine.observe import OBSERVATION_VERSION, length
 from borneo_env.engine.state import slots_of
 from borneo_env.ruleset import EDITIONS, PLAYER_COUNTS, Ruleset
 
-FORMAT = "borneo-policy/1"
+FORMAT = "borneo-policy/2"
 WEIGHTS, CARD = "model.safetensors", "card.json"
-TRUST = "trust"  # the tensor of a policy with an advisor
-NO_TRUST = np.zeros(1, np.float32)
-ADVISOR = "merchant"  # the only one there is
+JUDGE = "judge."  # how names of tensors begin that a policy has if it is briefed
 NORM_EPSILON = np.float32(1e-5)  # keeps a norm from dividing by nothing
 LARGEST_WEIGHTS, LARGEST_CARD = 256 * 2**20, 2**20  # bytes; no policy of ours comes near
 MOST_LIKED = np.float32(1e30)  # likings beyond are cut, so that two of them still have a difference
@@ -47,6 +47,20 @@ class Layer(NamedTuple):
 
 
 Layers = list[Layer]
+
+
+class Judge(NamedTuple):
+    """Judges an option by the notes on it and by the last values of the layers. In the file: judge.notes, ..."""
+
+    notes: Floats  # (judges, notes)
+    context: Floats  # (judges, width)
+    actions: Floats  # (actions, judges): what is added for each action
+    hidden: Floats  # (judges, judges)
+    biases: Floats  # (judges,)
+    last: Floats  # (judges,)
+    direct: Floats  # (notes,): how much each note counts by itself
+
+
 PLAIN, NORMED = Layer._fields[:2], Layer._fields  # the parts of the last layer, and of all others
 
 
@@ -61,7 +75,7 @@ class ModelCard:
     edition: str  # of the rules it was trained for
     players: list[int]  # player counts it was trained for
     task: str  # what it was trained to do
-    advisor: str  # ADVISOR, if it is told what the merchant thinks of every action, or nothing
+    briefed: bool  # whether it is told about its options
     steps: int  # decisions of the learner in training
     seed: int
     command: str  # that trains it
@@ -79,23 +93,39 @@ class Model:
 
     card: ModelCard
     layers: Layers
-    trust: float = 0.0  # how much more it likes an action for each point that the advisor likes it more
+    judge: Judge | None = None  # of a policy that is briefed
 
-    def logits(self, observations: NDArray[Any]) -> Floats:
+    def logits(self, shown: NDArray[Any], mask: NDArray[np.bool_]) -> Floats:
         """(n, actions): how much the policy likes each action, legal or not.
 
-        A policy with an advisor wants observations followed by the advice, see `borneo_agents.advice`.
+        `shown` are observations, followed by the notes on the options if it is briefed.
         """
-        values = observations.astype(np.float32)
+        seen = self.layers[0].weights.shape[1]
+        values = shown[:, :seen].astype(np.float32)
         with np.errstate(over="ignore", invalid="ignore"):  # a strange file may lead anywhere: see `_liked`
             for number, layer in enumerate(self.layers[:-1]):
                 found = np.maximum(_normed(values @ layer.weights.T + layer.biases, layer), 0)
                 values = values + found if number else found
             last = self.layers[-1]
             logits: Floats = values @ last.weights.T + last.biases
-        if self.card.advisor:
-            logits += np.float32(self.trust / PER_POINT) * observations[:, -len(last.biases) :]
+            if self.judge is not None:
+                rows, actions, notes = notes_on_options(shown[:, seen:], mask)
+                logits[rows, actions] += _judged(self.judge, values, rows, actions, notes)
         return logits
+
+
+def notes_on_options(notes: NDArray[Any], mask: NDArray[np.bool_]) -> tuple[NDArray[np.intp], NDArray[np.intp], Floats]:
+    """All legal actions of all decisions: the decisions they belong to, which they are, and the notes on them."""
+    rows, actions = np.nonzero(mask)
+    place = (mask.cumsum(1) - 1)[rows, actions]
+    return rows, actions, notes.reshape(len(mask), MAX_OPTIONS, NOTES)[rows, place].astype(np.float32)
+
+
+def _judged(judge: Judge, values: Floats, rows: NDArray[np.intp], actions: NDArray[np.intp], notes: Floats) -> Floats:
+    first = np.maximum(notes @ judge.notes.T + (values @ judge.context.T)[rows] + judge.actions[actions], 0)
+    second = np.maximum(first @ judge.hidden.T + judge.biases, 0)
+    judged: Floats = second @ judge.last + notes @ judge.direct
+    return judged
 
 
 def _normed(values: Floats, layer: Layer) -> Floats:
@@ -145,8 +175,10 @@ def write_model(folder: str | Path, model: Model) -> None:
         for part, tensor in layer._asdict().items()
         if tensor is not None
     }
-    if model.card.advisor:
-        tensors[TRUST] = np.array([model.trust], np.float32)
+    if model.judge is not None:
+        tensors |= {
+            JUDGE + part: np.ascontiguousarray(tensor, np.float32) for part, tensor in model.judge._asdict().items()
+        }
     save_file(tensors, folder / WEIGHTS)
     (folder / CARD).write_text(json.dumps(asdict(model.card), indent=2) + "\n", encoding="utf-8")
 
@@ -177,8 +209,6 @@ def read_card(path: Path) -> ModelCard:
             raise _refusal(path, f"{entry.name} should be of type {entry.type}, not {in_short(about.get(entry.name))}")
     if about["edition"] not in EDITIONS:
         raise _refusal(path, f"the edition should be {' or '.join(EDITIONS)}, not {in_short(about['edition'])}")
-    if about["advisor"] not in ("", ADVISOR):
-        raise _refusal(path, f"the advisor should be empty or {ADVISOR}, not {in_short(about['advisor'])}")
     if not about["players"] or not set(about["players"]) <= set(PLAYER_COUNTS):
         raise _refusal(path, f"players should be a list of 3, 4 and 5, not {in_short(about['players'])}")
     return ModelCard(**{entry.name: about[entry.name] for entry in fields(ModelCard)})
@@ -190,6 +220,7 @@ VERSIONS = {"format": FORMAT, "observation_version": OBSERVATION_VERSION, "actio
 # Whether a value from JSON is of the type of a card's field.
 KINDS: dict[str, Callable[[Any], bool]] = {
     "str": lambda value: type(value) is str,
+    "bool": lambda value: type(value) is bool,
     "int": lambda value: type(value) is int,  # bool is a kind of int elsewhere
     "list[int]": lambda value: type(value) is list and all(type(one) is int for one in value),
     "list[dict[str, Any]]": lambda value: type(value) is list and all(type(one) is dict for one in value),
@@ -198,16 +229,17 @@ KINDS: dict[str, Callable[[Any], bool]] = {
 }
 
 
-def _read_weights(path: Path, card: ModelCard) -> tuple[Layers, float]:
-    """The layers in a file, and the trust: shapes that fit each other and the game, and no number that is none."""
+def _read_weights(path: Path, card: ModelCard) -> tuple[Layers, Judge | None]:
+    """The layers in a file, and the judge: shapes that fit each other and the game, and no number that is none."""
     data = _read(path, LARGEST_WEIGHTS)
     try:
         tensors: dict[str, NDArray[Any]] = load(data)
     except (SafetensorError, ValueError, KeyError, OverflowError) as error:
         raise _refusal(path, f"is no safetensors file of float32 or float16 numbers: {str(error)[:200]!r}") from None
-    trust = tensors.pop(TRUST, None) if card.advisor else NO_TRUST
-    if trust is None or trust.shape != (1,) or trust.dtype != np.float32 or not np.isfinite(trust).all():
-        raise _refusal(path, f"of a policy with an advisor it should hold {TRUST}, one number of type float32")
+    of_judge = {part: tensors.pop(JUDGE + part, None) for part in Judge._fields} if card.briefed else {}
+    if any(tensor is None for tensor in of_judge.values()):
+        wanted = ", ".join(JUDGE + part for part in Judge._fields)
+        raise _refusal(path, f"of a policy that is briefed it should hold {wanted}")
     last = len(tensors) // len(NORMED)
     parts = [NORMED] * last + [PLAIN]
     names = [[f"{number}.{part}" for part in layer] for number, layer in enumerate(parts)]
@@ -218,16 +250,31 @@ def _read_weights(path: Path, card: ModelCard) -> tuple[Layers, float]:
             f"only one, weights and biases alone, not {in_short(sorted(tensors))}",
         )
     _check_tensors(path, tensors, last, card)
-    return [Layer(*(tensors[name].astype(np.float32) for name in layer)) for layer in names], float(trust[0])
+    judge = _checked_judge(path, of_judge, tensors["0.biases"].size, card) if card.briefed else None
+    return [Layer(*(tensors[name].astype(np.float32) for name in layer)) for layer in names], judge
+
+
+def _checked_judge(path: Path, parts: dict[str, Any], width: int, card: ModelCard) -> Judge:
+    judges, actions = max(1, parts["biases"].size), len(action_table(slots_of(Ruleset(card.edition))))
+    shapes = (judges, NOTES), (judges, width), (actions, judges), (judges, judges), (judges,), (judges,), (NOTES,)
+    for part, shape in zip(Judge._fields, shapes, strict=True):
+        _check_numbers(path, JUDGE + part, parts[part])
+        if parts[part].shape != shape:
+            raise _refusal(path, f"{JUDGE}{part} should be of shape {shape}, not {in_short(parts[part].shape)}")
+    return Judge(*(parts[part].astype(np.float32) for part in Judge._fields))
+
+
+def _check_numbers(path: Path, name: str, tensor: NDArray[Any]) -> None:
+    if tensor.dtype not in (np.float32, np.float16) or not np.isfinite(tensor).all():
+        raise _refusal(path, f"{name} should hold finite numbers of type float32 or float16")
 
 
 def _check_tensors(path: Path, tensors: dict[str, NDArray[Any]], last: int, card: ModelCard) -> None:
     slots = slots_of(Ruleset(card.edition))
     width, outputs = max(1, tensors["0.biases"].size), len(action_table(slots))
-    inputs = length(slots) + (outputs if card.advisor else 0)
+    inputs = length(slots)
     for name, tensor in sorted(tensors.items()):
-        if tensor.dtype not in (np.float32, np.float16) or not np.isfinite(tensor).all():
-            raise _refusal(path, f"{name} should hold finite numbers of type float32 or float16")
+        _check_numbers(path, name, tensor)
         number, part = name.split(".")
         shape: tuple[int, ...] = (width if int(number) < last else outputs,)
         if part == "weights":

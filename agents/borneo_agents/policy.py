@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from borneo_agents.advice import advice_on
+from borneo_agents.briefing import brief_on
 from borneo_agents.model import Model, ModelError, best_actions, drawn_actions, odds_of, read_model
 from borneo_env.agent import UnknownAgent, Views
 
@@ -36,8 +36,8 @@ class Policy:
     @property
     def fingerprint(self) -> bytes:
         """What the arena knows a policy by: games of two trainings must not be mixed."""
-        numbers = b"".join(part.tobytes() for layer in self.model.layers for part in layer if part is not None)
-        return hashlib.sha256(numbers + str(self.model.trust).encode()).digest()
+        parts = [part for layer in (*self.model.layers, self.model.judge or ()) for part in layer if part is not None]
+        return hashlib.sha256(b"".join(part.tobytes() for part in parts)).digest()
 
     def act(self, views: Views) -> NDArray[np.int64]:
         """An action for each view."""
@@ -54,10 +54,10 @@ class Policy:
         edition = self.model.card.edition
         if views.ruleset.edition != edition:
             raise ModelError(f"the policy was trained for the {edition} edition, not for {views.ruleset.name}")
-        return self.model.logits(self._seen(views))
+        return self.model.logits(self._shown(views), views.mask)
 
-    def _seen(self, views: Views) -> NDArray[np.int8]:
-        """What the network is shown: observations, and behind them the advice, if it has an advisor."""
-        if not self.model.card.advisor:
+    def _shown(self, views: Views) -> NDArray[np.int8]:
+        """What the network is shown: observations, and behind them the notes on the options, if it is briefed."""
+        if self.model.judge is None:
             return views.observe()
-        return np.concatenate([views.observe(), advice_on(views)], 1)
+        return np.concatenate([views.observe(), brief_on(views)], 1)

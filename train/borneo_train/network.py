@@ -6,14 +6,15 @@ positions better then, and the actor learns from its judgement (asymmetric actor
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
 import numpy as np
 import torch
-from borneo_agents.advice import ADVISED, PER_POINT
+from borneo_agents.briefing import ADVICE, CHANCE, ENDS_TURN, NOTES, PER_CHANCE, PER_FACT, PER_POINT
 from borneo_agents.merchant import Merchant
-from borneo_agents.model import Layer, Layers, Model
+from borneo_agents.model import Judge, Layer, Layers, Model
 from numpy.typing import NDArray
 from sb3_contrib import MaskablePPO
 from sb3_contrib.common.maskable.distributions import MaskableDistribution
@@ -21,6 +22,7 @@ from sb3_contrib.common.maskable.policies import MaskableActorCriticPolicy
 from torch import nn
 from torch.nn import functional
 
+from borneo_env.engine.game import MAX_OPTIONS
 from borneo_env.engine.observe import length
 from borneo_env.engine.state import slots_of
 from borneo_env.ruleset import PLAYER_COUNTS, Ruleset
@@ -29,6 +31,7 @@ from borneo_train.facts import action_facts
 
 Floats = NDArray[np.float32]
 SCALE_GAMES, SCALE_STEPS = 64, 60
+LEAST_JUDGES = 16  # numbers between the notes on an option and what comes of them; else a quarter of the width
 FIRST_TRUST = 3.0  # twenty times the odds for each point that an action is worth more to the merchant
 
 
@@ -75,33 +78,80 @@ class Tower(nn.Module):
 
 
 class Towers(nn.Module):
-    """Actor and critic up to their last layers: the actor sees the first numbers, and the advice at the end."""
+    """Actor and critic up to their last layers: the actor sees the first numbers, the critic all that have a scale."""
 
-    def __init__(self, seen: int, advice: int, scale: Floats, actor: tuple[int, int], critic: tuple[int, int]) -> None:
+    def __init__(self, seen: int, scale: Floats, actor: tuple[int, int], critic: tuple[int, int]) -> None:
         super().__init__()
-        self.seen, self.advice = seen, advice
+        self.seen, self.known = seen, len(scale)
         self.latent_dim_pi, self.latent_dim_vf = actor[0], critic[0]
-        self.actor = Tower(np.concatenate([scale[:seen], scale[len(scale) - advice :]]), *actor)
+        self.actor = Tower(scale[:seen], *actor)
         self.critic = Tower(scale, *critic)
 
     def forward(self, features: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         return self.forward_actor(features), self.forward_critic(features)
 
     def forward_actor(self, features: torch.Tensor) -> torch.Tensor:
-        advice = features[:, features.shape[1] - self.advice :]
-        latent: torch.Tensor = self.actor(torch.cat([features[:, : self.seen], advice], 1))
+        latent: torch.Tensor = self.actor(features[:, : self.seen])
         return latent
 
     def forward_critic(self, features: torch.Tensor) -> torch.Tensor:
-        latent: torch.Tensor = self.critic(features)
+        latent: torch.Tensor = self.critic(features[:, : self.known])
         return latent
+
+
+class OptionJudge(nn.Module):
+    """A number for each legal action, from the notes on it and what the tower makes of the position."""
+
+    facts: torch.Tensor
+    scale: torch.Tensor
+
+    def __init__(self, inputs: int, facts: Floats) -> None:
+        super().__init__()
+        judges = max(LEAST_JUDGES, inputs // 4)
+        scale = np.full(NOTES, 1 / PER_FACT, np.float32)
+        scale[[ADVICE, CHANCE, ENDS_TURN]] = 1 / PER_POINT, 10 / PER_CHANCE, 1
+        self.register_buffer("facts", torch.tensor(facts))
+        self.register_buffer("scale", torch.tensor(scale))
+        self.notes = nn.Linear(NOTES, judges, bias=False)
+        self.context = nn.Linear(inputs, judges, bias=False)
+        self.common = nn.Linear(facts.shape[1], judges)
+        self.own = nn.Parameter(torch.zeros(len(facts), judges))
+        self.hidden = nn.Linear(judges, judges)
+        self.last = nn.Linear(judges, 1, bias=False)
+        nn.init.orthogonal_(self.last.weight, 0.01)
+        self.direct = nn.Parameter(torch.zeros(NOTES))
+        with torch.no_grad():
+            self.direct[ADVICE] = FIRST_TRUST
+
+    def forward(self, latent: torch.Tensor, notes: torch.Tensor, masks: torch.Tensor) -> torch.Tensor:
+        return judged(self.parts(), latent, notes, masks)
+
+    def parts(self) -> list[torch.Tensor]:
+        """Those of `Judge`: on notes as they are, with the facts multiplied in."""
+        actions = self.common(self.facts) + self.own
+        notes, direct = self.notes.weight * self.scale, self.direct * self.scale
+        hidden, last = self.hidden, self.last.weight.flatten()
+        return [notes, self.context.weight, actions, hidden.weight, hidden.bias, last, direct]
+
+
+def judged(
+    parts: Sequence[torch.Tensor], latent: torch.Tensor, notes: torch.Tensor, masks: torch.Tensor
+) -> torch.Tensor:
+    """(n, actions): a number for each legal action, 0 for all others; `parts` are those of `Judge`."""
+    of_notes, context, of_actions, hidden, biases, last, direct = parts
+    rows, actions = masks.nonzero(as_tuple=True)
+    place = (masks.cumsum(1) - 1)[rows, actions]
+    told = notes.reshape(len(notes), MAX_OPTIONS, NOTES)[rows, place]
+    first = functional.relu(told @ of_notes.T + (latent @ context.T)[rows] + of_actions[actions])
+    values = functional.relu(functional.linear(first, hidden, biases)) @ last + told @ direct
+    return torch.zeros(masks.shape, device=latent.device).index_put((rows, actions), values)
 
 
 class TablePolicy(MaskableActorCriticPolicy):
     """MaskablePPO's policy with an actor that sees a seat's observation and a critic that sees all it is given.
 
-    `actor` and `critic` are width and number of their layers. If it is `advised`, the last numbers it is given are the
-    advice, which it trusts at first (residual policy learning).
+    `actor` and `critic` are width and number of their layers. If it is `briefed`, the last numbers it is given are
+    notes on its options, of which it trusts the merchant's opinion at first (residual policy learning).
     """
 
     mlp_extractor: Towers  # type: ignore[assignment]  # instead of layers that know no norms
@@ -114,23 +164,21 @@ class TablePolicy(MaskableActorCriticPolicy):
         scale: Floats,
         actor: tuple[int, int],
         critic: tuple[int, int],
-        advised: bool = False,
+        briefed: bool = False,
         **kwargs: Any,
     ) -> None:
-        self._edition, self._scale, self._actor, self._critic, self.advised = edition, scale, actor, critic, advised
+        self._edition, self._scale, self._actor, self._critic, self.briefed = edition, scale, actor, critic, briefed
         super().__init__(*args, **kwargs)
 
     def _build_mlp_extractor(self) -> None:
         seen = length(slots_of(Ruleset(self._edition)))
-        advice = int(self.action_space.n) if self.advised else 0  # type: ignore[attr-defined]
-        scale = np.concatenate([self._scale, np.full(advice, 1 / ADVISED, np.float32)])
-        self.mlp_extractor = Towers(seen, advice, scale, self._actor, self._critic)
+        self.mlp_extractor = Towers(seen, self._scale, self._actor, self._critic)
 
     def _build(self, lr_schedule: Any) -> None:
         super()._build(lr_schedule)
         self.action_net = ByFacts(self._actor[0], action_facts(self._edition))
-        if self.advised:
-            self.trust = nn.Parameter(torch.tensor([FIRST_TRUST]))
+        if self.briefed:
+            self.judge = OptionJudge(self._actor[0], action_facts(self._edition))
         self.optimizer = self.optimizer_class(
             self.parameters(),
             lr=lr_schedule(1),  # type: ignore[call-arg]  # all optimizers have one
@@ -160,20 +208,25 @@ class TablePolicy(MaskableActorCriticPolicy):
         features = self.extract_features(obs)
         assert isinstance(features, torch.Tensor)  # both towers have the same
         latent_actor, latent_critic = self.mlp_extractor(features)
-        distribution = self.action_dist.proba_distribution(action_logits=self.logits(features, latent_actor))
+        masks = None if action_masks is None else torch.as_tensor(action_masks, device=features.device).bool()
+        distribution = self.action_dist.proba_distribution(action_logits=self.logits(features, latent_actor, masks))
         if action_masks is not None:
             distribution.apply_masking(action_masks)
         return self.value_net(latent_critic), distribution
 
-    def logits(self, features: torch.Tensor, latent_actor: torch.Tensor) -> torch.Tensor:
+    def logits(self, features: torch.Tensor, latent_actor: torch.Tensor, masks: torch.Tensor | None) -> torch.Tensor:
         """How much each action is liked."""
         liked: torch.Tensor = self.action_net(latent_actor)
-        return liked + self.trust / PER_POINT * features[:, -liked.shape[1] :] if self.advised else liked
+        if not self.briefed:
+            return liked
+        assert masks is not None, "notes on options are of no use without knowing which actions are legal"
+        judged: torch.Tensor = self.judge(latent_actor, features[:, self.mlp_extractor.known :], masks)
+        return liked + judged
 
-    @property
-    def trust_so_far(self) -> float:
-        """How much the advice counts, 0 if there is none."""
-        return self.trust.item() if self.advised else 0.0
+    @torch.no_grad()
+    def judge_parts(self) -> Judge | None:
+        """The judge of options as a model file holds it, if there is one."""
+        return Judge(*map(_array, self.judge.parts())) if self.briefed else None
 
     @torch.no_grad()
     def actor_layers(self) -> Layers:
@@ -204,7 +257,7 @@ class Network:
 
     def load(self, model: Model) -> None:
         """Be this model from now on."""
-        self._trust = model.trust if model.card.advisor else None
+        self._judge = [torch.from_numpy(part).to(self._device) for part in model.judge or ()]
         self._layers = [
             [torch.from_numpy(part).to(self._device) for part in layer if part is not None] for layer in model.layers
         ]
@@ -215,24 +268,23 @@ class Network:
     ) -> NDArray[np.int64]:
         """A legal action for each decision."""
         legal = torch.from_numpy(masks).to(self._device)
-        logits = self._logits(torch.from_numpy(observations).to(self._device).float())
+        logits = self._logits(torch.from_numpy(observations).to(self._device).float(), legal)
         odds = torch.softmax(logits.masked_fill_(~legal, -torch.inf), 1)
         point = torch.from_numpy((dice >> np.uint64(40)).astype(np.float32) * np.float32(2.0**-24)).to(self._device)
         heap = odds.cumsum(1)
         actions: NDArray[np.int64] = (heap > (point * heap[:, -1])[:, None]).int().argmax(1).cpu().numpy()
         return actions
 
-    def _logits(self, observations: torch.Tensor) -> torch.Tensor:
-        values = observations
+    def _logits(self, shown: torch.Tensor, legal: torch.Tensor) -> torch.Tensor:
+        seen = self._layers[0][0].shape[1]
+        values = shown[:, :seen]
         for number, (weights, biases, gain, shift) in enumerate(self._layers[:-1]):
             normed = functional.layer_norm(functional.linear(values, weights, biases), gain.shape, gain, shift)
             found = functional.relu(normed)
             values = values + found if number else found
         weights, biases = self._layers[-1]
         logits = functional.linear(values, weights, biases)
-        if self._trust is None:
-            return logits
-        return logits + self._trust / PER_POINT * observations[:, -logits.shape[1] :]
+        return logits + judged(self._judge, values, shown[:, seen:], legal) if self._judge else logits
 
 
 @cache

@@ -20,7 +20,7 @@ from typing import Any
 
 import torch
 import typer
-from borneo_agents.model import ADVISOR, Model, ModelCard, read_model, write_model
+from borneo_agents.model import Model, ModelCard, read_model, write_model
 from borneo_agents.policy import Policy
 from rich.console import Console
 from sb3_contrib import MaskablePPO
@@ -127,7 +127,7 @@ class Training(BaseCallback):
             players=self.counts,
             reward=self.reward,
             whole_table=settings.whole_table,
-            advised=bool(settings.advisor),
+            briefed=settings.briefed,
             seed=settings.seed,
             edition=settings.edition,
         )
@@ -150,7 +150,7 @@ class Training(BaseCallback):
             policy_kwargs={
                 "edition": settings.edition,
                 "scale": usual_scale(settings.edition, settings.whole_table),
-                "advised": bool(settings.advisor),
+                "briefed": settings.briefed,
                 "actor": shape(settings.actor, "--actor"),
                 "critic": shape(settings.critic, "--critic"),
             },
@@ -224,7 +224,7 @@ class Training(BaseCallback):
             settings.games // LESSON_SHARE,
             reward=self.reward,
             whole_table=settings.whole_table,
-            advised=bool(settings.advisor),
+            briefed=settings.briefed,
             seed=settings.seed + 1,  # other games than those it will play itself
             device=self.learner.device,
         )
@@ -329,14 +329,14 @@ class Training(BaseCallback):
     def _model(self) -> Model:
         """The learner as it is now."""
         policy = policy_of(self.learner)
-        return Model(self._card(), policy.actor_layers(), policy.trust_so_far)
+        return Model(self._card(), policy.actor_layers(), policy.judge_parts())
 
     def _card(self) -> ModelCard:
         return ModelCard(
             edition=self.settings.edition,
             players=self.counts,
             task=self.settings.task,
-            advisor=self.settings.advisor,
+            briefed=self.settings.briefed,
             steps=self.learner.num_timesteps,
             seed=self.settings.seed,
             command=self.command,
@@ -351,7 +351,6 @@ def check(settings: Settings) -> None:
         "task": TASKS,
         "reward": ("", *REWARDS),
         "opponents": CASTS,
-        "advisor": ("", ADVISOR),
         "edition": EDITIONS,
     }
     for name, known in choices.items():

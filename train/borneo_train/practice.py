@@ -102,5 +102,5 @@ class Practice(MaskablePPO):
         policy = policy_of(self)
         features = policy.extract_features(observations)
         assert isinstance(features, torch.Tensor)  # both towers have the same
-        liked = policy.logits(features, policy.mlp_extractor.forward_actor(features))
+        liked = policy.logits(features, policy.mlp_extractor.forward_actor(features), masks)
         return torch.log_softmax(liked.masked_fill(~masks, -torch.inf), 1)

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Any, Protocol
 
 import numpy as np
-from borneo_agents.advice import Adviser
+from borneo_agents.briefing import NOTES, Briefing
 from borneo_agents.scripted import NO_BOT, Bots
 from borneo_agents.trials import Trials
 from gymnasium import spaces
@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from stable_baselines3.common.vec_env.base_vec_env import VecEnv, VecEnvIndices, VecEnvStepReturn
 
 from borneo_env.engine.batch import Batch
-from borneo_env.engine.observe import LARGEST, SMALLEST
+from borneo_env.engine.game import MAX_OPTIONS
 from borneo_env.rewards import Reward
 from borneo_env.ruleset import Ruleset
 from borneo_env.vector import Seats, seat_spaces
@@ -34,8 +34,8 @@ class Table(Seats):
     def __init__(self, size: int, ruleset: Ruleset, cast: Cast, rng: np.random.Generator, **settings: Any) -> None:
         self._cast = cast
         self._rng = rng
-        self._bots: Bots | None = None  # made with the batch, and so is the adviser
-        self._adviser: Adviser | None = None
+        self._bots: Bots | None = None  # made with the batch, and so are the next two
+        self._briefing: Briefing | None = None
         self._trials: Trials | None = None
         super().__init__(size, ruleset, **settings)
 
@@ -51,7 +51,7 @@ class Table(Seats):
         self.batch = batch
         self.seat[:] = seat
         self._sit(np.arange(len(self)), seated)
-        self._bots = self._adviser = self._trials = None
+        self._bots = self._briefing = self._trials = None
         self._observe(self.observation)
 
     def _take_seats(self, chosen: NDArray[np.bool_]) -> None:
@@ -70,11 +70,11 @@ class Table(Seats):
             self._bots = Bots(self.batch)
         self._bots.play(self._kinds, rows)
 
-    def advice(self, rows: NDArray[np.intp]) -> NDArray[np.int8]:
-        """(rows, actions): what the merchant thinks of every action in some games."""
-        if self._adviser is None:
-            self._adviser = Adviser(self.batch)
-        return self._adviser.advice(rows)
+    def notes(self, rows: NDArray[np.intp]) -> NDArray[np.int8]:
+        """(rows, numbers): what there is to know about every option in some games, see `borneo_agents.briefing`."""
+        if self._briefing is None:
+            self._briefing = Briefing(self.batch)
+        return self._briefing.notes(rows)
 
     def worth(self, wanted: NDArray[np.bool_], turns: int) -> NDArray[np.float32]:
         """(games, actions): chances to win after the actions that are wanted, see `borneo_agents.trials`."""
@@ -105,7 +105,7 @@ class BorneoVecEnv(VecEnv):
         players: the player counts.
         reward: a name from `borneo_env.rewards`, or a function.
         whole_table: observe the whole table, secrets included; the first numbers are what the seat knows.
-        advised: observations are followed by what the merchant thinks of every action (see `borneo_agents.advice`).
+        briefed: observations are followed by notes on every option (see `borneo_agents.briefing`).
         seed: decides deals, seats and opponents.
     """
 
@@ -118,7 +118,7 @@ class BorneoVecEnv(VecEnv):
         players: Sequence[int] = (3, 4, 5),
         reward: str | Reward = "win",
         whole_table: bool = True,
-        advised: bool = False,
+        briefed: bool = False,
         seed: int = 0,
         threads: int | None = None,
         **fields: Any,
@@ -144,10 +144,10 @@ class BorneoVecEnv(VecEnv):
         ]
         self._ends = np.cumsum(sizes)[:-1]
         self._infos: list[dict[str, Any]] = [{} for _ in range(games)]
-        self._advised = advised
+        self._briefed = briefed
         shown, actions = seat_spaces(self.tables[0].ruleset, "int8", whole_table)
-        if advised:
-            shown = spaces.Box(SMALLEST, LARGEST, (shown.shape[0] + int(actions.n),), np.int8)
+        if briefed:
+            shown = spaces.Box(-128, 127, (shown.shape[0] + MAX_OPTIONS * NOTES,), np.int8)
         self._shown = np.zeros((2, games, *shown.shape), np.int8)  # this step's and the last one's
         super().__init__(games, shown, actions)
 
@@ -212,7 +212,7 @@ class BorneoVecEnv(VecEnv):
     def observations(self) -> NDArray[np.int8]:
         """(games, numbers): what the learners see; the array is used again after the next step."""
         self._shown = self._shown[::-1]
-        seen = [self._with_advice(table, table.observation, np.arange(len(table))) for table in self.tables]
+        seen = [self._with_notes(table, table.observation, np.arange(len(table))) for table in self.tables]
         return np.concatenate(seen, out=self._shown[0])
 
     def worth(self, wanted: NDArray[np.bool_], turns: int) -> NDArray[np.float32]:
@@ -220,10 +220,10 @@ class BorneoVecEnv(VecEnv):
         parts = zip(self.tables, np.split(wanted, self._ends), strict=True)
         return np.concatenate([table.worth(part, turns) for table, part in parts])
 
-    def _with_advice(self, table: Table, observations: NDArray[np.int8], rows: NDArray[np.intp]) -> NDArray[np.int8]:
-        if not self._advised:
+    def _with_notes(self, table: Table, observations: NDArray[np.int8], rows: NDArray[np.intp]) -> NDArray[np.int8]:
+        if not self._briefed:
             return observations
-        return np.concatenate([observations, table.advice(rows)], 1)
+        return np.concatenate([observations, table.notes(rows)], 1)
 
     def _bring_to_learners(self) -> None:
         """Play on in all games until every learner decides."""
@@ -256,7 +256,7 @@ class BorneoVecEnv(VecEnv):
         self, table: Table, rows: NDArray[np.intp]
     ) -> tuple[NDArray[np.int8], NDArray[np.bool_], NDArray[np.uint64]]:
         observations, masks, dice = table.batch.look(rows)
-        return self._with_advice(table, observations, rows), masks, dice
+        return self._with_notes(table, observations, rows), masks, dice
 
     def _told(self, dones: NDArray[np.bool_]) -> list[dict[str, Any]]:
         """The infos: those of games that ended have the last observation, and the game's points and places."""
