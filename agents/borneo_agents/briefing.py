@@ -123,7 +123,7 @@ def brief_on(views: Views) -> NDArray[np.int8]:
     box, games = attributes(make_box(views.ruleset)), attributes(np.ascontiguousarray(views.games))
     room, twins, draft = map(attributes, (np.zeros(1, ROOM), np.zeros(2, GAME), np.zeros(1, DRAFT)))
     brief_views(box, games, views.dice, np.empty(MAX_OPTIONS, np.int64), room, twins, draft, notes)
-    return notes.reshape(len(views), -1)
+    return notes.reshape(len(views), MAX_OPTIONS * NOTES)
 
 
 class Briefing:
@@ -140,4 +140,4 @@ class Briefing:
         notes = np.empty((len(rows), MAX_OPTIONS, NOTES), np.int8)
         scratch = (part[: len(rows)] for part in (self._options, self._rooms, self._twins, self._drafts))
         self._batch.play(brief_games, rows, (), (*scratch, notes))
-        return notes.reshape(len(rows), -1)
+        return notes.reshape(len(rows), MAX_OPTIONS * NOTES)

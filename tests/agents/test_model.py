@@ -11,12 +11,15 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 import pytest
-from borneo_agents.advice import PER_POINT
+from borneo_agents.briefing import NOTES
 from borneo_agents.model import (
     CARD,
+    FORMAT,
+    JUDGE,
     LARGEST_CARD,
     LARGEST_WEIGHTS,
     WEIGHTS,
+    Judge,
     Layer,
     Model,
     ModelCard,
@@ -27,8 +30,10 @@ from borneo_agents.model import (
 )
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from networks import card, network
+from networks import JUDGES, card, network
 from safetensors.numpy import load_file, save, save_file
+
+from borneo_env.engine.game import MAX_OPTIONS
 
 REMEDY = "get both anew, or train the policy again"
 
@@ -48,6 +53,11 @@ def refused(folder, file, reason, remedy=REMEDY):
     assert remedy in message
     assert len(message) < 600 + len(str(folder))
     assert message.isprintable(), "one line, and nothing a terminal would obey"
+
+
+def liked(model, shown):
+    """How much each action is liked where all are legal."""
+    return model.logits(shown, np.ones((len(shown), len(model.layers[-1].biases)), bool))
 
 
 def rewrite_card(folder, **changes):
@@ -131,7 +141,7 @@ def test_logits_of_one_normed_layer_worked_out_by_hand():
     )
     # (3, 1) becomes (2, 3): with mean and variance gone (-1, 1), with gain and shift (-2, 2.5), rectified (0, 2.5).
     # (1, 3) becomes (-2, -1): the same but for the mean. (2, -2) becomes (4, 1): (1, -1), then (4, -1.5), then (4, 0).
-    found = model.logits(np.array([[3, 1], [1, 3], [2, -2]], np.int8))
+    found = liked(model, np.array([[3, 1], [1, 3], [2, -2]], np.int8))
     assert found.dtype == np.float32
     # A variance of 0.25 or 2.25 is not all there is below the root, so no number is quite as round.
     assert found == pytest.approx(np.array([[3, -2.5, 6.5], [3, -2.5, 6.5], [4.5, 4, -1]]), abs=2e-4)
@@ -142,13 +152,13 @@ def test_later_layers_are_added_to_what_there_was():
     twice = arrays([[0, 0], [0, 0]], [-5, 5], [1, 1], [0, 0])  # whatever comes in, it finds (0, 1)
     model = Model(card(), [arrays([[1], [-1]], [0, 0], [2, 3], [0, 0]), twice, twice, arrays([[1, 0], [0, 1]], [0, 0])])
     # 1 becomes (1, -1), then (2, -3), rectified (2, 0); to which (0, 1) is added twice.
-    assert model.logits(np.array([[1], [-1]], np.int8)) == pytest.approx(np.array([[2, 2], [0, 5]]), abs=1e-4)
+    assert liked(model, np.array([[1], [-1]], np.int8)) == pytest.approx(np.array([[2, 2], [0, 5]]), abs=1e-4)
 
 
 def test_layers_that_say_nothing_leave_only_shifts_and_biases():
     """A variance of 0 divides by nothing."""
     model = Model(card(), [arrays([[0], [0]], [7, 7], [1, 1], [-1, 4]), arrays([[1, 1]], [0.5])])
-    assert model.logits(np.array([[3]], np.int8)).tolist() == [[4.5]]
+    assert liked(model, np.array([[3]], np.int8)).tolist() == [[4.5]]
 
 
 def by_hand(layers, numbers):
@@ -176,7 +186,7 @@ def by_hand(layers, numbers):
 def test_logits_are_those_of_plain_python(depth):
     model = network(width=9, depth=depth, seed=depth, liking=3)
     observations = np.random.default_rng(depth).integers(-2, 20, (6, 969)).astype(np.int8)
-    found, wanted = model.logits(observations), np.array([by_hand(model.layers, one) for one in observations])
+    found, wanted = liked(model, observations), np.array([by_hand(model.layers, one) for one in observations])
     assert wanted.std() > 1, "there is something to compare"
     assert np.abs(found - wanted).max() < 1e-5 * np.abs(wanted).max()
 
@@ -184,9 +194,9 @@ def test_logits_are_those_of_plain_python(depth):
 def test_logits_leave_observations_and_layers_alone():
     model, again = network(width=4, depth=3), network(width=4, depth=3)
     observations = np.ones((2, 969), np.float32)
-    first = model.logits(observations)
+    first = liked(model, observations)
     assert (observations == 1).all() and same_layers(model.layers, again.layers)
-    assert np.array_equal(model.logits(observations), first)
+    assert np.array_equal(liked(model, observations), first)
 
 
 def test_entries_that_no_card_has_are_ignored(folder):
@@ -320,6 +330,9 @@ def test_only_whole_numbers_are_whole_numbers(name, value, folder):
         ({"players": [True]}, "players should be of type list"),
         ({"players": [[3]]}, "players should be of type list"),
         ({"players": [3, None]}, "players should be of type list"),
+        ({"briefed": 1}, "briefed should be of type bool, not 1"),
+        ({"briefed": "merchant"}, "briefed should be of type bool, not 'merchant'"),
+        ({"briefed": None}, "briefed should be of type bool, not None"),
         ({"task": 3}, "task should be of type str"),
         ({"command": ["rm"]}, "command should be of type str"),
         ({"settings": []}, "settings should be of type dict"),
@@ -517,46 +530,201 @@ def test_a_file_of_torch_is_refused(folder, tmp_path):
     assert not sprung.exists()
 
 
-# ---------------------------------------------------------------- advisors
+# ---------------------------------------------------------------- policies that are briefed
 
 
-def test_the_trust_in_an_advisor_is_kept(tmp_path):
-    write_model(tmp_path, network(advisor="merchant", trust=2.5))
+SHAPES_OF_JUDGES = Judge((8, NOTES), (8, 4), (370, 8), (8, 8), (8,), (8,), (NOTES,))
+
+
+@pytest.fixture
+def briefed(tmp_path):
+    """A folder with a policy that is briefed."""
+    write_model(tmp_path / "briefed", network(width=4, briefed=True, trust=2.5))
+    return tmp_path / "briefed"
+
+
+@pytest.mark.parametrize("edition", ["board", "card"])
+def test_the_judge_is_kept(edition, tmp_path):
+    write_model(tmp_path, written := network(edition, width=4, briefed=True, trust=2.5))
     found = read_model(tmp_path)
-    assert (found.card.advisor, found.trust) == ("merchant", 2.5)
-    seen = np.zeros((1, 969 + 370), np.int8)
-    seen[0, 969 + 7] = 30
-    extra = found.logits(seen) - Model(found.card, found.layers).logits(seen)
-    assert np.flatnonzero(extra[0]).tolist() == [7]
-    assert extra[0, 7] == pytest.approx(2.5 * 30 / PER_POINT, abs=1e-5)
+    assert found.card == written.card and found.card.briefed is True
+    assert same_layers([*written.layers, written.judge], [*found.layers, found.judge])
+    assert isinstance(found.judge, Judge) and all(part.dtype == np.float32 for part in found.judge)
 
 
-@pytest.mark.parametrize("trust", [None, ones(2), ones(), ones(1).astype(np.float16), np.full(1, np.nan, np.float32)])
-def test_an_advisor_needs_trust(trust, tmp_path):
-    write_model(tmp_path, network(advisor="merchant"))
-    rewrite_weights(tmp_path, trust=trust)
-    refused(tmp_path, WEIGHTS, "of a policy with an advisor it should hold trust, one number")
+def test_the_parts_of_a_judge_have_the_names_that_are_told(briefed):
+    wanted = network(width=4, briefed=True, trust=2.5).judge
+    found = {name: tensor for name, tensor in load_file(briefed / WEIGHTS).items() if name.startswith(JUDGE)}
+    assert set(found) == {f"judge.{part}" for part in Judge._fields}
+    assert all(np.array_equal(found[f"judge.{part}"], tensor) for part, tensor in wanted._asdict().items())
+    assert Judge(*(part.shape for part in wanted)) == SHAPES_OF_JUDGES
 
 
-def test_a_policy_without_an_advisor_has_no_trust_and_fewer_inputs(folder):
-    rewrite_weights(folder, trust=ones(1))
+def test_judges_of_any_order_in_memory_and_of_halves(tmp_path):
+    model = network(width=4, briefed=True)
+    write_model(
+        tmp_path, Model(model.card, model.layers, Judge(*(part.T.astype(np.float64).T for part in model.judge)))
+    )
+    assert same_layers([read_model(tmp_path).judge], [model.judge])
+    halves = {name: tensor.astype(np.float16) for name, tensor in load_file(tmp_path / WEIGHTS).items()}
+    save_file(halves, tmp_path / WEIGHTS)
+    found = read_model(tmp_path).judge
+    assert all(np.array_equal(part, halves[JUDGE + name]) for name, part in found._asdict().items())
+    assert all(part.dtype == np.float32 for part in found)
+
+
+def judged_by_hand(judge, values, action, notes):
+    """What the judge adds for an action, in plain Python; `values` are the last ones of the layers."""
+    of_notes, context, actions, hidden, biases, last, direct = (part.tolist() for part in judge)
+
+    def dot(some, others):
+        return sum(one * other for one, other in zip(some, others, strict=True))
+
+    first = [
+        max(0.0, dot(of_notes[j], notes) + dot(context[j], values) + actions[action][j]) for j in range(len(biases))
+    ]
+    second = [max(0.0, dot(weights, first) + bias) for weights, bias in zip(hidden, biases, strict=True)]
+    return dot(second, last) + dot(direct, notes)
+
+
+@pytest.mark.parametrize("depth", [1, 3])
+def test_a_judge_adds_to_each_legal_action_what_plain_python_makes_of_its_notes(depth):
+    """The first notes are those on the first legal action, and so on; the layers see the observation alone."""
+    model, rng = network(width=9, depth=depth, briefed=True, trust=0.7), np.random.default_rng(depth)
+    plain = Model(card(), model.layers)
+    observations = rng.integers(-2, 20, (5, 969)).astype(np.int8)
+    mask = np.zeros((5, 370), bool)
+    for row, many in enumerate((1, 2, 7, 30, MAX_OPTIONS)):
+        mask[row, rng.choice(370, many, replace=False)] = True
+    notes = rng.integers(-127, 128, (5, MAX_OPTIONS, NOTES)).astype(np.int8)
+    found = model.logits(np.concatenate([observations, notes.reshape(5, -1)], 1), mask)
+    extra = found - plain.logits(observations, mask)
+    # The last layer gives away what comes into it where it passes that on as it is.
+    passed_on = Layer(np.eye(9, dtype=np.float32), np.zeros(9, np.float32))
+    for row in range(5):
+        values = by_hand([*model.layers[:-1], passed_on], observations[row])
+        wanted = np.zeros(370)
+        for number, action in enumerate(np.flatnonzero(mask[row])):
+            wanted[action] = judged_by_hand(model.judge, values, action, notes[row, number].tolist())
+        assert extra[row] == pytest.approx(wanted, abs=2e-4 * max(1, np.abs(wanted).max()))
+        assert not extra[row][~mask[row]].any() and wanted.std() > 0.05
+
+
+def test_notes_beyond_the_options_are_not_read():
+    model, mask = network(width=4, briefed=True), np.arange(370)[None] % 40 == 0
+    shown = np.ones((1, 969 + MAX_OPTIONS * NOTES), np.int8)
+    first = model.logits(shown, mask)
+    shown[:, 969 + mask.sum() * NOTES :] = 99
+    assert np.array_equal(model.logits(shown, mask), first)
+    shown[:, 969 + mask.sum() * NOTES - 1] = 99
+    assert not np.array_equal(model.logits(shown, mask), first)
+
+
+def test_logits_leave_the_judge_and_what_is_shown_alone():
+    model, again = network(width=4, briefed=True), network(width=4, briefed=True)
+    shown, mask = np.ones((2, 969 + MAX_OPTIONS * NOTES), np.float32), np.arange(370) < [[5], [9]]
+    first = model.logits(shown, mask)
+    assert (shown == 1).all() and mask.sum() == 14 and same_layers([model.judge], [again.judge])
+    assert np.array_equal(model.logits(shown, mask), first) and first.dtype == np.float32
+
+
+@pytest.mark.parametrize("part", Judge._fields)
+def test_a_judge_needs_all_its_parts(part, briefed):
+    rewrite_weights(briefed, **{f"judge_{part}": None})
+    refused(
+        briefed, WEIGHTS, "of a policy that is briefed it should hold judge.notes, judge.context, judge.actions, "
+        "judge.hidden, judge.biases, judge.last, judge.direct; a policy is",
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(("part", "shape"), SHAPES_OF_JUDGES._asdict().items())
+def test_a_part_of_a_judge_that_does_not_fit(part, shape, briefed):
+    """Too large along each axis, and with an axis too many or too few."""
+    tensors = load_file(briefed / WEIGHTS)
+    for wrong in (
+        *(tuple(size + (axis == other) for other, size in enumerate(shape)) for axis in range(len(shape))),
+        (1, *shape),
+        shape[1:],
+        (*shape, 1),
+        (),
+    ):
+        save_file(tensors | {JUDGE + part: ones(*wrong)}, briefed / WEIGHTS)
+        if part == "biases":  # by which the others are measured
+            refused(briefed, WEIGHTS, r"judge\.(notes|biases) should be of shape")
+        else:
+            refused(briefed, WEIGHTS, re.escape(f"judge.{part} should be of shape {shape}, not {wrong}"))
+
+
+@pytest.mark.parametrize("many", [0, 1, 5])
+def test_judges_of_any_size_but_none(many, briefed):
+    shapes = [tuple(many if size == JUDGES else size for size in shape) for shape in SHAPES_OF_JUDGES]
+    names = [f"judge_{part}" for part in Judge._fields]
+    rewrite_weights(briefed, **{name: ones(*shape) for name, shape in zip(names, shapes, strict=True)})
+    if many:
+        assert len(read_model(briefed).judge.biases) == many
+    else:
+        refused(briefed, WEIGHTS, r"judge.notes should be of shape \(1, .*\), not \(0, .*\)")
+
+
+@pytest.mark.parametrize("part", Judge._fields)
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda tensor: np.where(np.arange(tensor.size).reshape(tensor.shape) == 3, np.float32("nan"), tensor),
+        lambda tensor: np.full(tensor.shape, -np.inf, np.float32),
+        lambda tensor: np.full(tensor.shape, np.inf, np.float16),
+        lambda tensor: tensor.astype(np.float64),
+        lambda tensor: tensor.astype(np.int8),
+        lambda tensor: tensor.astype(bool),
+        lambda tensor: tensor.astype(np.complex64),
+    ],
+    ids=["nan", "minus infinity", "infinity", "doubles", "whole numbers", "booleans", "complex"],
+)
+def test_parts_of_a_judge_are_finite_numbers(part, change, briefed):
+    rewrite_weights(briefed, **{f"judge_{part}": change(load_file(briefed / WEIGHTS)[JUDGE + part])})
+    refused(briefed, WEIGHTS, f"judge.{part} should hold finite numbers of type float32 or float16")
+
+
+@pytest.mark.parametrize("part", Judge._fields)
+def test_a_policy_that_is_not_briefed_has_no_judge(part, folder, briefed):
+    rewrite_weights(folder, **{f"judge_{part}": load_file(briefed / WEIGHTS)[JUDGE + part]})
     refused(folder, WEIGHTS, "should hold 0.weights")
 
 
-@pytest.mark.parametrize("advisor", ["oracle", "random", "climber"])
-def test_only_the_merchant_advises(advisor, folder):
-    rewrite_card(folder, advisor=advisor)
-    refused(folder, CARD, "the advisor should be empty or merchant")
+def test_the_card_says_whether_a_policy_is_briefed(folder, briefed):
+    assert read_model(folder).judge is None and not read_model(folder).card.briefed
+    rewrite_card(folder, briefed=True)
+    refused(folder, WEIGHTS, "of a policy that is briefed it should hold judge.notes")
+    rewrite_card(briefed, briefed=False)
+    refused(briefed, WEIGHTS, "should hold 0.weights")
+
+
+def test_a_judge_has_no_parts_that_nobody_knows(briefed):
+    rewrite_weights(briefed, judge_more=ones(8))
+    refused(briefed, WEIGHTS, "should hold 0.weights")
+
+
+def test_a_judge_of_the_other_edition_does_not_fit(briefed):
+    of_card, of_board = (network(edition, width=4, briefed=True) for edition in ("card", "board"))
+    write_model(briefed, Model(of_board.card, of_board.layers, of_card.judge))
+    refused(briefed, WEIGHTS, re.escape("judge.actions should be of shape (370, 8), not (870, 8)"))
+
+
+def test_policies_of_the_first_format_are_refused(folder):
+    """They had an advisor instead of notes on options."""
+    assert FORMAT == "borneo-policy/2"
+    rewrite_card(folder, format="borneo-policy/1", advisor="merchant")
+    refused(folder, CARD, "its format is 'borneo-policy/1', and this version of borneo-env reads 'borneo-policy/2'", "")
 
 
 # ---------------------------------------------------------------- any damage
 
-SMALL = network(width=1)
+SMALL = network(width=1, briefed=True)
 GOOD = {
-    CARD: json.dumps(card().__dict__).encode(),
+    CARD: json.dumps(card(briefed=True).__dict__).encode(),
     WEIGHTS: save({
-        f"{number}.{part}": tensor.astype(np.float16 if part == "weights" else np.float32)
-        for number, layer in enumerate(SMALL.layers)
+        f"{name}.{part}": tensor.astype(np.float16 if part == "weights" else np.float32)
+        for name, layer in (*enumerate(SMALL.layers), ("judge", SMALL.judge))
         for part, tensor in layer._asdict().items()
         if tensor is not None
     }),
@@ -574,13 +742,14 @@ def survives(**files):
         except ModelError as error:
             assert folder in str(error)
         else:
-            assert model.logits(np.ones((2, 969), np.int8)).shape == (2, 370)
+            mask = np.arange(370) < [[3], [MAX_OPTIONS]]
+            assert model.logits(np.ones((2, 969 + MAX_OPTIONS * NOTES), np.int8), mask).shape == (2, 370)
 
 
 def test_the_files_to_be_damaged_are_good(tmp_path):
     for name, content in GOOD.items():
         (tmp_path / name).write_bytes(content)
-    assert len(read_model(tmp_path).layers) == 2
+    assert len(read_model(tmp_path).layers) == 2 and read_model(tmp_path).judge is not None
 
 
 @st.composite
@@ -616,7 +785,7 @@ ANY_JSON = st.recursive(
 @settings(max_examples=200, deadline=None)
 @given(st.dictionaries(st.sampled_from(sorted(ModelCard.__dataclass_fields__)), ANY_JSON, max_size=3))
 def test_a_card_with_any_entries_is_read_or_refused(entries):
-    survives(card=json.dumps(card().__dict__ | entries).encode())
+    survives(card=json.dumps(card(briefed=True).__dict__ | entries).encode())
 
 
 SHAPES = st.lists(st.sampled_from([0, 1, 2, 369, 370, 969, 2**31, 2**62, 2**63, 2**64 - 1]), max_size=4)
@@ -631,12 +800,29 @@ WHOLE = st.tuples(  # all names, so that their shapes matter
 )
 
 
+JUDGES_PARTS = st.tuples(
+    *(
+        st.tuples(
+            st.just(JUDGE + part),
+            st.sampled_from(["F32", "F16"]),
+            st.tuples(*[st.sampled_from([0, 1, NOTES, 370])] * len(shape)),
+        )
+        for part, shape in SHAPES_OF_JUDGES._asdict().items()
+    )
+)
+
+
 @settings(max_examples=200, deadline=None)
-@given(st.lists(st.tuples(st.sampled_from(PARTS), TYPES, SHAPES), max_size=6) | WHOLE)
-def test_any_header_is_read_or_refused(entries):
+@given(
+    st.lists(st.tuples(st.sampled_from(PARTS), TYPES, SHAPES), max_size=6) | WHOLE,
+    st.none() | st.just(()) | JUDGES_PARTS,
+)
+def test_any_header_is_read_or_refused(entries, of_judge):
+    about = json.dumps(card(briefed=of_judge is not None).__dict__).encode()
+    entries = [*entries, *(of_judge or ())]
     sizes, header, at = {"F32": 4, "F16": 2, "F64": 8, "BF16": 2, "U64": 8, "C64": 8}, {}, 0
     for name, dtype, shape in entries:
         size = min(int(np.prod(shape, dtype=object)) * sizes.get(dtype, 1), 2**20)
         header[name] = tensor(dtype, shape, at, at + size)
         at += size
-    survives(model=by_header(header, bytes(at)))
+    survives(card=about, model=by_header(header, bytes(at)))

@@ -6,10 +6,20 @@ import sys
 
 import numpy as np
 import pytest
-from borneo_agents.advice import ADVISED, PER_POINT, advice_on
 from borneo_agents.arena import play_arena
 from borneo_agents.arena.folder import FolderError
-from borneo_agents.model import NORMED, PLAIN, Layer, Model, ModelError, best_actions, drawn_actions, write_model
+from borneo_agents.briefing import ADVICE, ADVISED, NOTES, PER_POINT, brief_on
+from borneo_agents.model import (
+    NORMED,
+    PLAIN,
+    Judge,
+    Layer,
+    Model,
+    ModelError,
+    best_actions,
+    drawn_actions,
+    write_model,
+)
 from borneo_agents.policy import SHIPPED, Policy
 from bot_games import decisions, play
 from networks import card, network
@@ -17,6 +27,7 @@ from networks import card, network
 from borneo_env import Batch, Ruleset
 from borneo_env.agent import Random, UnknownAgent, Views, find_agent, known_agents
 from borneo_env.engine.batch import state
+from borneo_env.engine.game import MAX_OPTIONS
 from borneo_env.vector import seat_spaces
 
 BOARD, TINY = Ruleset(players=4), Ruleset(players=3, tables="tiny")
@@ -185,7 +196,7 @@ def test_a_decision_does_not_depend_on_the_batch_it_is_asked_in(sample):
 def test_a_policy_does_what_its_network_likes():
     views = views_of()
     policy = Policy(exact_network())
-    logits = policy.model.logits(views.observe()).astype(float)
+    logits = policy.model.logits(views.observe(), views.mask).astype(float)
     wanted = [max(np.flatnonzero(mask), key=lambda a: liked[a]) for mask, liked in zip(views.mask, logits, strict=True)]
     assert policy.act(views).tolist() == wanted
     assert len(set(wanted)) > 50
@@ -201,19 +212,21 @@ def test_dice_matter_only_for_a_policy_that_draws():
     assert drawn.act(views).tolist() != best.act(views).tolist()
 
 
-@pytest.mark.parametrize("advisor", ["", "merchant"])
-def test_odds_are_the_chances_of_drawing(advisor):
+@pytest.mark.parametrize("briefed", [False, True])
+def test_odds_are_the_chances_of_drawing(briefed):
     """One decision, drawn many times: as often as the odds say, and never an illegal action."""
     views, many = views_of(), 20_000
-    policy = Policy(network(liking=2, advisor=advisor, trust=1.0), sample=True)
+    policy = Policy(network(liking=2, briefed=briefed, trust=0.3), sample=True)
     odds = policy.odds(views)
     assert odds.shape == views.mask.shape and not odds[~views.mask].any()
     assert np.allclose(odds.sum(1), 1) and (odds.argmax(1) == Policy(policy.model).act(views)).all()
     for one in np.argsort(-views.mask.sum(1))[:3]:
         again = np.full(many, one)
-        drawn = policy.act(Views(views.ruleset, views.games[again], views.mask[again], dice(many)))
-        share, chance = np.bincount(drawn, minlength=odds.shape[1]) / many, odds[one]
+        often = Views(views.ruleset, views.games[again], views.mask[again], dice(many))
+        share = np.bincount(policy.act(often), minlength=odds.shape[1]) / many
+        chance = policy.odds(often).mean(0)  # notes on options depend on the dice
         assert chance.max() < 0.9, "there is something to draw"
+        assert briefed or np.allclose(chance, odds[one])
         assert (np.abs(share - chance) < 5 * np.sqrt(chance * (1 - chance) / many) + 1e-4).all()
 
 
@@ -400,7 +413,7 @@ def test_numpy_likes_what_torch_likes(learner, positions):
     import torch
 
     seen, mask, _, everything = positions
-    found = Model(card(), learner.actor_layers()).logits(seen)
+    found = Model(card(), learner.actor_layers()).logits(seen, mask)
     with torch.no_grad():
         features = learner.extract_features(torch.from_numpy(everything))
         wanted = learner.action_net(learner.mlp_extractor.forward_actor(features)).numpy()
@@ -422,7 +435,7 @@ def test_a_network_in_training_draws_what_the_policy_draws(learner, positions):
     layers = learner.actor_layers()
     training = Network(torch.device("cpu"))
     training.load(Model(card(), layers))
-    logits = Model(card(), layers).logits(seen)
+    logits = Model(card(), layers).logits(seen, mask)
     odds = np.exp(np.where(mask, logits.astype(float), -np.inf) - np.where(mask, logits, -np.inf).max(1, keepdims=True))
     ends = (odds / odds.sum(1, keepdims=True)).cumsum(1)
     clear = np.abs(ends - (bits / 2.0**64)[:, None]).min(1) > 1e-4
@@ -443,37 +456,81 @@ def test_a_network_in_training_plays_legal_actions_with_any_dice(number, learner
     assert mask[np.arange(len(seen)), training.choose(seen, mask, np.full(len(seen), number))].all()
 
 
-# ---------------------------------------------------------------- advice
+# ---------------------------------------------------------------- policies that are briefed
 
 
-def test_a_policy_that_trusts_the_merchant_does_what_it_says(tmp_path):
-    write_model(tmp_path, network(advisor="merchant", trust=1e6))
-    views = views_of()
+def merchants_opinion(views):
+    """(n, actions): what the merchant thinks of every action, 0 where it is not legal."""
+    notes = brief_on(views).reshape(len(views), MAX_OPTIONS, NOTES)
+    opinion = np.zeros(views.mask.shape)
+    for row, mask in enumerate(views.mask):
+        opinion[row, mask] = notes[row, : mask.sum(), ADVICE]
+    return opinion
+
+
+@pytest.mark.parametrize("edition", ["board", "card"])
+def test_a_policy_that_trusts_the_merchant_does_what_it_says(edition, tmp_path):
+    write_model(tmp_path, network(edition, briefed=True, trust=1e6))
+    views = views_of(Ruleset(edition))
     assert np.array_equal(Policy(tmp_path).act(views), find_agent("merchant").act(views))
 
 
 def test_trust_counts_for_each_point_that_the_merchant_sees():
-    """Twice the trust, twice the difference; a point more in the advice makes exp(trust) of the odds."""
+    """Twice the trust, twice the difference; a point more in its opinion makes exp(trust) of the odds."""
     views = views_of()
-    advice = advice_on(views).astype(float)
-    without, once, twice = (Policy(network(advisor="merchant", trust=trust)).odds(views) for trust in (0, 0.4, 0.8))
+    opinion = merchants_opinion(views)
+    without, once, twice = (Policy(network(briefed=True, trust=trust)).odds(views) for trust in (0, 0.4, 0.8))
     for odds, trust in ((once, 0.4), (twice, 0.8)):
-        wanted = without * np.exp(trust / PER_POINT * (advice - ADVISED))
+        wanted = without * np.exp(trust / PER_POINT * (opinion - ADVISED))
         np.testing.assert_allclose(odds, wanted / wanted.sum(1, keepdims=True), atol=1e-5)
 
 
-def test_without_trust_the_advice_is_one_fact_among_others():
+def test_a_policy_is_shown_the_notes_on_its_options():
     views = views_of()
-    policy = Policy(network(advisor="merchant"))
+    policy = Policy(network(briefed=True))
     assert (policy.act(views) == find_agent("merchant").act(views)).mean() < 0.8
-    shown = np.concatenate([views.observe(), advice_on(views)], 1)
-    assert np.array_equal(policy.act(views), best_actions(policy.model.logits(shown), views.mask))
-    shown[:, -370:] = views.mask
-    assert (policy.act(views) != best_actions(policy.model.logits(shown), views.mask)).any(), "it is told the advice"
+    shown = np.concatenate([views.observe(), brief_on(views)], 1)
+    assert np.array_equal(policy.act(views), best_actions(policy.model.logits(shown, views.mask), views.mask))
+    shown[:, 969:] = 0
+    assert (policy.act(views) != best_actions(policy.model.logits(shown, views.mask), views.mask)).mean() > 0.1
 
 
-def test_trust_is_part_of_what_a_policy_is_known_by():
-    assert Policy(network(advisor="merchant")).fingerprint != Policy(network(advisor="merchant", trust=2.0)).fingerprint
+@pytest.mark.parametrize("sample", [False, True])
+@pytest.mark.parametrize("ruleset", [Ruleset(players=3), Ruleset("card", 5)], ids=lambda ruleset: ruleset.name)
+def test_a_briefed_policy_plays_whole_games(ruleset, sample):
+    """An illegal action would raise; forced ones are asked for too."""
+    agents = [Policy(network(ruleset.edition, liking=3, briefed=True), sample), Random()]
+    done = play(agents, ruleset, games=4, skip_forced=False)
+    assert (done.player < 0).all()
+
+
+@pytest.mark.parametrize("part", Judge._fields)
+def test_whatever_a_part_of_the_judge_is_actions_are_legal(part):
+    model = network(width=4, briefed=True)
+    numbers = getattr(model.judge, part)
+    numbers.flat[::2] = np.float32(3e38)
+    numbers.flat[1::2] = np.float32(-3e38)
+    views = views_of()
+    for sample in (False, True):
+        actions = Policy(model, sample).act(views)
+        assert views.mask[np.arange(len(views)), actions].all()
+    assert np.allclose(Policy(model).odds(views).sum(1), 1)
+
+
+def test_nobody_is_briefed_on_nothing():
+    views = views_of()
+    nobody = Views(views.ruleset, views.games[:0], views.mask[:0], views.dice[:0])
+    assert Policy(network(briefed=True)).act(nobody).shape == (0,)
+
+
+def test_every_number_of_the_judge_is_in_the_fingerprint():
+    seen = {Policy(network(width=4)).fingerprint, Policy(network(width=4, briefed=True)).fingerprint}
+    assert Policy(network(width=4, briefed=True)).fingerprint in seen, "nothing but the numbers matters"
+    for part in Judge._fields:
+        model = network(width=4, briefed=True)
+        getattr(model.judge, part).flat[-1] += 1
+        seen.add(Policy(model).fingerprint)
+    assert len(seen) == 2 + len(Judge._fields)
 
 
 def test_a_version_without_a_policy_says_what_to_do(monkeypatch, tmp_path):

@@ -6,6 +6,7 @@ from itertools import islice
 import numpy as np
 import pytest
 import torch
+from borneo_agents.briefing import ADVICE, ADVISED, NOTES, brief_on
 from borneo_agents.merchant import Merchant
 from borneo_train.buffer import LeanBuffer
 from borneo_train.lessons import Lesson, learn, lesson, lessons, teach
@@ -17,6 +18,7 @@ from sb3_contrib import MaskablePPO
 
 from borneo_env import Batch, Ruleset
 from borneo_env.agent import Views
+from borneo_env.engine.game import MAX_OPTIONS
 from borneo_env.engine.observe import state_length
 from borneo_env.engine.state import copy_games, slots_of
 
@@ -27,9 +29,9 @@ several = pytest.mark.parametrize(
 )
 
 
-def lesson_of(ruleset, reward="win", whole_table=False, games=4, seed=SEED, first=0, advised=False):
+def lesson_of(ruleset, reward="win", whole_table=False, games=4, seed=SEED, first=0, briefed=False):
     batch = Batch(games, ruleset, seed=seed, first=first, finished="hold")
-    return lesson(batch, REWARDS[reward], whole_table, advised, CPU)
+    return lesson(batch, REWARDS[reward], whole_table, briefed, CPU)
 
 
 def rows(found):
@@ -126,13 +128,19 @@ def test_returns_by_hand():
 
 @several
 @pytest.mark.parametrize("whole_table", [False, True])
-def test_advice_follows_what_a_lesson_shows(ruleset, whole_table):
-    """The same decisions, and with each what the merchant thinks of every action."""
-    found = lesson_of(ruleset, whole_table=whole_table, games=2, advised=True)
+def test_notes_on_options_follow_what_a_lesson_shows(ruleset, whole_table):
+    """The same decisions, and with each the notes on its options, of which the merchant's is the first."""
+    found = lesson_of(ruleset, whole_table=whole_table, games=2, briefed=True)
     plain = lesson_of(ruleset, whole_table=whole_table, games=2)
-    shown, advice = found.observations.split([plain.observations.shape[1], found.masks.shape[1]], 1)
+    shown, notes = found.observations.split([plain.observations.shape[1], MAX_OPTIONS * NOTES], 1)
     assert all(map(torch.equal, (shown, *found[1:]), plain))
-    assert torch.equal(advice > 0, found.masks) and torch.equal(advice.long().argmax(1), found.actions)
+    opinions = notes.reshape(-1, MAX_OPTIONS, NOTES)[:, :, ADVICE]
+    assert torch.equal((opinions > 0).sum(1), found.masks.sum(1)) and ((opinions == ADVISED).sum(1) == 1).all()
+    options = [mask.nonzero().flatten() for mask in found.masks]
+    best = [int(option[opinion.argmax()]) for option, opinion in zip(options, opinions, strict=True)]
+    assert best == found.actions.tolist()
+    batch = Batch(2, ruleset, seed=SEED, finished="hold")
+    assert np.array_equal(notes[:2], brief_on(Views(ruleset, *batch.view(np.arange(2)))))
 
 
 def test_the_types_of_a_lesson_are_those_learners_take():
@@ -181,11 +189,11 @@ def test_games_are_shared_evenly_and_each_ruleset_has_one(games, each):
 # ---------------------------------------------------------------- learning
 
 
-def make_learner(seed=1, batch_size=128, advised=False):
-    games = BorneoVecEnv(3, Cast("merchant"), whole_table=True, advised=advised, seed=seed, threads=1)
+def make_learner(seed=1, batch_size=128, briefed=False):
+    games = BorneoVecEnv(3, Cast("merchant"), whole_table=True, briefed=briefed, seed=seed, threads=1)
     settings = {
         "edition": "board",
-        "advised": advised,
+        "briefed": briefed,
         "scale": np.full(state_length(slots_of(Ruleset())), 0.2, np.float32),
         "actor": (48, 2),
         "critic": (32, 1),
@@ -331,14 +339,14 @@ def test_gradients_are_clipped():
     assert float((weights_of(learner) - before).norm()) == pytest.approx(1e-3, rel=0.01)
 
 
-def test_only_the_critic_of_an_advised_learner_is_taught():
+def test_only_the_critic_of_a_briefed_learner_is_taught():
     """Its actor is told what the merchant would play, and so need not learn it."""
-    learner = make_learner(advised=True)
-    found = lesson_of(Ruleset(players=4), whole_table=True, games=4, advised=True)
+    learner = make_learner(briefed=True)
+    found = lesson_of(Ruleset(players=4), whole_table=True, games=4, briefed=True)
     before = {name: weights.clone() for name, weights in learner.policy.named_parameters()}
     far_off = mistakes(learner, found)
     agreed = [learn(learner, found) for _ in range(3)]
     changed = {name for name, weights in learner.policy.named_parameters() if not torch.equal(weights, before[name])}
     assert changed and all("critic" in name or name.startswith("value_net") for name in changed)
     assert mistakes(learner, found) < far_off
-    assert min(agreed) > 0.99, "it trusts the advice as it is"
+    assert min(agreed) > 0.99, "it trusts the merchant as it is"

@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 import torch
-from borneo_agents.advice import PER_POINT, advice_on
+from borneo_agents.briefing import ADVICE, CHANCE, ENDS_TURN, NOTES, OWN, PER_POINT, brief_on
 from borneo_agents.merchant import Merchant
-from borneo_agents.model import Model
+from borneo_agents.model import Model, read_model, write_model
 from borneo_train.facts import action_facts
-from borneo_train.network import ByFacts, Network, TablePolicy, usual_scale
+from borneo_train.network import ByFacts, Network, OptionJudge, TablePolicy, usual_scale
 from bot_games import decisions
 from gymnasium import spaces
 from networks import card
@@ -15,6 +15,7 @@ from networks import card
 from borneo_env import Ruleset, resample
 from borneo_env.agent import Views
 from borneo_env.engine.batch import observe, state
+from borneo_env.engine.game import MAX_OPTIONS
 from borneo_env.engine.observe import length
 from borneo_env.engine.state import slots_of
 from borneo_env.vector import Seats, seat_spaces
@@ -102,58 +103,135 @@ def test_layers_have_the_widths_that_were_asked_for(edition):
     ]  # fmt: skip
 
 
-# ---------------------------------------------------------------- advice
+# ---------------------------------------------------------------- briefing
+
+TOLD = MAX_OPTIONS * NOTES
 
 
-def advised_learner(edition, whole_table):
-    """A network with random weights that is told the advice, and decisions of whole games as it sees them."""
+def briefed_learner(edition, whole_table, spread=0.0):
+    """A new network that is briefed, and decisions of whole games as it sees them; weights may be given a spread."""
     ruleset = Ruleset(edition)
     games, views, masks, dice = decisions(ruleset)
     shown = state(ruleset, games, games["player"]) if whole_table else observe(ruleset, games, games["player"])
-    advice = advice_on(Views(ruleset, views, masks, dice))
+    notes = brief_on(Views(ruleset, views, masks, dice))
     plain, actions = seat_spaces(ruleset, "int8", whole_table)
-    space = spaces.Box(-2, 127, (plain.shape[0] + int(actions.n),), np.int8)
+    space = spaces.Box(-128, 127, (plain.shape[0] + TOLD,), np.int8)
     torch.manual_seed(1)
     scale = np.full(plain.shape, 0.2, np.float32)
     policy = TablePolicy(
-        space, actions, lambda _: 1e-2, edition=edition, scale=scale, actor=(16, 2), critic=(12, 3), advised=True
+        space, actions, lambda _: 1e-2, edition=edition, scale=scale, actor=(16, 2), critic=(12, 3), briefed=True
     )
-    return policy, np.concatenate([shown, advice], 1), masks
+    with torch.no_grad():
+        for weights in policy.parameters():
+            if spread:
+                weights.normal_(0, spread)
+    return policy, np.concatenate([shown, notes], 1), masks
+
+
+@torch.no_grad()
+def liked(policy, shown, masks):
+    """How much each action is liked, by the policy itself."""
+    features = policy.extract_features(torch.from_numpy(shown))
+    return policy.logits(features, policy.mlp_extractor.forward_actor(features), torch.from_numpy(masks)).numpy()
 
 
 @editions
 @pytest.mark.parametrize("whole_table", [True, False])
-def test_a_new_learner_plays_what_it_is_advised(edition, whole_table):
-    policy, shown, masks = advised_learner(edition, whole_table)
+def test_a_new_learner_plays_what_the_merchant_thinks_best(edition, whole_table):
+    policy, shown, masks = briefed_learner(edition, whole_table)
     with torch.no_grad():
         probs = policy.get_distribution(torch.from_numpy(shown), masks).distribution.probs.numpy()
-    advised = shown[:, -masks.shape[1] :].argmax(1)
-    assert (probs.argmax(1) == advised).mean() > 0.98
-    assert policy.trust_so_far == 3.0
+    opinions = shown[:, -TOLD:].reshape(-1, MAX_OPTIONS, NOTES)[:, :, ADVICE]
+    best = [np.flatnonzero(mask)[opinion.argmax()] for mask, opinion in zip(masks, opinions, strict=True)]
+    assert (probs.argmax(1) == best).mean() > 0.98
+    assert not probs[~masks].any()
     assert 0.5 < probs.max(1).mean() < 0.99, "and tries something else now and then"
 
 
 @editions
 @pytest.mark.parametrize("whole_table", [True, False])
-def test_an_advised_learner_is_the_same_in_a_file_and_as_an_opponent(edition, whole_table):
-    """Which are shown the observation and the advice, and nothing between them."""
-    policy, shown, masks = advised_learner(edition, whole_table)
-    with torch.no_grad():
-        for weights in policy.parameters():
-            weights.normal_(0, 0.3)
-        policy.trust.fill_(1.7)
-        features = policy.extract_features(torch.from_numpy(shown))
-        wanted = policy.logits(features, policy.mlp_extractor.forward_actor(features)).numpy()
-    known, told = length(slots_of(Ruleset(edition))), masks.shape[1]
-    seen = np.concatenate([shown[:, :known], shown[:, -told:]], 1)
-    model = Model(card(edition, advisor="merchant"), policy.actor_layers(), policy.trust_so_far)
+def test_a_briefed_learner_is_the_same_in_a_file_and_as_an_opponent(edition, whole_table, tmp_path):
+    """Which are shown the observation and the notes, and nothing between them."""
+    policy, shown, masks = briefed_learner(edition, whole_table, spread=0.2)
+    wanted = liked(policy, shown, masks)
+    known = length(slots_of(Ruleset(edition)))
+    seen = np.concatenate([shown[:, :known], shown[:, -TOLD:]], 1)
+    write_model(tmp_path, Model(card(edition, briefed=True), policy.actor_layers(), policy.judge_parts()))
+    model = read_model(tmp_path)
     opponent = Network(torch.device("cpu"))
     opponent.load(model)
-    assert model.trust == pytest.approx(1.7)
-    assert np.abs(model.logits(seen) - wanted).max() < 2e-5 * np.abs(wanted).max()
-    assert np.abs(opponent._logits(torch.from_numpy(seen).float()).numpy() - wanted).max() < 2e-5 * np.abs(wanted).max()
-    untold = Model(model.card, model.layers).logits(seen)
-    np.testing.assert_allclose(model.logits(seen) - untold, 1.7 / PER_POINT * shown[:, -told:], atol=1e-3)
+    tolerance = 2e-5 * np.abs(wanted).max()
+    assert np.abs(model.logits(seen, masks) - wanted).max() < tolerance
+    also = opponent._logits(torch.from_numpy(seen).float(), torch.from_numpy(masks)).numpy()
+    assert np.abs(also - wanted).max() < tolerance
+    extra = wanted - Model(card(edition), model.layers).logits(seen, masks)
+    assert np.abs(extra[~masks]).max() < tolerance < 0.01 < extra[masks].std(), "the judge has its say on what is legal"
+
+
+def test_an_opponent_may_be_briefed_and_then_not():
+    """What it was before leaves nothing behind."""
+    policy, shown, masks = briefed_learner("board", False, spread=0.2)
+    opponent, legal = Network(torch.device("cpu")), torch.from_numpy(masks)
+    opponent.load(Model(card(briefed=True), policy.actor_layers(), policy.judge_parts()))
+    opponent.load(plain := Model(card(), policy.actor_layers()))
+    seen = torch.from_numpy(shown).float()
+    found = opponent._logits(seen, legal).numpy()
+    assert np.allclose(found, plain.logits(shown, masks), atol=1e-4)
+
+
+def test_neither_tower_sees_the_notes():
+    policy, shown, _ = briefed_learner("board", True, spread=0.2)
+    changed = shown.copy()
+    changed[:, -TOLD:] = 77
+    with torch.no_grad():
+        some, others = (
+            policy.mlp_extractor(policy.extract_features(torch.from_numpy(one))) for one in (shown, changed)
+        )
+    assert all(map(torch.equal, some, others))
+
+
+def test_the_secrets_of_the_whole_table_do_not_reach_a_briefed_actor():
+    policy, shown, masks = briefed_learner("board", True, spread=0.2)
+    known, changed = length(slots_of(Ruleset())), shown.copy()
+    changed[:, known:-TOLD] = 77
+    assert np.array_equal(liked(policy, shown, masks), liked(policy, changed, masks))
+
+
+def test_a_new_judge_trusts_the_merchant_and_has_hardly_a_view_of_its_own():
+    torch.manual_seed(3)
+    judge = OptionJudge(64, action_facts("board"))
+    with torch.no_grad():
+        *_, direct = judge.parts()
+        latent, masks = torch.relu(torch.randn(40, 64)), torch.rand(40, 370) < 0.1
+        notes = torch.randint(-20, 21, (40, MAX_OPTIONS, NOTES)).float()
+        notes[:, :, ADVICE] = 0
+        found = judge(latent, notes.flatten(1), masks)
+    assert direct[ADVICE] * PER_POINT == pytest.approx(3.0) and torch.count_nonzero(direct) == 1
+    assert 0 < found.abs().max() < 0.5 and not found[~masks].any()
+
+
+def test_notes_are_scaled_to_what_they_are_of():
+    """Points, tenths of a chance, whole facts."""
+    judge = OptionJudge(64, action_facts("board"))
+    with torch.no_grad():
+        judge.direct.fill_(1.0)
+        *_, direct = judge.parts()
+    assert (direct[[ADVICE, CHANCE, ENDS_TURN, OWN, -1]] * torch.tensor([20, 50, 1, 8, 8])).tolist() == pytest.approx(
+        [1.0] * 5
+    )
+
+
+def test_a_step_of_learning_moves_every_part_of_the_judge():
+    policy, shown, masks = briefed_learner("board", False, spread=0.2)
+    before = {name: tensor.clone() for name, tensor in policy.judge.state_dict().items()}
+    actions = torch.from_numpy(masks.argmax(1))
+    _, log_probs, _ = policy.evaluate_actions(torch.from_numpy(shown), actions, torch.from_numpy(masks))
+    log_probs.sum().backward()
+    policy.optimizer.step()
+    after = policy.judge.state_dict()
+    assert {name for name in after if torch.equal(after[name], before[name])} == {"facts", "scale"}
+    held = [id(weights) for group in policy.optimizer.param_groups for weights in group["params"]]
+    assert sorted(held) == sorted(map(id, policy.parameters())), "the optimizer has every weight once"
 
 
 # ---------------------------------------------------------------- facts

@@ -129,13 +129,14 @@ def test_trials_decide_how_it_is_learnt(trials, kind, tmp_path):
 
 
 def test_a_training_by_trials_learns_and_says_so(tmp_path):
-    training = begin(tmp_path, trials=1, advisor="merchant", steps=ROLLOUT)
+    training = begin(tmp_path, trials=1, briefed=True, steps=ROLLOUT)
     training._report = list  # the comparison with the bots takes longer than the training
     before = training._model()
     training.run()
     found = read_model(tmp_path / "last")
-    assert (found.card.steps, found.card.advisor, found.card.settings["trials"]) == (ROLLOUT, "merchant", 1)
-    assert not np.array_equal(found.layers[0].weights, before.layers[0].weights) and found.trust != before.trust
+    assert (found.card.steps, found.card.briefed, found.card.settings["trials"]) == (ROLLOUT, True, 1)
+    assert not np.array_equal(found.layers[0].weights, before.layers[0].weights)
+    assert not any(map(np.array_equal, found.judge, before.judge)), "every part of the judge learns"
 
 
 # ---------------------------------------------------------------- stopping and going on
@@ -143,7 +144,7 @@ def test_a_training_by_trials_learns_and_says_so(tmp_path):
 
 @pytest.mark.parametrize(("opponents", "trials"), [("league", 0), ("mixed", 0), ("league", 1)])
 def test_a_training_that_was_stopped_goes_on_as_if_it_had_not_been(opponents, trials, tmp_path):
-    settings = {"opponents": opponents, "lessons": 500, "players": "3,5", "advisor": "merchant", "trials": trials}
+    settings = {"opponents": opponents, "lessons": 500, "players": "3,5", "briefed": True, "trials": trials}
     begin(tmp_path / "whole", **settings).run()
     training = begin(tmp_path / "stopped", **settings)
     training._on_rollout_start = stop_after(training, 2)
@@ -276,7 +277,6 @@ def test_without_a_training_there_is_nothing_to_resume(tmp_path):
     [
         ({"task": "lose"}, "--task 'lose' is not known; use one of win, contracts, ranks"),
         ({"opponents": "nobody"}, "--opponents 'nobody' is not known; use one of league, self, merchant, mixed"),
-        ({"advisor": "oracle"}, "--advisor 'oracle' is not known"),
         ({"players": "2"}, "--players wants some of 3,4,5, each once, not '2'"),
         ({"players": "3,3"}, "--players wants some of 3,4,5"),
         ({"players": "three"}, "--players wants whole numbers"),
@@ -286,7 +286,6 @@ def test_without_a_training_there_is_nothing_to_resume(tmp_path):
         ({"against": "nobody"}, "there is no agent 'nobody'"),
         ({"device": "abacus"}, "--device is cpu or cuda, not 'abacus'"),
         ({"edition": "dice"}, "--edition 'dice' is not known; use one of"),
-        ({"advisor": "climber"}, "--advisor 'climber' is not known; use one of merchant"),
         ({"reward": "luck"}, "--reward 'luck' is not known; use one of win, .*, chances"),
         ({"trials": -1}, "--trials is a number of turns, or 0 for none, not -1"),
         ({"trials": 1, "task": "ranks"}, "judged by the chance to win: use --task win with them, or --trials 0"),

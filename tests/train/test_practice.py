@@ -5,8 +5,8 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from borneo_agents.advice import Adviser  # noqa: E402  # torch may be missing
-from borneo_agents.bot import MERCHANT  # noqa: E402
+from borneo_agents.bot import MERCHANT  # noqa: E402  # torch may be missing
+from borneo_agents.briefing import ADVICE, Briefing  # noqa: E402
 from borneo_agents.scripted import Bots  # noqa: E402
 from borneo_agents.trials import Trials  # noqa: E402
 from borneo_train.buffer import LeanBuffer  # noqa: E402
@@ -22,10 +22,10 @@ from borneo_env.engine.state import copy_games  # noqa: E402
 CLIP = 0.2
 
 
-def make_learner(seed=1, advised=True, games=24, players=(3, 5), turns=1, **settings):
-    env = BorneoVecEnv(games, Cast("merchant"), players=players, whole_table=False, advised=advised, seed=seed)
+def make_learner(seed=1, briefed=True, games=24, players=(3, 5), turns=1, **settings):
+    env = BorneoVecEnv(games, Cast("merchant"), players=players, whole_table=False, briefed=briefed, seed=seed)
     about = {
-        "edition": "board", "scale": usual_scale("board", False), "actor": (32, 2), "critic": (4, 1), "advised": advised
+        "edition": "board", "scale": usual_scale("board", False), "actor": (32, 2), "critic": (4, 1), "briefed": briefed
     }  # fmt: skip
     settings = {"n_steps": 5, "batch_size": 64, "n_epochs": 1, "ent_coef": 0.0, "clip_range": CLIP} | settings
     learner = Practice(
@@ -72,11 +72,11 @@ class Watched:
 
 
 @pytest.mark.parametrize("turns", [1, 2])
-@pytest.mark.parametrize("advised", [True, False])
-def test_likely_options_are_tried_and_no_others(advised, turns):
+@pytest.mark.parametrize("briefed", [True, False])
+def test_likely_options_are_tried_and_no_others(briefed, turns):
     """Where one alone is likely there is nothing to compare."""
-    learner = make_learner(advised=advised, turns=turns)
-    if not advised:
+    learner = make_learner(briefed=briefed, turns=turns)
+    if not briefed:
         with torch.no_grad():
             learner.policy.action_net.own.bias.normal_(0, 6)  # or it would find all options likely
     shown, masks, wanted, *_ = Watched(learner).collect()
@@ -110,7 +110,7 @@ def test_gains_even_out():
 
 
 def test_actions_are_drawn_by_their_odds_from_all_that_are_legal(monkeypatch):
-    learner, taken = make_learner(games=200, players=(3,), n_steps=8, advised=False), []
+    learner, taken = make_learner(games=200, players=(3,), n_steps=8, briefed=False), []
     step = learner.env.step
     monkeypatch.setattr(learner.env, "step", lambda actions: taken.append(actions.copy()) or step(actions))
     shown, masks, *_ = Watched(learner).collect()
@@ -155,13 +155,13 @@ def train(learner, decisions):
     return odds_of(learner, decisions.observations, decisions.masks)[0]
 
 
-@pytest.mark.parametrize("advised", [True, False])
+@pytest.mark.parametrize("briefed", [True, False])
 @pytest.mark.parametrize("gains", [(0.1, -0.1, 0.0), (-0.1, 0.0, 0.1), (0.0, 1e-4, -1e-4)])
-def test_what_brought_more_becomes_more_likely_and_what_brought_less_becomes_less(gains, advised):
-    learner = make_learner(advised=advised, learning_rate=1e-4)
-    if advised:
+def test_what_brought_more_becomes_more_likely_and_what_brought_less_becomes_less(gains, briefed):
+    learner = make_learner(briefed=briefed, learning_rate=1e-4)
+    if briefed:
         with torch.no_grad():
-            learner.policy.trust.fill_(0.1)  # or the merchant's action would be nearly all there is
+            learner.policy.judge.direct[ADVICE] = 0.1  # or the merchant's action would be nearly all there is
     decision, options = one_decision(learner, gains)
     before = decision.odds[0]
     after = train(learner, decision)
@@ -186,7 +186,7 @@ def test_beyond_the_clip_there_is_nothing_more_to_learn(gains, scale):
 
 @pytest.mark.parametrize(("gain", "scale"), [(0.1, 1 / (0.9 * (1 - CLIP))), (-0.1, 1 / (1.1 * (1 + CLIP)))])
 def test_odds_that_went_the_wrong_way_come_back_from_beyond_the_clip(gain, scale):
-    learner = make_learner(learning_rate=1e-4, advised=False)
+    learner = make_learner(learning_rate=1e-4, briefed=False)
     decision, (first, second) = one_decision(learner, (gain, 2 * gain), scale)
     before = odds_of(learner, decision.observations, decision.masks)[0]
     after = train(learner, decision)
@@ -195,7 +195,7 @@ def test_odds_that_went_the_wrong_way_come_back_from_beyond_the_clip(gain, scale
 
 def test_many_passes_stop_at_the_clip():
     """And do get there: the odds of one option rise by a fifth, and go on no further than the last step took them."""
-    learner = make_learner(learning_rate=5e-5, n_epochs=200, advised=False)
+    learner = make_learner(learning_rate=5e-5, n_epochs=200, briefed=False)
     decision, (first, second) = one_decision(learner, (0.1, -0.1))
     after = train(learner, decision) / decision.odds[0]
     assert 1 + CLIP - 0.01 < after[first] < 1 + CLIP + 0.06
@@ -258,7 +258,7 @@ def test_every_decision_is_learnt_from_as_often_as_there_are_epochs(monkeypatch)
 
 def test_without_any_gains_only_indecision_is_learnt():
     """As when a policy is sure everywhere; nothing turns to NaN."""
-    learner = make_learner(learning_rate=1e-3, advised=False)
+    learner = make_learner(learning_rate=1e-3, briefed=False)
     decision, _ = one_decision(learner, (0.0, 0.0))
     before = weights_of(learner)
     train(learner, decision)
@@ -304,19 +304,19 @@ def decisions_of_merchants(games, seed):
 def worth_of_the_best(learner, batch, worth):
     """What the actions come to that a learner likes best."""
     shown = batch.observe()
-    if learner.policy.advised:
-        shown = np.concatenate([shown, Adviser(batch).advice(np.arange(len(batch)))], 1)
+    if learner.policy.briefed:
+        shown = np.concatenate([shown, Briefing(batch).notes(np.arange(len(batch)))], 1)
     best = odds_of(learner, torch.tensor(shown), torch.tensor(batch.mask.copy())).argmax(1).numpy()
     return worth[np.arange(len(batch)), best]
 
 
-@pytest.mark.parametrize(("advised", "rounds"), [(True, 3), (False, 2)])
-def test_a_little_practice_helps_in_decisions_that_were_not_practised(advised, rounds):
+@pytest.mark.parametrize(("briefed", "rounds"), [(True, 3), (False, 2)])
+def test_a_little_practice_helps_in_decisions_that_were_not_practised(briefed, rounds):
     """By a wide margin: four times the error of the mean."""
     unseen = decisions_of_merchants(300, seed=99)
     worth = Trials(unseen).worth(unseen.mask.copy(), 1)
     learner = make_learner(
-        advised=advised, games=384, players=(3,), n_steps=8, batch_size=512, n_epochs=4, learning_rate=3e-3
+        briefed=briefed, games=384, players=(3,), n_steps=8, batch_size=512, n_epochs=4, learning_rate=3e-3
     )
     before = worth_of_the_best(learner, unseen, worth)
     learner.learn(rounds * 384 * 8)

@@ -4,8 +4,8 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from borneo_agents.advice import ADVISED, advice_on
 from borneo_agents.bot import CLIMBER, CONTRACTOR, MERCHANT
+from borneo_agents.briefing import ADVICE, ADVISED, NOTES, brief_on
 from borneo_agents.climber import Climber
 from borneo_agents.contractor import Contractor
 from borneo_agents.merchant import Merchant
@@ -21,6 +21,7 @@ from stable_baselines3.common.vec_env import VecMonitor
 from borneo_env import Batch, IllegalMove, Ruleset, Seats
 from borneo_env.agent import Random, Views
 from borneo_env.engine.batch import observe, state
+from borneo_env.engine.game import MAX_OPTIONS
 from borneo_env.engine.observe import length, split, state_length
 from borneo_env.engine.state import slots_of
 from borneo_env.rewards import REWARDS
@@ -518,20 +519,20 @@ def test_maskable_ppo_trains_with_its_own_policy_and_buffer():
     assert len(returns) == 8 and 0 <= min(returns) <= max(returns) <= 1 and min(lengths) > 1
 
 
-# ---------------------------------------------------------------- advice
+# ---------------------------------------------------------------- briefing
 
 
 @pytest.mark.parametrize("whole_table", [False, True])
-def test_advice_follows_what_is_seen(whole_table):
-    """The learner is told what the merchant thinks in its place, and so is every network; asking changes nothing."""
+def test_notes_on_options_follow_what_is_seen(whole_table):
+    """The learner is briefed on the options it has, and so is every network; asking changes nothing."""
     told = []
 
     class Network:
         def choose(self, observations, masks, dice):
-            told.append(observations)
+            told.append((observations, masks.copy()))
             return masks.argmax(1)
 
-    games = BorneoVecEnv(12, Cast("self"), [Network()], players=(3, 4), advised=True, whole_table=whole_table, seed=1)
+    games = BorneoVecEnv(12, Cast("self"), [Network()], players=(3, 4), briefed=True, whole_table=whole_table, seed=1)
     plain = BorneoVecEnv(12, Cast("self"), [Network()], players=(3, 4), whole_table=whole_table, seed=1)
     shown, without = games.reset(), plain.reset()
     for _ in range(30):
@@ -539,12 +540,15 @@ def test_advice_follows_what_is_seen(whole_table):
         assert np.array_equal(shown[:, : without.shape[1]], without)
         tables = [table.batch.copy() for table in games.tables]
         views = [Views(batch.ruleset, *batch.view(np.arange(len(batch)))) for batch in tables]
-        advice = shown[:, without.shape[1] :]
-        assert advice.shape == (12, 370)
-        assert np.array_equal(advice, np.concatenate([advice_on(view) for view in views]))
+        notes = shown[:, without.shape[1] :]
+        assert notes.shape == (12, MAX_OPTIONS * NOTES) and games.observation_space.contains(shown[0])
+        assert np.array_equal(notes, np.concatenate([brief_on(view) for view in views]))
         shown, without = games.step(actions)[0], plain.step(actions)[0]
-    asked = [seen for seen in told if seen.shape[1] == 969 + 370]
-    assert asked and all((seen[:, 969:].max(1) == ADVISED).all() for seen in asked)
+    asked = [(seen, masks) for seen, masks in told if seen.shape[1] == 969 + MAX_OPTIONS * NOTES]
+    assert asked
+    for seen, masks in asked:
+        opinions = seen[:, 969:].reshape(-1, MAX_OPTIONS, NOTES)[:, :, ADVICE]
+        assert (opinions.max(1) == ADVISED).all() and ((opinions > 0).sum(1) == masks.sum(1)).all()
 
 
 # ---------------------------------------------------------------- trials
@@ -569,9 +573,9 @@ def test_trials_are_made_in_the_games_of_every_place():
         games.step(masks.argmax(1))
 
 
-def test_advice_and_trials_are_of_the_games_that_were_taken_up():
+def test_notes_and_trials_are_of_the_games_that_were_taken_up():
     """Not of those before."""
-    first, other = (BorneoVecEnv(8, Cast("merchant"), players=(4,), advised=True, seed=seed) for seed in (1, 2))
+    first, other = (BorneoVecEnv(8, Cast("merchant"), players=(4,), briefed=True, seed=seed) for seed in (1, 2))
     shown = first.reset().copy(), other.reset().copy()
     wanted = first.action_masks()
     worth = first.worth(wanted, 1)

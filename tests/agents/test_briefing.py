@@ -1,14 +1,15 @@
-"""Advice: the merchant's own valuation of every action, by what a seat may know, for views and for batches alike."""
+"""Briefing: notes on every option, by what a seat may know, for views and for batches alike."""
 
 import numpy as np
 import pytest
-from borneo_agents.advice import ADVISED, AS_GOOD, Adviser, advice_on
+from borneo_agents.briefing import ADVICE, ADVISED, AS_GOOD, NOTES, Briefing, brief_on
 from borneo_agents.merchant import Merchant
 from bot_games import decisions
 from positions import card, position
 
 from borneo_env import Batch, Ruleset, resample
 from borneo_env.agent import Views
+from borneo_env.engine.game import MAX_OPTIONS
 from borneo_env.engine.state import PHASES
 from borneo_env.ruleset import EDITIONS, PLAYER_COUNTS
 
@@ -34,25 +35,39 @@ def batch_of(ruleset, **settings):
     return batch
 
 
-# What it says
+def by_option(notes):
+    """(n, options, notes): notes as they are told, one after the other, sorted out."""
+    return notes.reshape(-1, MAX_OPTIONS, NOTES)
+
+
+def opinions(notes, mask):
+    """(n, actions): what the merchant thinks of every action, 0 where it is not legal."""
+    found = np.zeros(mask.shape, np.int8)
+    for row, legal in enumerate(mask):
+        found[row, legal] = by_option(notes)[row, : legal.sum(), ADVICE]
+    return found
+
+
+# What the merchant says
 
 
 @every
 def test_the_merchants_own_action_is_advised_and_no_other(ruleset):
     views = views_of(ruleset)
-    advice = advice_on(views)
-    assert (advice.dtype, advice.shape) == (np.int8, views.mask.shape)
+    notes = brief_on(views)
+    assert (notes.dtype, notes.shape) == (np.int8, (len(views), MAX_OPTIONS * NOTES))
+    advice = opinions(notes, views.mask)
     assert advice.argmax(1).tolist() == Merchant().act(views).tolist()
     assert ((advice == ADVISED).sum(1) == 1).all()
     assert advice[advice < ADVISED].max() == AS_GOOD
 
 
 @every
-def test_what_is_not_legal_has_nothing_and_all_else_has_something(ruleset):
+def test_every_option_has_an_opinion_and_beyond_them_there_is_nothing(ruleset):
     views = views_of(ruleset)
-    advice = advice_on(views)
-    assert np.array_equal(advice > 0, views.mask)
-    assert not advice[~views.mask].any()
+    notes, counts = by_option(brief_on(views)), views.mask.sum(1, keepdims=True)
+    assert np.array_equal(notes[:, :, ADVICE] > 0, np.arange(MAX_OPTIONS) < counts)
+    assert not notes[np.arange(MAX_OPTIONS) >= counts].any()
 
 
 @every
@@ -66,7 +81,7 @@ def test_other_actions_have_less_by_the_points_that_the_merchant_sees(ruleset):
         worth = merchant._room["worth"][0, : len(options)]
         wanted[i, options] = np.maximum(1, np.rint(120 - 20 * (worth.max() - worth)))
         wanted[i, action] = 127
-    assert np.array_equal(advice_on(views), wanted)
+    assert np.array_equal(opinions(brief_on(views), views.mask), wanted)
     assert len(np.unique(wanted)) > 60, "there are all sorts of differences"
 
 
@@ -84,8 +99,10 @@ def test_where_there_is_nothing_to_decide_the_only_action_is_advised():
     forced = np.flatnonzero(batch.forced() >= 0)
     views = Views(batch.ruleset, *batch.view(forced))
     assert len(forced) > 20
-    assert np.array_equal(advice_on(views), ADVISED * views.mask)
-    assert np.array_equal(Adviser(batch).advice(forced), ADVISED * views.mask)
+    for notes in (brief_on(views), Briefing(batch).notes(forced)):
+        assert np.array_equal(opinions(notes, views.mask), ADVISED * views.mask)
+        assert (by_option(notes)[:, 0] != 0).sum() > len(forced), "and what it changes is noted"
+        assert not by_option(notes)[:, 1:].any()
 
 
 # Positions
@@ -94,9 +111,11 @@ LADDERS = {"red": [1, 0, 2], "yellow": [2, 1, 3], "green": [3, 2, 0], "blue": [0
 
 
 def told(game):
-    """The advice in a position, in words."""
-    (advice,) = advice_on(Views(game.ruleset, *game.batch.view(ROW)))
-    assert np.array_equal(Adviser(game.batch).advice(ROW), [advice])
+    """The merchant's opinion of the options in a position, in words."""
+    notes = Briefing(game.batch).notes(ROW)  # asked first: to view a game is to roll its dice
+    views = Views(game.ruleset, *game.batch.view(ROW))
+    assert np.array_equal(brief_on(views), notes)
+    (advice,) = opinions(notes, views.mask)
     return {game.batch.actions.text(int(action), game.phase): int(advice[action]) for action in np.flatnonzero(advice)}
 
 
@@ -147,25 +166,25 @@ def test_any_card_of_a_defence_is_better_than_none():
     assert told(game) == {f"keep {strong}": 127, "keep none": 1}
 
 
-# Whom it is given to, and how
+# Who is briefed, and how
 
 
 @every
 @pytest.mark.parametrize("threads", [1, 2])
-def test_games_and_views_get_the_same_advice(ruleset, threads):
+def test_games_and_views_get_the_same_notes(ruleset, threads):
     batch = batch_of(ruleset, threads=threads)
     rows = np.arange(len(batch))
     assert len(rows) > 2 * 32, "enough for two threads"
-    assert np.array_equal(Adviser(batch).advice(rows), advice_on(views_of(ruleset)))
+    assert np.array_equal(Briefing(batch).notes(rows), brief_on(views_of(ruleset)))
 
 
 @every
 def test_neither_the_order_nor_what_was_asked_before_matters(ruleset):
     batch, rng = batch_of(ruleset, threads=2), np.random.default_rng(4)
-    adviser, wanted = Adviser(batch), advice_on(views_of(ruleset))
+    briefing, wanted = Briefing(batch), brief_on(views_of(ruleset))
     for share in (1.0, 0.3, 0.01, 0.0, 0.7):
         rows = rng.permutation(len(batch))[: int(share * len(batch))]
-        assert np.array_equal(adviser.advice(rows), wanted[rows])
+        assert np.array_equal(briefing.notes(rows), wanted[rows])
 
 
 @every
@@ -173,8 +192,8 @@ def test_asking_changes_nothing(ruleset):
     """What is tried on the records is taken back to the last byte, and not even dice are rolled."""
     batch, views = batch_of(ruleset, threads=1), views_of(ruleset)
     before = batch.games.tobytes(), batch.mask.tobytes(), views.games.tobytes()
-    Adviser(batch).advice(np.arange(len(batch)))
-    advice_on(views)
+    Briefing(batch).notes(np.arange(len(batch)))
+    brief_on(views)
     assert (batch.games.tobytes(), batch.mask.tobytes(), views.games.tobytes()) == before
 
 
@@ -182,4 +201,4 @@ def test_asking_changes_nothing(ruleset):
 def test_what_a_player_cannot_know_does_not_matter(ruleset):
     games, _, mask, dice = decisions(ruleset)
     twins = resample(games, games["player"], np.random.default_rng(1))
-    assert np.array_equal(advice_on(Views(ruleset, twins, mask, dice)), advice_on(views_of(ruleset)))
+    assert np.array_equal(brief_on(Views(ruleset, twins, mask, dice)), brief_on(views_of(ruleset)))
