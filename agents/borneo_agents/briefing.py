@@ -1,8 +1,8 @@
 """Briefing: what a policy is told about each of its options.
 
-The merchant's opinion, and what the option changes at once: every player's facts and the chance to win that the search
-bots judge by (see `chances`), in an imagined game that the deciding player cannot tell from the real one. Options come
-in the order of their actions; what is missing is 0.
+The merchant's opinion, and what the option changes once it is played, and paid for if it is a contract: every player's
+facts and the chance to win that the search bots judge by (see `chances`), in an imagined game that the deciding player
+cannot tell from the real one. Options come in the order of their actions; what is missing is 0.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from borneo_env.engine.dice import roll, scramble
 from borneo_env.engine.game import MAX_OPTIONS, legal
 from borneo_env.engine.hidden import resample_game
 from borneo_env.engine.jit import attributes, entry, rule
-from borneo_env.engine.state import CHOICES, GAME, OVER, SEATS, THINGS, make_box
+from borneo_env.engine.state import CHOICES, GAME, OVER, PAY, SEATS, THINGS, make_box
 
 # What is noted of an option: the merchant's opinion, the change of the own chance, whether it ends the turn, and the
 # changes of the own facts and of the others' mean.
@@ -40,7 +40,13 @@ BEFORE, AFTER = range(2)
 
 # The room to brief in: an imagined game and one with an option played, scratch paper, facts before and after.
 DRAFT = np.dtype(
-    [("facts", "f8", (2, SEATS, FACTS)), ("odds", "f8", (SEATS,)), ("unseen", "i1", (THINGS,))], align=True
+    [
+        ("facts", "f8", (2, SEATS, FACTS)),
+        ("odds", "f8", (SEATS,)),
+        ("options", "i8", (MAX_OPTIONS,)),
+        ("unseen", "i1", (THINGS,)),
+    ],
+    align=True,
 )
 
 
@@ -56,13 +62,23 @@ def brief(box, g, dice, options, count, room, twins, draft, notes):
     chance = draft.odds[me]
     for i in range(count):
         twins[TRIED] = twins[IMAGINED]
-        ended = play(box, twins[TRIED], options[i])
+        play(box, twins[TRIED], options[i])
+        finish(box, twins[TRIED], me, draft.options, room)
         if twins[TRIED].phase == OVER:
             gather_facts(box, twins[TRIED], draft.facts[AFTER])
         chances(box, twins[TRIED], draft.facts[AFTER], draft.odds)
         notes[i, CHANCE] = cut(PER_CHANCE * (draft.odds[me] - chance))
-        notes[i, ENDS_TURN] = ended
+        notes[i, ENDS_TURN] = twins[TRIED].turn != g.turn
         write_changes(box, draft.facts, me, notes[i])
+
+
+@rule
+def finish(box, g, me, options, room):
+    """Play what is forced, and let the merchant pay for a contract that was chosen."""
+    count = legal(box, g, options)
+    while g.phase != OVER and (count == 1 or (g.phase == PAY and g.player == me)):
+        play(box, g, choose(MERCHANT, box, g, options, count, np.uint64(0), room))
+        count = legal(box, g, options)
 
 
 @rule

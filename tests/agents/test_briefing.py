@@ -1,16 +1,50 @@
 """Briefing: notes on every option, by what a seat may know, for views and for batches alike."""
 
+from functools import cache
+
 import numpy as np
 import pytest
-from borneo_agents.briefing import ADVICE, ADVISED, AS_GOOD, NOTES, Briefing, brief_on
+from borneo_agents.bot import MERCHANT
+from borneo_agents.briefing import (
+    ADVICE,
+    ADVISED,
+    AS_GOOD,
+    CHANCE,
+    ENDS_TURN,
+    NOTES,
+    OTHERS,
+    OWN,
+    Briefing,
+    brief_on,
+)
+from borneo_agents.chances import (
+    CARGO,
+    CONTRACTS,
+    DOUBLES,
+    FACTS,
+    LOWER,
+    MOST,
+    POINTS,
+    PROMISED,
+    RANK,
+    SHORT,
+    SPICES,
+    TURN,
+    WAIT,
+    win_chances,
+)
+from borneo_agents.fit_chances import facts_of_games
 from borneo_agents.merchant import Merchant
+from borneo_agents.scripted import Bots
 from bot_games import decisions
 from positions import card, position
 
 from borneo_env import Batch, Ruleset, resample
 from borneo_env.agent import Views
 from borneo_env.engine.game import MAX_OPTIONS
-from borneo_env.engine.state import PHASES
+from borneo_env.engine.hidden import resample_games
+from borneo_env.engine.jit import attributes
+from borneo_env.engine.state import CHOICES, OVER, PAY, PHASES, SEATS, THINGS, copy_games, make_box
 from borneo_env.ruleset import EDITIONS, PLAYER_COUNTS
 
 ROW = np.array([0])
@@ -164,6 +198,197 @@ def test_any_card_of_a_defence_is_better_than_none():
     game.play("attack red 2 1", f"commit {attacker}", "commit done", f"defend {strong}", "defend done")
     assert game.phase == "keep"
     assert told(game) == {f"keep {strong}": 127, "keep none": 1}
+
+
+# What an option changes
+
+
+def facts_of(ruleset, games):
+    """(games, players, facts) and (games, players): the facts about all players, and their chances."""
+    facts = np.zeros((len(games), SEATS, FACTS))
+    facts_of_games(attributes(make_box(ruleset)), attributes(games), facts)
+    return facts[:, : ruleset.players], win_chances(ruleset, games)
+
+
+def imagined(games, dice):
+    """Complete games of which the deciding players cannot tell the given ones, with these dice."""
+    twins = copy_games(games)
+    resample_games(attributes(twins), twins["player"].astype(np.int64), dice, np.empty(THINGS, np.int8))
+    return twins
+
+
+def what_is_begun(batch, deciders):
+    """The games where the next move is forced, or the decider is to pay for a contract."""
+    pays = (batch.games["phase"] == PAY) & (batch.player == deciders)
+    return np.flatnonzero((batch.player >= 0) & ((batch.mask.sum(1) == 1) | pays))
+
+
+@cache
+def changes_by_hand(ruleset):
+    """What the options of real decisions change, before anything is cut or rounded: each is played in a batch.
+
+    (options, numbers), with the decision and the place of each option, and whether the game is over after it.
+    """
+    games, _, _, dice = decisions(ruleset)
+    before = imagined(games, dice)
+    batch = Batch(len(games), ruleset, finished="hold", skip_forced=False)
+    batch.games[:] = before
+    batch.refresh()
+    options = [np.flatnonzero(mask) for mask in batch.mask]
+    assert [len(found) for found in options] == [int(mask.sum()) for mask in decisions(ruleset)[2]]
+    facts, chances = facts_of(ruleset, before)
+    rows, places, found, over = [], [], [], []
+    for place in range(max(map(len, options))):
+        chosen = np.array([row for row, several in enumerate(options) if len(several) > place])
+        tried = Batch(len(chosen), ruleset, finished="hold", skip_forced=False)
+        tried.games[:] = before[chosen]
+        tried.refresh()
+        tried.step(np.array([options[row][place] for row in chosen]))
+        kinds = np.full((len(chosen), ruleset.players), MERCHANT, np.int8)
+        while len(unfinished := what_is_begun(tried, before["player"][chosen])):
+            tried.step(Bots(tried).choose(kinds, unfinished), unfinished)
+        facts_after, chances_after = facts_of(ruleset, tried.games)
+        for i, row in enumerate(chosen):
+            me = int(before["player"][row])
+            moved = [
+                [float(b - a) for a, b in zip(*pair, strict=True)]
+                for pair in zip(facts[row], facts_after[i], strict=True)
+            ]
+            others = [moved[player] for player in range(ruleset.players) if player != me]
+            note = [
+                500.0 * (chances_after[i, me] - chances[row, me]),
+                float(tried.games["turn"][i] != before["turn"][row]),
+                *(8.0 * fact for fact in moved[me]),
+                *(8.0 * sum(column) / len(others) for column in zip(*others, strict=True)),
+            ]
+            rows.append(row)
+            places.append(place)
+            found.append(note)
+            over.append(tried.games["phase"][i] == OVER)
+    return np.array(rows), np.array(places), np.array(found), np.array(over)
+
+
+@every
+def test_notes_are_what_comes_of_playing_each_option(ruleset):
+    """In the imagined game, by a batch; the nearest whole numbers within what a note can hold."""
+    rows, places, changes, _ = changes_by_hand(ruleset)
+    notes = by_option(brief_on(views_of(ruleset)))[rows, places, CHANCE:].astype(int)
+    wanted = np.clip(changes, -127, 127)
+    assert np.abs(notes - wanted).max() <= 0.5 + 1e-9
+    assert np.array_equal(notes, np.rint(wanted))
+    assert len(rows) > 1500 and (notes[:, OWN - CHANCE : OTHERS - CHANCE] != 0).any(0).sum() >= 14
+
+
+def test_real_decisions_reach_everything_that_matters():
+    """Numbers that must be cut on both sides, ends of turns, and ends of games with facts that change."""
+    found = [changes_by_hand(Ruleset(edition, players)) for edition in EDITIONS for players in PLAYER_COUNTS]
+    changes, over = (np.concatenate([part[which] for part in found]) for which in (2, 3))
+    assert changes.min() < -128 and changes.max() > 128
+    assert 0.05 < changes[:, ENDS_TURN - CHANCE].mean() < 0.6
+    assert over.sum() > 5 and (changes[over, OWN - CHANCE :] != 0).any(1).sum() > 5
+    assert (changes[:, OWN - CHANCE : OTHERS - CHANCE] != 0).any(0).all(), "each of the own facts"
+    assert (changes[:, OTHERS - CHANCE :] != 0).any(0).sum() > 8, "and many of the others'"
+
+
+@every
+def test_numbers_are_cut_on_both_sides_alike(ruleset):
+    notes = brief_on(views_of(ruleset))
+    assert notes.min() >= -127 and notes.max() == 127
+
+
+def test_the_notes_of_a_position_by_hand():
+    """Three players have a trader on red, no one else is anywhere; the fourth may place the first on another ladder."""
+    game = position(phase="place", hands={0: ["rrr/y"]}, ladders={"red": [1, 2, 3]})
+    notes = noted(game)
+    assert set(notes) == {f"place {company}" for company in ("red", "yellow", "green", "blue")}
+    for text, note in notes.items():
+        wanted = np.zeros(FACTS, int)
+        wanted[LOWER if text == "place red" else RANK] = 8
+        if text != "place red":
+            wanted[SHORT] = 8  # alone on its ladder
+        own = note[OWN:OTHERS].copy()
+        own[[PROMISED, CARGO, TURN, WAIT]] = 0  # as ports and seats have it
+        assert own.tolist() == wanted.tolist()
+    red, blue = (notes[f"place {company}"] for company in ("red", "blue"))
+    assert (red[OTHERS + SHORT], blue[OTHERS + SHORT]) == (round(8 / 3 * (1 / 4 - 1 / 3)), 0)
+    assert blue[CHANCE] > red[CHANCE], "first is better than fourth"
+
+
+def test_the_notes_on_a_payment_by_hand():
+    """What is paid is gone, the rest by the merchant, and brings the 8 points of the contract; a card is a point."""
+    goods = ["pepper double"] * 2 + ["pepper single"] * 3 + ["cloves single"]
+    game = position(phase="last contract", turn=3, ladders=LADDERS, warehouses={0: goods})
+    game.play("contract same-4 pepper", "pay pepper double")
+    notes = noted(game)
+    single, double = (notes[f"pay pepper {size}"] for size in ("single", "double"))
+    for note, cards, doubles in ((single, 2, 0), (double, 1, 1)):
+        facts = {POINTS: 8 - cards, SPICES: -2, MOST: -2, DOUBLES: -doubles, CONTRACTS: 1}
+        assert {fact: note[OWN + fact] for fact in facts} == {fact: 8 * change for fact, change in facts.items()}
+        assert not note[ENDS_TURN] and not note[OTHERS:].any()
+    assert 0 < single[CHANCE] < double[CHANCE]
+
+
+def test_the_notes_on_a_contract_by_hand():
+    """It is paid for at once: 8 points for two doubles of pepper, 6 for one spice of each; to fulfil none changes nothing."""
+    goods = ["pepper double"] * 2 + ["cloves single", "nutmeg single", "cinnamon single", "pepper single"]
+    notes = noted(position(phase="contract", ladders=LADDERS, warehouses={0: goods}))
+    points = {text: int(note[OWN + POINTS]) for text, note in notes.items()}
+    assert points == {"contract same-4 pepper": 8 * (8 - 2), "contract each-1": 8 * (6 - 4), "contract none": 0}
+    assert not notes["contract none"][CHANCE:].any()
+
+
+def noted(game):
+    """The notes on the options of a position, in words."""
+    (mask,) = game.batch.mask
+    notes = by_option(Briefing(game.batch).notes(ROW))[0].astype(int)
+    return {
+        game.batch.actions.text(int(action), game.phase): notes[place]
+        for place, action in enumerate(np.flatnonzero(mask))
+    }
+
+
+# Secrets
+
+
+@every
+def test_games_that_a_player_cannot_tell_apart_get_the_same_notes(ruleset):
+    """The secrets of complete games are dealt anew, their dice are not."""
+    batch, twins = batch_of(ruleset), batch_of(ruleset)
+    streams = batch.games["rng"].copy()
+    twins.games[:] = resample(batch.games, batch.games["player"], np.random.default_rng(3))
+    assert (batch.games["place"] != twins.games["place"]).any(1).mean() > 0.9
+    twins.games["rng"][:, CHOICES] = streams[:, CHOICES]
+    twins.refresh()
+    rows = np.arange(len(batch))
+    assert np.array_equal(Briefing(batch).notes(rows), Briefing(twins).notes(rows))
+
+
+@every
+def test_dice_decide_what_is_imagined_and_not_what_the_merchant_thinks(ruleset):
+    views = views_of(ruleset)
+    others = Views(ruleset, views.games, views.mask, ~views.dice)
+    some, more = by_option(brief_on(views)), by_option(brief_on(others))
+    assert np.array_equal(some[:, :, ADVICE], more[:, :, ADVICE])
+    assert np.array_equal(some[:, :, ENDS_TURN], more[:, :, ENDS_TURN])
+    assert (some[:, :, CHANCE] != more[:, :, CHANCE]).any(1).mean() > 0.2
+
+
+@every
+def test_what_a_view_hides_stays_hidden_and_what_was_noted_before_is_gone(ruleset):
+    """One view after the other, or all at once, in any order."""
+    views, rng = views_of(ruleset), np.random.default_rng(2)
+    wanted, order = brief_on(views), rng.permutation(len(views))
+    mixed = Views(ruleset, views.games[order], views.mask[order], views.dice[order])
+    assert np.array_equal(brief_on(mixed), wanted[order])
+    for i in order[:20]:
+        alone = Views(ruleset, views.games[i : i + 1], views.mask[i : i + 1], views.dice[i : i + 1])
+        assert np.array_equal(brief_on(alone), wanted[i : i + 1])
+
+
+def test_nothing_to_brief_on():
+    views, batch = views_of(Ruleset()), batch_of(Ruleset())
+    nothing = Views(views.ruleset, views.games[:0], views.mask[:0], views.dice[:0])
+    assert brief_on(nothing).shape == Briefing(batch).notes(np.arange(0)).shape == (0, MAX_OPTIONS * NOTES)
 
 
 # Who is briefed, and how

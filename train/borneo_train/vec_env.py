@@ -255,8 +255,9 @@ class BorneoVecEnv(VecEnv):
     def _look(
         self, table: Table, rows: NDArray[np.intp]
     ) -> tuple[NDArray[np.int8], NDArray[np.bool_], NDArray[np.uint64]]:
+        notes = [table.notes(rows)] if self._briefed else []  # before the dice are rolled: those a `Policy` would get
         observations, masks, dice = table.batch.look(rows)
-        return self._with_notes(table, observations, rows), masks, dice
+        return np.concatenate([observations, *notes], 1), masks, dice
 
     def _told(self, dones: NDArray[np.bool_]) -> list[dict[str, Any]]:
         """The infos: those of games that ended have the last observation, and the game's points and places."""
