@@ -325,12 +325,12 @@ def test_the_notes_on_a_payment_by_hand():
         facts = {POINTS: 8 - cards, SPICES: -2, MOST: -2, DOUBLES: -doubles, CONTRACTS: 1}
         assert {fact: note[OWN + fact] for fact in facts} == {fact: 8 * change for fact, change in facts.items()}
         assert not note[ENDS_TURN] and not note[OTHERS:].any()
-    assert 0 < single[CHANCE] < double[CHANCE]
+    assert single[CHANCE] > 0 and double[CHANCE] > 0
 
 
 def test_the_notes_on_a_contract_by_hand():
-    """It is paid for at once: 8 points for two doubles of pepper, 6 for one spice of each; to fulfil none changes nothing."""
-    goods = ["pepper double"] * 2 + ["cloves single", "nutmeg single", "cinnamon single", "pepper single"]
+    """Paid for at once: 8 points for two doubles of pepper, 6 for a card of each spice; none changes nothing."""
+    goods = ["pepper double"] * 2 + ["cloves single", "nutmeg single", "cinnamon single"]
     notes = noted(position(phase="contract", ladders=LADDERS, warehouses={0: goods}))
     points = {text: int(note[OWN + POINTS]) for text, note in notes.items()}
     assert points == {"contract same-4 pepper": 8 * (8 - 2), "contract each-1": 8 * (6 - 4), "contract none": 0}
