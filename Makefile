@@ -13,7 +13,7 @@ test: $(VENV)/installed
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	$(BIN)/pytest -n auto
+	$(BIN)/pytest -n auto --dist worksteal
 
 # 20,000 games and more against the independent referee: some ten minutes on two cores.
 soak: $(VENV)/installed
