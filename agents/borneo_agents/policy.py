@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from pathlib import Path
 
+import numba
 import numpy as np
 from numpy.typing import NDArray
 
@@ -60,4 +61,4 @@ class Policy:
         """What the network is shown: observations, and behind them the notes on the options, if it is briefed."""
         if self.model.judge is None:
             return views.observe()
-        return np.concatenate([views.observe(), brief_on(views)], 1)
+        return np.concatenate([views.observe(), brief_on(views, numba.config.NUMBA_NUM_THREADS)], 1)

@@ -465,25 +465,24 @@ class Batch:
         return self._parallel(function, self._arrays[:3], (*self._arrays[3:], *arguments))
 
     def _parallel(
-        self,
-        function: Callable[..., Any],
-        shared: tuple[Any, ...],
-        own: tuple[Any, ...],
-        least: int | None = None,
+        self, function: Callable[..., Any], shared: tuple[Any, ...], own: tuple[Any, ...], least: int | None = None
     ) -> list[Any]:
-        """Call a compiled loop on slices of the games, one per thread; arrays in `own` are sliced, numbers are not.
+        return in_parallel(self._threads, function, shared, own, least or GAMES_PER_THREAD)
 
-        A slice has `least` games or more; GAMES_PER_THREAD if that is not given.
-        """
-        shared, own = tuple(map(attributes, shared)), tuple(map(attributes, own))
-        size = len(own[0])
-        parts = max(1, min(self._threads, size // (least or GAMES_PER_THREAD)))
-        if parts == 1:
-            return [function(*shared, *own)]
-        bounds = [size * part // parts for part in range(parts + 1)]
-        slices = [[a[low:high] if isinstance(a, np.ndarray) else a for a in own] for low, high in pairwise(bounds)]
-        others = [_workers().submit(function, *shared, *part) for part in slices[1:]]
-        return [function(*shared, *slices[0]), *(other.result() for other in others)]
+
+def in_parallel(
+    threads: int, function: Callable[..., Any], shared: tuple[Any, ...], own: tuple[Any, ...], least: int
+) -> list[Any]:
+    """Call a compiled loop on slices of games of `least` or more, one per thread; arrays in `own` are sliced."""
+    shared, own = tuple(map(attributes, shared)), tuple(map(attributes, own))
+    size = len(own[0])
+    parts = max(1, min(threads, size // least))
+    if parts == 1:
+        return [function(*shared, *own)]
+    bounds = [size * part // parts for part in range(parts + 1)]
+    slices = [[a[low:high] if isinstance(a, np.ndarray) else a for a in own] for low, high in pairwise(bounds)]
+    others = [_workers().submit(function, *shared, *part) for part in slices[1:]]
+    return [function(*shared, *slices[0]), *(other.result() for other in others)]
 
 
 def _read_only(array: NDArray[Any]) -> NDArray[Any]:

@@ -11,26 +11,20 @@ from borneo_agents.briefing import (
     AS_GOOD,
     CHANCE,
     ENDS_TURN,
+    FINALIST,
     NOTES,
     OTHERS,
     OWN,
-    Briefing,
+    brief_batch,
     brief_on,
 )
 from borneo_agents.chances import (
-    CARGO,
     CONTRACTS,
     DOUBLES,
     FACTS,
-    LOWER,
     MOST,
     POINTS,
-    PROMISED,
-    RANK,
-    SHORT,
     SPICES,
-    TURN,
-    WAIT,
     win_chances,
 )
 from borneo_agents.fit_chances import facts_of_games
@@ -41,10 +35,11 @@ from positions import card, position
 
 from borneo_env import Batch, Ruleset, resample
 from borneo_env.agent import Views
+from borneo_env.engine.dice import scramble
 from borneo_env.engine.game import MAX_OPTIONS
-from borneo_env.engine.hidden import resample_games
-from borneo_env.engine.jit import attributes
-from borneo_env.engine.state import CHOICES, OVER, PAY, PHASES, SEATS, THINGS, copy_games, make_box
+from borneo_env.engine.hidden import resample_game
+from borneo_env.engine.jit import attributes, entry
+from borneo_env.engine.state import CHOICES, OVER, PHASES, SEATS, THINGS, copy_games, make_box
 from borneo_env.ruleset import EDITIONS, PLAYER_COUNTS
 
 ROW = np.array([0])
@@ -133,7 +128,7 @@ def test_where_there_is_nothing_to_decide_the_only_action_is_advised():
     forced = np.flatnonzero(batch.forced() >= 0)
     views = Views(batch.ruleset, *batch.view(forced))
     assert len(forced) > 20
-    for notes in (brief_on(views), Briefing(batch).notes(forced)):
+    for notes in (brief_on(views), brief_batch(batch, forced)):
         assert np.array_equal(opinions(notes, views.mask), ADVISED * views.mask)
         assert (by_option(notes)[:, 0] != 0).sum() > len(forced), "and what it changes is noted"
         assert not by_option(notes)[:, 1:].any()
@@ -146,7 +141,7 @@ LADDERS = {"red": [1, 0, 2], "yellow": [2, 1, 3], "green": [3, 2, 0], "blue": [0
 
 def told(game):
     """The merchant's opinion of the options in a position, in words."""
-    notes = Briefing(game.batch).notes(ROW)  # asked first: to view a game is to roll its dice
+    notes = brief_batch(game.batch, ROW)  # asked first: to view a game is to roll its dice
     views = Views(game.ruleset, *game.batch.view(ROW))
     assert np.array_equal(brief_on(views), notes)
     (advice,) = opinions(notes, views.mask)
@@ -210,27 +205,35 @@ def facts_of(ruleset, games):
     return facts[:, : ruleset.players], win_chances(ruleset, games)
 
 
-def imagined(games, dice):
+@entry
+def imagine_games(games, seats, dice, world, unseen):
+    for i in range(len(games)):
+        resample_game(games[i], seats[i], scramble(dice[i], np.uint64(world)) | np.uint64(1), unseen)
+
+
+def imagined(games, dice, world):
     """Complete games of which the deciding players cannot tell the given ones, with these dice."""
     twins = copy_games(games)
-    resample_games(attributes(twins), twins["player"].astype(np.int64), dice, np.empty(THINGS, np.int8))
+    imagine_games(attributes(twins), twins["player"].astype(np.int64), dice, world, np.empty(THINGS, np.int8))
     return twins
 
 
-def what_is_begun(batch, deciders):
-    """The games where the next move is forced, or the decider is to pay for a contract."""
-    pays = (batch.games["phase"] == PAY) & (batch.player == deciders)
-    return np.flatnonzero((batch.player >= 0) & ((batch.mask.sum(1) == 1) | pays))
+def play_turn(batch, rows):
+    """Let merchants play on in some games until the turn is over, or the game."""
+    turns = batch.games["turn"].copy()
+    kinds = np.full((len(batch), batch.ruleset.players), MERCHANT, np.int8)
+    while len(rows := rows[(batch.player[rows] >= 0) & (batch.games["turn"][rows] == turns[rows])]):
+        batch.step(Bots(batch).choose(kinds, rows), rows)
 
 
 @cache
-def changes_by_hand(ruleset):
-    """What the options of real decisions change, before anything is cut or rounded: each is played in a batch.
+def changes_in_world(ruleset, world):
+    """What the options of real decisions lead to in an imagined game: each is played in a batch.
 
     (options, numbers), with the decision and the place of each option, and whether the game is over after it.
     """
     games, _, _, dice = decisions(ruleset)
-    before = imagined(games, dice)
+    before = imagined(games, dice, world)
     batch = Batch(len(games), ruleset, finished="hold", skip_forced=False)
     batch.games[:] = before
     batch.refresh()
@@ -244,10 +247,12 @@ def changes_by_hand(ruleset):
         tried.games[:] = before[chosen]
         tried.refresh()
         tried.step(np.array([options[row][place] for row in chosen]))
-        kinds = np.full((len(chosen), ruleset.players), MERCHANT, np.int8)
-        while len(unfinished := what_is_begun(tried, before["player"][chosen])):
-            tried.step(Bots(tried).choose(kinds, unfinished), unfinished)
+        ends = tried.games["turn"] != before["turn"][chosen]
+        play_turn(tried, np.flatnonzero(~ends))
         facts_after, chances_after = facts_of(ruleset, tried.games)
+        over += (tried.games["phase"] == OVER).tolist()
+        play_turn(tried, np.arange(len(chosen)))
+        chances_later = win_chances(ruleset, tried.games)
         for i, row in enumerate(chosen):
             me = int(before["player"][row])
             moved = [
@@ -256,27 +261,48 @@ def changes_by_hand(ruleset):
             ]
             others = [moved[player] for player in range(ruleset.players) if player != me]
             note = [
+                float(ends[i]),
                 500.0 * (chances_after[i, me] - chances[row, me]),
-                float(tried.games["turn"][i] != before["turn"][row]),
+                500.0 * (chances_later[i, me] - chances[row, me]),
                 *(8.0 * fact for fact in moved[me]),
                 *(8.0 * sum(column) / len(others) for column in zip(*others, strict=True)),
             ]
             rows.append(row)
             places.append(place)
             found.append(note)
-            over.append(tried.games["phase"][i] == OVER)
     return np.array(rows), np.array(places), np.array(found), np.array(over)
+
+
+def finalists_by_hand(ruleset, rows, places, changes):
+    """Whether each option is among the five of its decision that look best in the first imagined game."""
+    advice = by_option(brief_on(views_of(ruleset)))[rows, places, ADVICE]
+    promise = changes[:, OWN - 1 - ENDS_TURN] + advice / 4
+    found = np.zeros(len(rows), bool)
+    for row in np.unique(rows):
+        mine = np.flatnonzero(rows == row)
+        found[mine[np.argsort(-promise[mine], kind="stable")[:5]]] = True
+    return found
+
+
+def changes_by_hand(ruleset):
+    """The mean of all imagined games that an option is followed in, before anything is cut or rounded."""
+    worlds = [changes_in_world(ruleset, world) for world in range(4)]
+    rows, places, first, over = worlds[0]
+    finalists = finalists_by_hand(ruleset, rows, places, first)
+    mean = np.mean([changes for _, _, changes, _ in worlds], axis=0)
+    return rows, places, np.where(finalists[:, None], mean, first), over, finalists
 
 
 @every
 def test_notes_are_what_comes_of_playing_each_option(ruleset):
     """In the imagined game, by a batch; the nearest whole numbers within what a note can hold."""
-    rows, places, changes, _ = changes_by_hand(ruleset)
-    notes = by_option(brief_on(views_of(ruleset)))[rows, places, CHANCE:].astype(int)
+    rows, places, changes, _, finalists = changes_by_hand(ruleset)
+    assert np.array_equal(by_option(brief_on(views_of(ruleset)))[rows, places, FINALIST], finalists)
+    notes = by_option(brief_on(views_of(ruleset)))[rows, places, ENDS_TURN:].astype(int)
     wanted = np.clip(changes, -127, 127)
     assert np.abs(notes - wanted).max() <= 0.5 + 1e-9
     assert np.array_equal(notes, np.rint(wanted))
-    assert len(rows) > 1500 and (notes[:, OWN - CHANCE : OTHERS - CHANCE] != 0).any(0).sum() >= 14
+    assert len(rows) > 1500 and (notes[:, OWN - ENDS_TURN : OTHERS - ENDS_TURN] != 0).any(0).sum() >= 14
 
 
 def test_real_decisions_reach_everything_that_matters():
@@ -284,34 +310,16 @@ def test_real_decisions_reach_everything_that_matters():
     found = [changes_by_hand(Ruleset(edition, players)) for edition in EDITIONS for players in PLAYER_COUNTS]
     changes, over = (np.concatenate([part[which] for part in found]) for which in (2, 3))
     assert changes.min() < -128 and changes.max() > 128
-    assert 0.05 < changes[:, ENDS_TURN - CHANCE].mean() < 0.6
-    assert over.sum() > 5 and (changes[over, OWN - CHANCE :] != 0).any(1).sum() > 5
-    assert (changes[:, OWN - CHANCE : OTHERS - CHANCE] != 0).any(0).all(), "each of the own facts"
-    assert (changes[:, OTHERS - CHANCE :] != 0).any(0).sum() > 8, "and many of the others'"
+    assert 0.05 < changes[:, 0].mean() < 0.6
+    assert over.sum() > 5 and (changes[over, OWN - ENDS_TURN :] != 0).any(1).sum() > 5
+    assert (changes[:, OWN - ENDS_TURN : OTHERS - ENDS_TURN] != 0).any(0).all(), "each of the own facts"
+    assert (changes[:, OTHERS - ENDS_TURN :] != 0).any(0).sum() > 8, "and many of the others'"
 
 
 @every
 def test_numbers_are_cut_on_both_sides_alike(ruleset):
     notes = brief_on(views_of(ruleset))
     assert notes.min() >= -127 and notes.max() == 127
-
-
-def test_the_notes_of_a_position_by_hand():
-    """Three players have a trader on red, no one else is anywhere; the fourth may place the first on another ladder."""
-    game = position(phase="place", hands={0: ["rrr/y"]}, ladders={"red": [1, 2, 3]})
-    notes = noted(game)
-    assert set(notes) == {f"place {company}" for company in ("red", "yellow", "green", "blue")}
-    for text, note in notes.items():
-        wanted = np.zeros(FACTS, int)
-        wanted[LOWER if text == "place red" else RANK] = 8
-        if text != "place red":
-            wanted[SHORT] = 8  # alone on its ladder
-        own = note[OWN:OTHERS].copy()
-        own[[PROMISED, CARGO, TURN, WAIT]] = 0  # as ports and seats have it
-        assert own.tolist() == wanted.tolist()
-    red, blue = (notes[f"place {company}"] for company in ("red", "blue"))
-    assert (red[OTHERS + SHORT], blue[OTHERS + SHORT]) == (round(8 / 3 * (1 / 4 - 1 / 3)), 0)
-    assert blue[CHANCE] > red[CHANCE], "first is better than fourth"
 
 
 def test_the_notes_on_a_payment_by_hand():
@@ -329,18 +337,18 @@ def test_the_notes_on_a_payment_by_hand():
 
 
 def test_the_notes_on_a_contract_by_hand():
-    """Paid for at once: 8 points for two doubles of pepper, 6 for a card of each spice; none changes nothing."""
+    """When the turn is over: 8 points for two doubles of pepper, 6 for a card of each spice; none brings nothing."""
     goods = ["pepper double"] * 2 + ["cloves single", "nutmeg single", "cinnamon single"]
     notes = noted(position(phase="contract", ladders=LADDERS, warehouses={0: goods}))
     points = {text: int(note[OWN + POINTS]) for text, note in notes.items()}
     assert points == {"contract same-4 pepper": 8 * (8 - 2), "contract each-1": 8 * (6 - 4), "contract none": 0}
-    assert not notes["contract none"][CHANCE:].any()
+    assert notes["contract same-4 pepper"][CHANCE] > notes["contract none"][CHANCE]
 
 
 def noted(game):
     """The notes on the options of a position, in words."""
     (mask,) = game.batch.mask
-    notes = by_option(Briefing(game.batch).notes(ROW))[0].astype(int)
+    notes = by_option(brief_batch(game.batch, ROW))[0].astype(int)
     return {
         game.batch.actions.text(int(action), game.phase): notes[place]
         for place, action in enumerate(np.flatnonzero(mask))
@@ -360,7 +368,7 @@ def test_games_that_a_player_cannot_tell_apart_get_the_same_notes(ruleset):
     twins.games["rng"][:, CHOICES] = streams[:, CHOICES]
     twins.refresh()
     rows = np.arange(len(batch))
-    assert np.array_equal(Briefing(batch).notes(rows), Briefing(twins).notes(rows))
+    assert np.array_equal(brief_batch(batch, rows), brief_batch(twins, rows))
 
 
 @every
@@ -388,7 +396,7 @@ def test_what_a_view_hides_stays_hidden_and_what_was_noted_before_is_gone(rulese
 def test_nothing_to_brief_on():
     views, batch = views_of(Ruleset()), batch_of(Ruleset())
     nothing = Views(views.ruleset, views.games[:0], views.mask[:0], views.dice[:0])
-    assert brief_on(nothing).shape == Briefing(batch).notes(np.arange(0)).shape == (0, MAX_OPTIONS * NOTES)
+    assert brief_on(nothing).shape == brief_batch(batch, np.arange(0)).shape == (0, MAX_OPTIONS * NOTES)
 
 
 # Who is briefed, and how
@@ -400,16 +408,16 @@ def test_games_and_views_get_the_same_notes(ruleset, threads):
     batch = batch_of(ruleset, threads=threads)
     rows = np.arange(len(batch))
     assert len(rows) > 2 * 32, "enough for two threads"
-    assert np.array_equal(Briefing(batch).notes(rows), brief_on(views_of(ruleset)))
+    assert np.array_equal(brief_batch(batch, rows), brief_on(views_of(ruleset)))
 
 
 @every
-def test_neither_the_order_nor_what_was_asked_before_matters(ruleset):
+def test_neither_the_other_games_nor_what_was_asked_before_matter(ruleset):
     batch, rng = batch_of(ruleset, threads=2), np.random.default_rng(4)
-    briefing, wanted = Briefing(batch), brief_on(views_of(ruleset))
+    wanted = brief_on(views_of(ruleset))
     for share in (1.0, 0.3, 0.01, 0.0, 0.7):
-        rows = rng.permutation(len(batch))[: int(share * len(batch))]
-        assert np.array_equal(briefing.notes(rows), wanted[rows])
+        rows = np.sort(rng.permutation(len(batch))[: int(share * len(batch))])
+        assert np.array_equal(brief_batch(batch, rows), wanted[rows])
 
 
 @every
@@ -417,7 +425,7 @@ def test_asking_changes_nothing(ruleset):
     """What is tried on the records is taken back to the last byte, and not even dice are rolled."""
     batch, views = batch_of(ruleset, threads=1), views_of(ruleset)
     before = batch.games.tobytes(), batch.mask.tobytes(), views.games.tobytes()
-    Briefing(batch).notes(np.arange(len(batch)))
+    brief_batch(batch, np.arange(len(batch)))
     brief_on(views)
     assert (batch.games.tobytes(), batch.mask.tobytes(), views.games.tobytes()) == before
 

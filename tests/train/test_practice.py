@@ -6,7 +6,7 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from borneo_agents.bot import MERCHANT  # noqa: E402  # torch may be missing
-from borneo_agents.briefing import ADVICE, Briefing  # noqa: E402
+from borneo_agents.briefing import ADVICE, brief_batch  # noqa: E402
 from borneo_agents.scripted import Bots  # noqa: E402
 from borneo_agents.trials import Trials  # noqa: E402
 from borneo_train.buffer import LeanBuffer  # noqa: E402
@@ -305,7 +305,7 @@ def worth_of_the_best(learner, batch, worth):
     """What the actions come to that a learner likes best."""
     shown = batch.observe()
     if learner.policy.briefed:
-        shown = np.concatenate([shown, Briefing(batch).notes(np.arange(len(batch)))], 1)
+        shown = np.concatenate([shown, brief_batch(batch, np.arange(len(batch)))], 1)
     best = odds_of(learner, torch.tensor(shown), torch.tensor(batch.mask.copy())).argmax(1).numpy()
     return worth[np.arange(len(batch)), best]
 

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 import torch
 from borneo_agents.bot import MERCHANT
-from borneo_agents.briefing import Briefing
+from borneo_agents.briefing import brief_batch
 from borneo_agents.scripted import Bots
 from sb3_contrib import MaskablePPO
 from torch.nn import functional
@@ -96,7 +96,7 @@ def lessons(
 
 def lesson(batch: Batch, reward: Reward, whole_table: bool, briefed: bool, device: torch.device) -> Lesson:
     """Play the games of a batch to their ends by merchants, and keep every decision."""
-    bots, briefing = Bots(batch), Briefing(batch)
+    bots = Bots(batch)
     kinds = np.full((len(batch), batch.ruleset.players), MERCHANT, np.int8)
     seen: list[list[torch.Tensor]] = []
     told, before = [], []
@@ -104,7 +104,7 @@ def lesson(batch: Batch, reward: Reward, whole_table: bool, briefed: bool, devic
         seats = batch.player.astype(np.int64)
         numbers = batch.state(seats) if whole_table else batch.observe(seats)
         chosen = bots.choose(kinds, rows)
-        shown = np.concatenate([numbers[rows], briefing.notes(rows)], 1) if briefed else numbers[rows]
+        shown = np.concatenate([numbers[rows], brief_batch(batch, rows)], 1) if briefed else numbers[rows]
         seen.append([torch.from_numpy(part).to(device) for part in (shown, batch.mask[rows], chosen)])
         told.append((rows, seats[rows]))
         before.append(copy_games(batch.games, rows))

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 import torch
-from borneo_agents.briefing import ADVICE, CHANCE, ENDS_TURN, NOTES, PER_CHANCE, PER_FACT, PER_POINT
+from borneo_agents.briefing import ADVICE, CHANCE, ENDS_TURN, FINALIST, NOTES, OWN, PER_CHANCE, PER_FACT, PER_POINT
 from borneo_agents.merchant import Merchant
 from borneo_agents.model import Judge, Layer, Layers, Model
 from numpy.typing import NDArray
@@ -109,7 +109,8 @@ class OptionJudge(nn.Module):
         super().__init__()
         judges = max(LEAST_JUDGES, inputs // 4)
         scale = np.full(NOTES, 1 / PER_FACT, np.float32)
-        scale[[ADVICE, CHANCE, ENDS_TURN]] = 1 / PER_POINT, 10 / PER_CHANCE, 1
+        scale[[ADVICE, FINALIST, ENDS_TURN]] = 1 / PER_POINT, 1, 1
+        scale[CHANCE:OWN] = 10 / PER_CHANCE
         self.register_buffer("facts", torch.tensor(facts))
         self.register_buffer("scale", torch.tensor(scale))
         self.notes = nn.Linear(NOTES, judges, bias=False)

@@ -367,6 +367,10 @@ def check(settings: Settings) -> None:
         raise ValueError(f"--trials is a number of turns, or 0 for none, not {settings.trials}")
     if settings.trials and settings.task != "win":
         raise ValueError("trials are judged by the chance to win: use --task win with them, or --trials 0")
+    if settings.trials and settings.reward:
+        raise ValueError(
+            f"trials are judged by the chance to win and not by --reward {settings.reward!r}: leave out one of the two"
+        )
     if settings.device.partition(":")[0] not in ("cpu", "cuda"):
         raise ValueError(f"--device is cpu or cuda, not {settings.device!r}")
     if settings.device.startswith("cuda") and not torch.cuda.is_available():

@@ -50,7 +50,7 @@ class Settings:
     discount: Annotated[float, Option(help="What a reward counts one decision earlier.")] = 0.999
     trace: Annotated[float, Option(help="How far advantages look beyond the critic (lambda of GAE).")] = 0.95
     clip: Annotated[float, Option(help="How far one update may change the odds of an action.")] = 0.2
-    briefed: Annotated[bool, Option(help="The policy is told what options change, and the merchant's opinion.")] = False
+    briefed: Annotated[bool, Option(help="The policy is told the merchant's opinion, and where options lead.")] = False
     trials: Annotated[int, Option(help="Instead of PPO, try all options and judge them after so many turns.")] = 0
     lessons: Annotated[int, Option(help="Decisions copied from merchants before playing by itself.")] = 0
     lesson_rate: Annotated[float, Option(help="Learning rate while copying; falls evenly to nothing.")] = 1e-3

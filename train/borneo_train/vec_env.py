@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Any, Protocol
 
 import numpy as np
-from borneo_agents.briefing import NOTES, Briefing
+from borneo_agents.briefing import NOTES, brief_batch
 from borneo_agents.scripted import NO_BOT, Bots
 from borneo_agents.trials import Trials
 from gymnasium import spaces
@@ -34,8 +34,7 @@ class Table(Seats):
     def __init__(self, size: int, ruleset: Ruleset, cast: Cast, rng: np.random.Generator, **settings: Any) -> None:
         self._cast = cast
         self._rng = rng
-        self._bots: Bots | None = None  # made with the batch, and so are the next two
-        self._briefing: Briefing | None = None
+        self._bots: Bots | None = None  # made with the batch, and so is the next one
         self._trials: Trials | None = None
         super().__init__(size, ruleset, **settings)
 
@@ -51,7 +50,7 @@ class Table(Seats):
         self.batch = batch
         self.seat[:] = seat
         self._sit(np.arange(len(self)), seated)
-        self._bots = self._briefing = self._trials = None
+        self._bots = self._trials = None
         self._observe(self.observation)
 
     def _take_seats(self, chosen: NDArray[np.bool_]) -> None:
@@ -72,9 +71,7 @@ class Table(Seats):
 
     def notes(self, rows: NDArray[np.intp]) -> NDArray[np.int8]:
         """(rows, numbers): what there is to know about every option in some games, see `borneo_agents.briefing`."""
-        if self._briefing is None:
-            self._briefing = Briefing(self.batch)
-        return self._briefing.notes(rows)
+        return brief_batch(self.batch, rows)
 
     def worth(self, wanted: NDArray[np.bool_], turns: int) -> NDArray[np.float32]:
         """(games, actions): chances to win after the actions that are wanted, see `borneo_agents.trials`."""
