@@ -27,10 +27,6 @@ class Policy:
     def __init__(self, path: str | Path | Model | None = None, sample: bool = False) -> None:
         if type(sample) is not bool:
             raise UnknownAgent(f"sample is True or False, not {sample!r}")
-        if path is None and not SHIPPED.exists():
-            raise UnknownAgent(
-                "no policy comes with this version yet; train one with `borneo train`, and give policy:PATH"
-            )
         self.model = path if isinstance(path, Model) else read_model(SHIPPED if path is None else str(path))
         self._sample = sample
 

@@ -531,9 +531,3 @@ def test_every_number_of_the_judge_is_in_the_fingerprint():
         getattr(model.judge, part).flat[-1] += 1
         seen.add(Policy(model).fingerprint)
     assert len(seen) == 2 + len(Judge._fields)
-
-
-def test_a_version_without_a_policy_says_what_to_do(monkeypatch, tmp_path):
-    monkeypatch.setattr("borneo_agents.policy.SHIPPED", tmp_path / "nothing")
-    with pytest.raises(UnknownAgent, match="train one with `borneo train`, and give policy:PATH"):
-        Policy()

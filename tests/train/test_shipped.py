@@ -1,0 +1,47 @@
+"""The policy that comes with the package: it is small, plays everywhere, and its card tells how to train it again."""
+
+import shlex
+
+import pytest
+
+pytest.importorskip("stable_baselines3")
+
+from borneo_agents.arena import play_arena
+from borneo_agents.model import CARD, WEIGHTS, read_card
+from borneo_agents.policy import SHIPPED
+from borneo_train.settings import Settings
+from borneo_train.tasks import TASKS
+from typer.main import get_command
+
+from borneo_env.cli import app
+
+SHIPPED_CARD = read_card(SHIPPED / CARD)
+
+
+def test_it_is_of_the_board_edition_for_all_player_counts_and_small():
+    assert (SHIPPED_CARD.edition, SHIPPED_CARD.players, SHIPPED_CARD.task) == ("board", [3, 4, 5], "win")
+    assert (SHIPPED / WEIGHTS).stat().st_size < 6 * 2**20
+
+
+def test_its_command_has_the_settings_of_its_training():
+    name, task, *words = shlex.split(SHIPPED_CARD.command)
+    assert (name, task) == ("borneo", "train")
+    given = get_command(app).commands["train"].make_context("train", words).params
+    settings = Settings(**{key: value for key, value in given.items() if key in Settings.__dataclass_fields__})
+    assert settings.filled().as_dict() == SHIPPED_CARD.settings
+
+
+def test_its_strength_is_told_with_games_seed_and_interval_for_all_player_counts():
+    against_merchants = {one["players"]: one for one in SHIPPED_CARD.strength if one["against"] == "merchant"}
+    assert set(against_merchants) == {3, 4, 5}
+    for players, one in against_merchants.items():
+        assert one["measure"] == TASKS["win"][0].name and one["games"] >= 2000 and one["seed"] >= 0
+        assert 1 / players < one["low"] < one["value"] < one["high"] < 1, "better than a merchant would be"
+
+
+@pytest.mark.parametrize("players", [3, 4, 5])
+def test_it_beats_contractors(players):
+    """Of ten games it wins some nine; chance alone would give it two to three."""
+    result = play_arena(["policy", "contractor"], lineups="challenge", players=players, games=60, seed=1, jobs=0)
+    (mine,) = (one for one in result.standings if one.agent == "policy")
+    assert not result.faults and mine.win_share > 0.6
