@@ -215,7 +215,7 @@ def test_dice_matter_only_for_a_policy_that_draws():
 @pytest.mark.parametrize("briefed", [False, True])
 def test_odds_are_the_chances_of_drawing(briefed):
     """One decision, drawn many times: as often as the odds say, and never an illegal action."""
-    views, many = views_of(), 20_000
+    views, many = views_of(), 1000 if briefed else 20_000  # a briefing takes its time
     policy = Policy(network(liking=2, briefed=briefed, trust=0.3), sample=True)
     odds = policy.odds(views)
     assert odds.shape == views.mask.shape and not odds[~views.mask].any()
@@ -227,7 +227,7 @@ def test_odds_are_the_chances_of_drawing(briefed):
         chance = policy.odds(often).mean(0)  # notes on options depend on the dice
         assert chance.max() < 0.9, "there is something to draw"
         assert briefed or np.allclose(chance, odds[one])
-        assert (np.abs(share - chance) < 5 * np.sqrt(chance * (1 - chance) / many) + 1e-4).all()
+        assert (np.abs(share - chance) < 5 * np.sqrt(chance * (1 - chance) / many) + 2 / many).all()
 
 
 def test_odds_are_numbers_whatever_the_weights_are():
