@@ -13,7 +13,7 @@ test: $(VENV)/installed
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	$(BIN)/pytest -n auto --dist worksteal
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -n auto --dist worksteal # each worker has one core
 
 # 20,000 games and more against the independent referee: some ten minutes on two cores.
 soak: $(VENV)/installed
