@@ -1,9 +1,10 @@
 """Briefing: what a policy is told about each of its options.
 
-The merchant's opinion, and what the option leads to if merchants play on to the end of the turn, and of the next one:
-how every player's facts change, and the chance to win that the search bots judge by (see `chances`). This is found out
-in an imagined game, which the deciding player cannot tell from the real one; for options that look best there, it is
-the mean of some more. Options come in the order of their actions; what is missing is 0.
+The merchant's opinion, and what the option leads to if merchants play on to the end of the turn: how every player's
+facts change, and the chance to win that the search bots judge by (see `chances`). This is found out in an imagined
+game, which the deciding player cannot tell from the real one. The options that look best there are finalists: they are
+followed in some more imagined games, and two turns further. Options come in the order of their actions; what is
+missing is 0.
 """
 
 from __future__ import annotations
@@ -25,12 +26,12 @@ from borneo_env.engine.jit import entry, rule
 from borneo_env.engine.state import CHOICES, GAME, OVER, SEATS, THINGS, make_box
 
 WORLDS = 4  # imagined games for each decision
-FINALISTS = 5  # options that are followed in more than the first of them
-LOOKS = 2  # how often the chance is noted: when the turn is over, and one turn later
+FINALISTS = 5  # options that are followed in all of them
+LOOKS = 3  # how often a finalist's chance is noted: when the turn is over, and one and two turns later
 
-# What is noted of an option: the merchant's opinion; whether it was followed in all imagined games; whether it ends the
-# turn; the change of the own chance when the turn is over, and one turn later; the changes of the own facts, and of the
-# others' mean, when the turn is over.
+# What is noted of an option: the merchant's opinion; whether it is a finalist; whether it ends the turn; the change of
+# the own chance when the turn is over, and one and two turns later (the same again where nobody looked); the changes of
+# the own facts, and of the others' mean, when the turn is over.
 ADVICE, FINALIST, ENDS_TURN, CHANCE = range(4)
 OWN = CHANCE + LOOKS
 OTHERS = OWN + FACTS
@@ -46,11 +47,11 @@ TRUST = 0.25  # what the merchant's opinion counts beside the chance, when optio
 IMAGINED, TRIED = range(2)
 BEFORE, AFTER = range(2)
 
-# Scratch paper: facts before and after, what the notes add up to, and how good options look at first.
+# Scratch paper: facts and chances before and after, what the notes add up to, and how good options look at first.
 DRAFT = np.dtype(
     [
         ("facts", "f8", (2, SEATS, FACTS)),
-        ("odds", "f8", (SEATS,)),
+        ("odds", "f8", (2, SEATS)),
         ("sums", "f8", (MAX_OPTIONS, NOTES)),
         ("promise", "f8", (MAX_OPTIONS,)),
         ("options", "i8", (MAX_OPTIONS,)),
@@ -61,55 +62,71 @@ DRAFT = np.dtype(
 
 
 @rule
-def brief(box, g, dice, options, count, room, twins, draft, notes):
-    """Write the notes on all options of a decision."""
+def brief(box, g, dice, first, options, count, room, twins, draft, notes):
+    """Write the notes on all options of a decision; `first` is the number of its first imagined game."""
     notes[:] = 0
     write_advice(box, g, options, count, room, notes)
-    me = int(g.player)
-    draft.sums[:] = 0.0
-    for world in range(WORLDS):
-        twins[IMAGINED] = g
-        resample_game(twins[IMAGINED], me, scramble(dice, np.uint64(world)) | np.uint64(1), draft.unseen)
-        chances(box, twins[IMAGINED], draft.facts[BEFORE], draft.odds)
-        chance = draft.odds[me]
-        for i in range(count):
-            if world == 0 or notes[i, FINALIST]:
-                twins[TRIED] = twins[IMAGINED]
-                look_ahead(box, twins[TRIED], options[i], me, chance, room, draft, draft.sums[i])
-        if world == 0:
-            choose_finalists(count, draft, notes)
+    imagine(box, g, dice, first, twins, draft)
     for i in range(count):
-        worlds = WORLDS if notes[i, FINALIST] else 1
-        for note in range(ENDS_TURN, NOTES):
-            notes[i, note] = cut(draft.sums[i, note] / worlds)
+        follow(box, g.player, options[i], 1, room, twins, draft, i)
+        write_down(draft.sums[i], 1, 1, notes[i])
+    choose_finalists(count, draft, notes)
+    for world in range(first, first + WORLDS):
+        imagine(box, g, dice, world, twins, draft)
+        for i in range(count):
+            if notes[i, FINALIST]:
+                follow(box, g.player, options[i], LOOKS, room, twins, draft, i)
+    for i in range(count):
+        if notes[i, FINALIST]:
+            write_down(draft.sums[i], WORLDS, LOOKS, notes[i])
+
+
+@rule
+def imagine(box, g, dice, world, twins, draft):
+    """Imagine a complete game, and note how it stands."""
+    twins[IMAGINED] = g
+    resample_game(twins[IMAGINED], int(g.player), scramble(dice, np.uint64(world)) | np.uint64(1), draft.unseen)
+    chances(box, twins[IMAGINED], draft.facts[BEFORE], draft.odds[BEFORE])
+
+
+@rule
+def follow(box, me, option, looks, room, twins, draft, i):
+    """Play an option in the imagined game, let merchants play on, and add up what it changes at every look."""
+    twins[TRIED] = twins[IMAGINED]
+    g, sums = twins[TRIED], draft.sums[i]
+    left = 1 - play(box, g, option)  # whether the turn is still to be played
+    sums[ENDS_TURN] += 1 - left
+    for look in range(looks):
+        play_out(box, g, MERCHANT, left, draft.options, room)
+        left = 1
+        if g.phase == OVER:
+            gather_facts(box, g, draft.facts[AFTER])
+        chances(box, g, draft.facts[AFTER], draft.odds[AFTER])
+        sums[CHANCE + look] += PER_CHANCE * (draft.odds[AFTER, me] - draft.odds[BEFORE, me])
+        if look == 0:
+            add_changes(box, draft.facts, me, sums)
+
+
+@rule
+def write_down(sums, worlds, looks, notes):
+    """Write the mean of what has been added up, and begin again."""
+    for look in range(looks, LOOKS):
+        sums[CHANCE + look] = sums[CHANCE + looks - 1]
+    for note in range(ENDS_TURN, NOTES):
+        notes[note] = cut(sums[note] / worlds)
+    sums[:] = 0.0
 
 
 @rule
 def choose_finalists(count, draft, notes):
-    """Mark the options that look best, by the chance at the last look and the merchant's opinion."""
+    """Mark the options that look best, by the chance when the turn is over and the merchant's opinion."""
     for i in range(count):
-        draft.promise[i] = draft.sums[i, OWN - 1] + TRUST * notes[i, ADVICE]
+        draft.promise[i] = notes[i, CHANCE] + TRUST * notes[i, ADVICE]
     for i in range(count):
         better = 0
         for k in range(count):
             better += draft.promise[k] > draft.promise[i] or (draft.promise[k] == draft.promise[i] and k < i)
         notes[i, FINALIST] = better < FINALISTS
-
-
-@rule
-def look_ahead(box, g, option, me, chance, room, draft, sums):
-    """Play an option in an imagined game, let merchants play on, and add up what it changes."""
-    left = 1 - play(box, g, option)  # whether the turn is still to be played
-    sums[ENDS_TURN] += 1 - left
-    for turns in range(LOOKS):
-        play_out(box, g, MERCHANT, left, draft.options, room)
-        left = 1
-        if g.phase == OVER:
-            gather_facts(box, g, draft.facts[AFTER])
-        chances(box, g, draft.facts[AFTER], draft.odds)
-        sums[CHANCE + turns] += PER_CHANCE * (draft.odds[me] - chance)
-        if turns == 0:
-            add_changes(box, draft.facts, me, sums)
 
 
 @rule
@@ -145,22 +162,22 @@ def cut(value):
 
 
 @entry
-def brief_views(boxes, views, dice, options, rooms, twins, drafts, notes):
+def brief_views(boxes, first, views, dice, options, rooms, twins, drafts, notes):
     """Write the notes for each view."""
     for i in range(len(views)):
         count = legal(boxes[0], views[i], options[0])
-        brief(boxes[0], views[i], dice[i], options[0], count, rooms[0], twins[0], drafts[0], notes[i])
+        brief(boxes[0], views[i], dice[i], first, options[0], count, rooms[0], twins[0], drafts[0], notes[i])
 
 
-def brief_on(views: Views, threads: int = 1) -> NDArray[np.int8]:
-    """(views, MAX_OPTIONS * NOTES): the notes for each view."""
+def brief_on(views: Views, threads: int = 1, before: int = 0) -> NDArray[np.int8]:
+    """(views, MAX_OPTIONS * NOTES): the notes for each view, after so many briefings on the same decisions `before`."""
     size = len(views)
     notes = np.empty((size, MAX_OPTIONS, NOTES), np.int8)
     # Each thread works in the first of its slice; pages that nobody writes on cost nothing.
     rooms, twins, drafts = np.zeros(size, ROOM), np.zeros((size, 2), GAME), np.zeros(size, DRAFT)
     options = np.empty((size, MAX_OPTIONS), np.int64)
     own = (np.ascontiguousarray(views.games), views.dice, options, rooms, twins, drafts, notes)
-    in_parallel(threads, brief_views, (make_box(views.ruleset),), own, GAMES_PER_THINKER)
+    in_parallel(threads, brief_views, (make_box(views.ruleset), WORLDS * before), own, GAMES_PER_THINKER)
     return notes.reshape(size, MAX_OPTIONS * NOTES)
 
 

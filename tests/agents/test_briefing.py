@@ -247,8 +247,10 @@ def changes_in_world(ruleset, world):
         play_turn(tried, np.flatnonzero(~ends))
         facts_after, chances_after = facts_of(ruleset, tried.games)
         over += (tried.games["phase"] == OVER).tolist()
-        play_turn(tried, np.arange(len(chosen)))
-        chances_later = win_chances(ruleset, tried.games)
+        looks = [chances_after]
+        for _ in range(2):
+            play_turn(tried, np.arange(len(chosen)))
+            looks.append(win_chances(ruleset, tried.games))
         for i, row in enumerate(chosen):
             me = int(before["player"][row])
             moved = [
@@ -258,8 +260,7 @@ def changes_in_world(ruleset, world):
             others = [moved[player] for player in range(ruleset.players) if player != me]
             note = [
                 float(ends[i]),
-                500.0 * (chances_after[i, me] - chances[row, me]),
-                500.0 * (chances_later[i, me] - chances[row, me]),
+                *(500.0 * (look[i, me] - chances[row, me]) for look in looks),
                 *(8.0 * fact for fact in moved[me]),
                 *(8.0 * sum(column) / len(others) for column in zip(*others, strict=True)),
             ]
@@ -270,9 +271,9 @@ def changes_in_world(ruleset, world):
 
 
 def finalists_by_hand(ruleset, rows, places, changes):
-    """Whether each option is among the five of its decision that look best in the first imagined game."""
+    """Whether each option is among the five of its decision that look best after a turn of the first imagined game."""
     advice = by_option(brief_on(views_of(ruleset)))[rows, places, ADVICE]
-    promise = changes[:, OWN - 1 - ENDS_TURN] + advice / 4
+    promise = np.rint(np.clip(changes[:, CHANCE - ENDS_TURN], -127, 127)) + advice / 4
     found = np.zeros(len(rows), bool)
     for row in np.unique(rows):
         mine = np.flatnonzero(rows == row)
@@ -280,12 +281,17 @@ def finalists_by_hand(ruleset, rows, places, changes):
     return found
 
 
-def changes_by_hand(ruleset):
-    """The mean of all imagined games that an option is followed in, before anything is cut or rounded."""
-    worlds = [changes_in_world(ruleset, world) for world in range(4)]
+def changes_by_hand(ruleset, first_world=0):
+    """The mean of all imagined games that an option is followed in, before anything is cut or rounded.
+
+    Who is no finalist is followed for one turn: the later looks are like the first.
+    """
+    worlds = [changes_in_world(ruleset, world) for world in range(first_world, first_world + 4)]
     rows, places, first, over = worlds[0]
     finalists = finalists_by_hand(ruleset, rows, places, first)
     mean = np.mean([changes for _, _, changes, _ in worlds], axis=0)
+    first = first.copy()
+    first[:, CHANCE - ENDS_TURN : OWN - ENDS_TURN] = first[:, [CHANCE - ENDS_TURN]]
     return rows, places, np.where(finalists[:, None], mean, first), over, finalists
 
 
@@ -299,6 +305,14 @@ def test_notes_are_what_comes_of_playing_each_option(ruleset):
     assert np.abs(notes - wanted).max() <= 0.5 + 1e-9
     assert np.array_equal(notes, np.rint(wanted))
     assert len(rows) > 1500 and (notes[:, OWN - ENDS_TURN : OTHERS - ENDS_TURN] != 0).any(0).sum() >= 14
+
+
+def test_another_briefing_is_about_other_imagined_games():
+    ruleset = Ruleset("board", 4)
+    rows, places, changes, _, finalists = changes_by_hand(ruleset, first_world=8)
+    notes = by_option(brief_on(views_of(ruleset), before=2))[rows, places].astype(int)
+    assert np.array_equal(notes[:, FINALIST], finalists)
+    assert np.array_equal(notes[:, ENDS_TURN:], np.rint(np.clip(changes, -127, 127)))
 
 
 def test_real_decisions_reach_everything_that_matters():

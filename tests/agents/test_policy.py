@@ -215,11 +215,11 @@ def test_dice_matter_only_for_a_policy_that_draws():
 @pytest.mark.parametrize("briefed", [False, True])
 def test_odds_are_the_chances_of_drawing(briefed):
     """One decision, drawn many times: as often as the odds say, and never an illegal action."""
-    views, many = views_of(), 1000 if briefed else 20_000  # a briefing takes its time
-    policy = Policy(network(liking=2, briefed=briefed, trust=0.3), sample=True)
+    views, many = views_of(), 500 if briefed else 20_000  # a briefing takes its time
+    policy = Policy(network(liking=0.5 if briefed else 2, briefed=briefed), sample=True, briefings=1)
     odds = policy.odds(views)
     assert odds.shape == views.mask.shape and not odds[~views.mask].any()
-    assert np.allclose(odds.sum(1), 1) and (odds.argmax(1) == Policy(policy.model).act(views)).all()
+    assert np.allclose(odds.sum(1), 1) and (odds.argmax(1) == Policy(policy.model, briefings=1).act(views)).all()
     for one in np.argsort(-views.mask.sum(1))[:3]:
         again = np.full(many, one)
         often = Views(views.ruleset, views.games[again], views.mask[again], dice(many))
@@ -314,7 +314,7 @@ def test_a_path_may_look_like_something_else(name, folder):
             UnknownAgent,
             "unexpected keyword argument 'speed'; its arguments are: path, sam",
         ),
-        ("policy:runs/best.v1:True:3", UnknownAgent, "too many positional arguments; its arguments are: path, sample"),
+        ("policy:runs/best.v1:True:3:4", UnknownAgent, "too many positional arguments; its arguments are: path, sam"),
     ],
 )
 def test_wrong_arguments_are_refused_with_a_reason(text, error, reason, folder):
@@ -479,7 +479,8 @@ def test_trust_counts_for_each_point_that_the_merchant_sees():
     """Twice the trust, twice the difference; a point more in its opinion makes exp(trust) of the odds."""
     views = views_of()
     opinion = merchants_opinion(views)
-    without, once, twice = (Policy(network(briefed=True, trust=trust)).odds(views) for trust in (0, 0.4, 0.8))
+    policies = [Policy(network(briefed=True, trust=trust), briefings=1) for trust in (0, 0.4, 0.8)]
+    without, once, twice = (policy.odds(views) for policy in policies)
     for odds, trust in ((once, 0.4), (twice, 0.8)):
         wanted = without * np.exp(trust / PER_POINT * (opinion - ADVISED))
         np.testing.assert_allclose(odds, wanted / wanted.sum(1, keepdims=True), atol=1e-5)
@@ -487,12 +488,37 @@ def test_trust_counts_for_each_point_that_the_merchant_sees():
 
 def test_a_policy_is_shown_the_notes_on_its_options():
     views = views_of()
-    policy = Policy(network(briefed=True))
+    policy = Policy(network(briefed=True), briefings=1)
     assert (policy.act(views) == find_agent("merchant").act(views)).mean() < 0.8
     shown = np.concatenate([views.observe(), brief_on(views)], 1)
     assert np.array_equal(policy.act(views), best_actions(policy.model.logits(shown, views.mask), views.mask))
     shown[:, 969:] = 0
     assert (policy.act(views) != best_actions(policy.model.logits(shown, views.mask), views.mask)).mean() > 0.1
+
+
+def test_while_a_policy_is_undecided_it_is_briefed_again():
+    """By hand: the mean of what it likes, one briefing after the other, until it is decided."""
+    views, model = views_of(), network(liking=3, briefed=True, trust=1.0)
+    likings = [
+        model.logits(np.concatenate([views.observe(), brief_on(views, before=before)], 1), views.mask)
+        for before in range(3)
+    ]
+    odds, times = Policy(model, briefings=3).odds(views), []
+    for row, legal in enumerate(views.mask):
+        for several in range(1, 4):
+            liked = np.exp(np.mean([liking[row, legal] for liking in likings[:several]], axis=0, dtype=float))
+            wanted = liked / liked.sum()
+            if (wanted > 0.1).sum() < 2:
+                break
+        times.append(several)
+        np.testing.assert_allclose(odds[row, legal], wanted, atol=1e-5)
+    assert min(np.bincount(times, minlength=4)[1:]) > 5, "some are decided at once, some later, some never"
+
+
+@pytest.mark.parametrize("briefings", ["0", "-1", "2.5", "True", "many"])
+def test_a_policy_is_briefed_a_number_of_times(briefings):
+    with pytest.raises(UnknownAgent, match="briefings are a number from 1, not"):
+        find_agent(f"policy:briefings={briefings}")
 
 
 @pytest.mark.parametrize("sample", [False, True])

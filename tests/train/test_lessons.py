@@ -349,4 +349,4 @@ def test_only_the_critic_of_a_briefed_learner_is_taught():
     changed = {name for name, weights in learner.policy.named_parameters() if not torch.equal(weights, before[name])}
     assert changed and all("critic" in name or name.startswith("value_net") for name in changed)
     assert mistakes(learner, found) < far_off
-    assert min(agreed) > 0.99, "it trusts the merchant as it is"
+    assert 0.5 < min(agreed) == max(agreed), "it goes by the merchant's opinion, among others, and stays as it is"

@@ -3,7 +3,17 @@
 import numpy as np
 import pytest
 import torch
-from borneo_agents.briefing import ADVICE, CHANCE, ENDS_TURN, NOTES, OWN, PER_POINT, brief_on
+from borneo_agents.briefing import (
+    ADVICE,
+    CHANCE,
+    ENDS_TURN,
+    FINALIST,
+    NOTES,
+    OWN,
+    PER_CHANCE,
+    PER_POINT,
+    brief_on,
+)
 from borneo_agents.merchant import Merchant
 from borneo_agents.model import Model, read_model, write_model
 from borneo_train.facts import action_facts
@@ -137,12 +147,14 @@ def liked(policy, shown, masks):
 
 @editions
 @pytest.mark.parametrize("whole_table", [True, False])
-def test_a_new_learner_plays_what_the_merchant_thinks_best(edition, whole_table):
+def test_a_new_learner_goes_by_chances_and_the_merchant(edition, whole_table):
     policy, shown, masks = briefed_learner(edition, whole_table)
     with torch.no_grad():
         probs = policy.get_distribution(torch.from_numpy(shown), masks).distribution.probs.numpy()
-    opinions = shown[:, -TOLD:].reshape(-1, MAX_OPTIONS, NOTES)[:, :, ADVICE]
-    best = [np.flatnonzero(mask)[opinion.argmax()] for mask, opinion in zip(masks, opinions, strict=True)]
+    notes = shown[:, -TOLD:].reshape(-1, MAX_OPTIONS, NOTES).astype(float)
+    chances = notes[:, :, CHANCE:OWN] @ [1.5, 1.5, 7.0] / (PER_CHANCE / 10)
+    promise = notes[:, :, ADVICE] / PER_POINT + 3 * notes[:, :, FINALIST] + chances
+    best = [np.flatnonzero(mask)[good[: mask.sum()].argmax()] for mask, good in zip(masks, promise, strict=True)]
     assert (probs.argmax(1) == best).mean() > 0.98
     assert not probs[~masks].any()
     assert 0.5 < probs.max(1).mean() < 0.99, "and tries something else now and then"
@@ -197,16 +209,20 @@ def test_the_secrets_of_the_whole_table_do_not_reach_a_briefed_actor():
     assert np.array_equal(liked(policy, shown, masks), liked(policy, changed, masks))
 
 
-def test_a_new_judge_trusts_the_merchant_and_has_hardly_a_view_of_its_own():
+def test_a_new_judge_goes_by_merchant_and_chances_and_has_hardly_a_view_of_its_own():
+    """A point of the merchant's counts like a hundredth of the chance to win, and later looks more than early ones."""
     torch.manual_seed(3)
     judge = OptionJudge(64, action_facts("board"))
     with torch.no_grad():
         *_, direct = judge.parts()
         latent, masks = torch.relu(torch.randn(40, 64)), torch.rand(40, 370) < 0.1
         notes = torch.randint(-20, 21, (40, MAX_OPTIONS, NOTES)).float()
-        notes[:, :, ADVICE] = 0
+        trusted = [ADVICE, FINALIST, CHANCE, CHANCE + 1, CHANCE + 2]
+        notes[:, :, trusted] = 0
         found = judge(latent, notes.flatten(1), masks)
-    assert direct[ADVICE] * PER_POINT == pytest.approx(3.0) and torch.count_nonzero(direct) == 1
+    scale = torch.tensor([PER_POINT, 1, *[PER_CHANCE / 10] * 3])
+    assert (direct[trusted] * scale).tolist() == pytest.approx([1.0, 3.0, 1.5, 1.5, 7.0])
+    assert torch.count_nonzero(direct) == len(trusted)
     assert 0 < found.abs().max() < 0.5 and not found[~masks].any()
 
 

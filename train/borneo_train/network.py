@@ -32,7 +32,9 @@ from borneo_train.facts import action_facts
 Floats = NDArray[np.float32]
 SCALE_GAMES, SCALE_STEPS = 64, 60
 LEAST_JUDGES = 16  # numbers between the notes on an option and what comes of them; else a quarter of the width
-FIRST_TRUST = 3.0  # twenty times the odds for each point that an action is worth more to the merchant
+# What an option is liked for at first: each point that the merchant sees, being a finalist, and each tenth of a chance
+# to win at the looks ahead (later ones tell more).
+FIRST_TRUST = {ADVICE: 1.0, FINALIST: 3.0, CHANCE: 1.5, CHANCE + 1: 1.5, CHANCE + 2: 7.0}
 
 
 class ByFacts(nn.Module):
@@ -122,7 +124,8 @@ class OptionJudge(nn.Module):
         nn.init.orthogonal_(self.last.weight, 0.01)
         self.direct = nn.Parameter(torch.zeros(NOTES))
         with torch.no_grad():
-            self.direct[ADVICE] = FIRST_TRUST
+            for note, trust in FIRST_TRUST.items():
+                self.direct[note] = trust
 
     def forward(self, latent: torch.Tensor, notes: torch.Tensor, masks: torch.Tensor) -> torch.Tensor:
         return judged(self.parts(), latent, notes, masks)
@@ -152,7 +155,7 @@ class TablePolicy(MaskableActorCriticPolicy):
     """MaskablePPO's policy with an actor that sees a seat's observation and a critic that sees all it is given.
 
     `actor` and `critic` are width and number of their layers. If it is `briefed`, the last numbers it is given are
-    notes on its options, of which it trusts the merchant's opinion at first (residual policy learning).
+    notes on its options, and at first it goes by the most telling of them (residual policy learning).
     """
 
     mlp_extractor: Towers  # type: ignore[assignment]  # instead of layers that know no norms

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from borneo_agents.arena import ArenaResult, play_arena
 from borneo_agents.arena.profile import points_by_source
-from borneo_agents.arena.tournament import CHALLENGE
+from borneo_agents.arena.tournament import CHALLENGE, CHUNK
 from borneo_agents.statistics.intervals import mean_estimates
 from borneo_agents.statistics.results import Floats, seat_sums
 
@@ -72,7 +72,7 @@ def examine(
 ) -> list[Measurement]:
     """Measure an agent, alone at tables full of another, on the same deals from every seat."""
     table = {LEARNER: agent, against: against}
-    result = play_arena(table, lineups=CHALLENGE, players=players, games=games, seed=seed, jobs=jobs)
+    result = play_arena(table, lineups=CHALLENGE, players=players, games=games, seed=seed, jobs=jobs, chunk=CHUNK)
     rng = np.random.default_rng(seed)
     measurements = []
     for measure in TASKS[task]:
