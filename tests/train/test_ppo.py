@@ -267,6 +267,21 @@ def test_a_training_stopped_in_its_lessons_begins_again(tmp_path):
     assert (again.learner.num_timesteps, again.settings.lessons) == (0, 10**6)
 
 
+@pytest.mark.parametrize(
+    ("key", "value"), [("games", "many"), ("briefed", 1), ("learning_rate", None), ("actor", 64), ("steps", 1.5)]
+)
+def test_settings_of_another_type_are_refused(key, value, tmp_path):
+    """Somebody has edited them."""
+    begin(tmp_path)
+    path = tmp_path / "settings.json"
+    kept = json.loads(path.read_text())
+    path.write_text(json.dumps(kept | {"settings": kept["settings"] | {key: value}}))
+    with pytest.raises(ValueError, match=f"no training to go on with: the setting {key} cannot be {value!r}"):
+        Training.taken_up(Settings(out=tmp_path))
+    path.write_text(json.dumps(kept | {"settings": kept["settings"] | {"learning_rate": 1}}))
+    assert Training.taken_up(Settings(out=tmp_path)).settings.learning_rate == 1
+
+
 def test_without_a_training_there_is_nothing_to_resume(tmp_path):
     with pytest.raises(ValueError, match="there is no training to go on with"):
         Training.taken_up(Settings(out=tmp_path))

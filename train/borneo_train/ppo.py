@@ -78,7 +78,7 @@ class Training(BaseCallback):
         folder = Path(settings.out)
         try:
             kept = json.loads((folder / SETTINGS).read_text(encoding="utf-8"))
-            before = Settings(**kept["settings"] | {"out": folder})
+            before, command = Settings.kept(kept["settings"], folder), str(kept["command"])
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise ValueError(f"{folder}: there is no training to go on with: {error}") from None
         changed = replace(
@@ -87,7 +87,7 @@ class Training(BaseCallback):
             device=settings.device or before.device,
             minutes=settings.minutes,
         )
-        training = cls(changed, kept["command"])
+        training = cls(changed, command)
         newest = checkpoint.newest(folder / CHECKPOINTS)
         if newest is not None:  # else it was stopped before there was anything to keep, and begins again
             training.take_up(checkpoint.restore(newest, training.learner, training.games))

@@ -69,6 +69,17 @@ class Settings:
             raise ValueError(f"there is no preset {self.preset!r}; use one of {', '.join(PRESETS)}")
         return replace(self, **{key: value for key, value in PRESETS[self.preset].items() if not getattr(self, key)})
 
+    @classmethod
+    def kept(cls, values: dict[str, Any], out: Path) -> Settings:
+        """Settings as a file has them, each of its type."""
+        settings = cls(**values | {"out": out})
+        for field in fields(cls):
+            value, usual = getattr(settings, field.name), field.default
+            whole_for_float = type(usual) is float and type(value) is int
+            if field.name != "out" and type(value) is not type(usual) and not whole_for_float:
+                raise ValueError(f"the setting {field.name} cannot be {value!r}")
+        return settings
+
     def as_dict(self) -> dict[str, Any]:
         """For the model's card, without the place it was trained in."""
         return {field.name: getattr(self, field.name) for field in fields(self) if field.name != "out"}
