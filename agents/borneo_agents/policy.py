@@ -65,6 +65,8 @@ class Policy:
         logits = np.zeros(views.mask.shape, np.float32)
         undecided = np.arange(len(views))
         for before in range(self._briefings):
+            if not len(undecided):
+                break
             some = Views(views.ruleset, views.games[undecided], views.mask[undecided], views.dice[undecided])
             found = self._briefed(some, before)
             with np.errstate(over="ignore", invalid="ignore"):  # a strange file may lead anywhere
