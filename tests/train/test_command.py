@@ -51,7 +51,11 @@ def test_a_training_from_the_command_line(borneo, tmp_path):
     rows = json.loads(out)
     assert {row["agent"] for row in rows} == {"learner", "merchant"}
     assert {row["measurement"]["players"] for row in rows} == {4}
-    assert json.loads((tmp_path / "mine" / "last" / "card.json").read_text())["steps"] == 192
+    card = json.loads((tmp_path / "mine" / "last" / "card.json").read_text())
+    assert card["steps"] == card["settings"]["steps"] == 192
+    assert card["command"] == f"borneo {QUICK} --out {tmp_path / 'mine'} and then --resume --steps 192"
+    kept = json.loads((tmp_path / "mine" / "settings.json").read_text())
+    assert (kept["command"], kept["settings"]["steps"]) == (card["command"], 192)
 
 
 def test_mistakes_are_one_line(borneo, tmp_path):

@@ -87,10 +87,13 @@ class Training(BaseCallback):
             device=settings.device or before.device,
             minutes=settings.minutes,
         )
+        if changed.steps != before.steps:
+            command += f" and then --resume --steps {changed.steps}"
         training = cls(changed, command)
         newest = checkpoint.newest(folder / CHECKPOINTS)
         if newest is not None:  # else it was stopped before there was anything to keep, and begins again
             training.take_up(checkpoint.restore(newest, training.learner, training.games))
+        training.keep_settings()
         return training
 
     def __init__(self, settings: Settings, command: str) -> None:
