@@ -36,6 +36,7 @@ def test_there_is_an_opponent_for_every_seat(name):
     [
         ("merchant", {MERCHANT: 1}),
         ("self", {CURRENT: 1}),
+        ("nobody", {CURRENT: 1}),
         ("league", {CURRENT: 1 / 2, EARLIER: 1 / 2}),
         ("mixed", {MERCHANT: 1 / 3, CLIMBER: 1 / 12, CONTRACTOR: 1 / 12, CURRENT: 1 / 4, EARLIER: 1 / 4}),
     ],

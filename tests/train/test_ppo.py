@@ -294,7 +294,11 @@ def test_without_a_training_there_is_nothing_to_resume(tmp_path):
     ("changes", "complaint"),
     [
         ({"task": "lose"}, "--task 'lose' is not known; use one of win, contracts, ranks"),
-        ({"opponents": "nobody"}, "--opponents 'nobody' is not known; use one of league, self, merchant, mixed"),
+        (
+            {"opponents": "cheats"},
+            "--opponents 'cheats' is not known; use one of league, self, merchant, mixed, nobody",
+        ),
+        ({"opponents": "nobody"}, "decides for every seat has nothing to win: use --trials, or other --opponents"),
         ({"players": "2"}, "--players wants some of 3,4,5, each once, not '2'"),
         ({"players": "3,3"}, "--players wants some of 3,4,5"),
         ({"players": "three"}, "--players wants whole numbers"),

@@ -10,7 +10,7 @@ from borneo_agents.climber import Climber
 from borneo_agents.contractor import Contractor
 from borneo_agents.merchant import Merchant
 from borneo_agents.trials import Trials
-from borneo_train.opponents import CASTS, CURRENT, EARLIER, FIRST_NETWORK, Cast
+from borneo_train.opponents import CASTS, CURRENT, EARLIER, FIRST_NETWORK, NOBODY, Cast
 from borneo_train.vec_env import LEARNER, BorneoVecEnv
 from playing import pick, totals
 from sb3_contrib import MaskablePPO
@@ -105,8 +105,9 @@ def outcome(env, steps):
 class Alone:
     """One place: its games played in batches of one, where everybody who sits there is asked by itself."""
 
-    def __init__(self, ruleset, number, stride, asked):
+    def __init__(self, ruleset, number, stride, asked, has_others):
         self.ruleset, self.number, self.stride, self.asked = ruleset, number, stride, asked
+        self.has_others = has_others
 
     def deal(self, seated):
         self.batch = Batch(1, self.ruleset, seed=SEED, first=self.number, finished="hold", threads=1)
@@ -121,6 +122,8 @@ class Alone:
         self.play_others()
 
     def play_others(self):
+        if not self.has_others and not self.over():
+            self.seat = int(self.batch.player[0])
         while self.batch.player[0] not in (-1, self.seat):
             who = self.seated[self.batch.player[0]]
             if who in BOTS:
@@ -139,10 +142,16 @@ class Alone:
         return (state if whole_table else observe)(self.ruleset, self.batch.games, self.seat)[0]
 
 
+STEPS_TO_END = {NOBODY: 170}  # where every decision is a step
+
+
 @pytest.mark.parametrize("whole_table", [False, True], ids=["seat", "table"])
 @pytest.mark.parametrize(
     ("cast", "fields", "steps"),
-    [*((name, {"tables": "tiny"}, 50) for name in CASTS), ("mixed", {"tables": None, "edition": "card"}, 90)],
+    [
+        *((name, {"tables": "tiny"}, STEPS_TO_END.get(name, 50)) for name in CASTS),
+        ("mixed", {"tables": None, "edition": "card"}, 90),
+    ],
     ids=[*CASTS, "card edition"],
 )
 def test_each_place_plays_its_games_as_if_alone(cast, fields, steps, whole_table):
@@ -150,7 +159,7 @@ def test_each_place_plays_its_games_as_if_alone(cast, fields, steps, whole_table
     deciders = networks()
     env, observations = make(9, cast, deciders, whole_table=whole_table, **fields)
     asked = {CURRENT: [], EARLIER: []}
-    alone = [Alone(table.ruleset, row, len(table), asked) for table, row in places(env)]
+    alone = [Alone(table.ruleset, row, len(table), asked, cast != NOBODY) for table, row in places(env)]
     for one, (table, row) in zip(alone, places(env), strict=True):
         one.deal(table.seated[row])
     finished = set()

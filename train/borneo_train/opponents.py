@@ -15,12 +15,13 @@ from numpy.typing import NDArray
 FIRST_NETWORK = KINDS
 CURRENT, EARLIER = FIRST_NETWORK, FIRST_NETWORK + 1
 
-LEAGUE, SELF, MERCHANTS, MIXED = "league", "self", "merchant", "mixed"
+LEAGUE, SELF, MERCHANTS, MIXED, NOBODY = "league", "self", "merchant", "mixed", "nobody"
 CASTS = {
     LEAGUE: "itself as it is now, and in every other seat as it was before",
     SELF: "itself as it is now",
     MERCHANTS: "merchants",
     MIXED: "scripted bots at half of the tables, most of them merchants, and the league at the others",
+    NOBODY: "nobody: the learner decides for every seat, and learns from all of it",
 }
 BOTS = (MERCHANT, MERCHANT, MERCHANT, MERCHANT, CLIMBER, CONTRACTOR)  # of a mixed table, each as likely as the next
 LARGEST_LEAGUE = 24  # when it is full, every other one of the older half leaves
@@ -33,14 +34,15 @@ class Cast:
         if name not in CASTS:
             raise ValueError(f"there are no opponents {name!r}; use one of {', '.join(CASTS)}")
         self.name = name
-        self.has_networks = name != MERCHANTS
+        self.is_empty = name == NOBODY
+        self.has_networks = name not in (MERCHANTS, NOBODY)
         self.has_earlier = False  # whether the league has anybody to draw
 
     def draw(self, rng: np.random.Generator, shape: tuple[int, int]) -> NDArray[np.int64]:
         """(games, seats): an opponent for each seat."""
         if self.name == MERCHANTS:
             return np.full(shape, MERCHANT)
-        if self.name == SELF:
+        if self.name in (SELF, NOBODY):
             return np.full(shape, CURRENT)
         league = np.where(rng.random(shape) < 0.5, EARLIER if self.has_earlier else CURRENT, CURRENT)
         if self.name == LEAGUE:

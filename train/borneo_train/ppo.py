@@ -33,7 +33,7 @@ from borneo_train import checkpoint
 from borneo_train.buffer import LeanBuffer
 from borneo_train.lessons import lessons, teach
 from borneo_train.network import Network, TablePolicy, policy_of, usual_scale
-from borneo_train.opponents import CASTS, Cast, League
+from borneo_train.opponents import CASTS, NOBODY, Cast, League
 from borneo_train.practice import Practice
 from borneo_train.report import Row, compare, draw_curve
 from borneo_train.rewards import REWARDS
@@ -374,6 +374,8 @@ def check(settings: Settings) -> None:
         raise ValueError(
             f"trials are judged by the chance to win and not by --reward {settings.reward!r}: leave out one of the two"
         )
+    if settings.opponents == NOBODY and not settings.trials:
+        raise ValueError("a learner that decides for every seat has nothing to win: use --trials, or other --opponents")
     if settings.device.partition(":")[0] not in ("cpu", "cuda"):
         raise ValueError(f"--device is cpu or cuda, not {settings.device!r}")
     if settings.device.startswith("cuda") and not torch.cuda.is_available():

@@ -33,7 +33,7 @@ class Settings:
 
     task: Annotated[str, Option(help="What is learnt: win, contracts (to fulfil), or ranks (to climb).")] = "win"
     reward: Annotated[str, Option(help="What is learnt from; by default the reward named like the task.")] = ""
-    opponents: Annotated[str, Option(help="league (itself now and before), self, merchant, or mixed.")] = "league"
+    opponents: Annotated[str, Option(help="league (itself now and before), self, merchant, mixed, nobody.")] = "league"
     players: Annotated[str, Option(help="Player counts, all played by one policy.")] = "3,4,5"
     edition: Annotated[str, Option(help="board (2008) or card (2007).")] = "board"
     preset: Annotated[str, Option(help="Where defaults come from: laptop (two cores) or gpu (one large GPU).")] = LAPTOP

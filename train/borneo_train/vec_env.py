@@ -65,9 +65,17 @@ class Table(Seats):
         self._kinds = np.where(self._seated < FIRST_NETWORK, self._seated, NO_BOT).astype(np.int8)
 
     def _play_compiled(self, rows: NDArray[np.intp]) -> None:
+        if self._cast.is_empty:
+            self._follow_deciders(rows)
+            return
         if self._bots is None:
             self._bots = Bots(self.batch)
         self._bots.play(self._kinds, rows)
+
+    def _follow_deciders(self, rows: NDArray[np.intp]) -> None:
+        """Seat the learner where a decision is to be made; where a game is over, it stays."""
+        player = self.batch.games["player"][rows]
+        self.seat[rows] = np.where(player >= 0, player, self.seat[rows])
 
     def notes(self, rows: NDArray[np.intp]) -> NDArray[np.int8]:
         """(rows, numbers): what there is to know about every option in some games, see `borneo_agents.briefing`."""
