@@ -105,7 +105,7 @@ class BorneoVecEnv(VecEnv):
 
     Arguments:
         games: how many are played side by side, shared evenly among the player counts.
-        cast: who the opponents are; where there is nobody, the learner decides for every seat, and rewards mean nothing.
+        cast: who the opponents are; without any, the learner decides for every seat, and rewards mean nothing.
         networks: those of the cast that are no scripted bots.
         players: the player counts.
         reward: a name from `borneo_env.rewards`, or a function.
