@@ -11,6 +11,7 @@ from __future__ import annotations
 import ast
 import importlib
 import inspect
+import re
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -25,6 +26,7 @@ from borneo_env.engine.batch import Batch, observe
 from borneo_env.engine.hidden import resample
 from borneo_env.ruleset import Ruleset
 
+SEPARATOR = r":(?!(?<=[:=][A-Za-z]:)[\\/])"  # of the parts of a name; the colon of a drive is none: policy:C:\runs
 GROUP = "borneo.agents"
 RANDOM = "random"
 HALF, LOW = np.uint64(32), np.uint64(0xFFFFFFFF)
@@ -91,7 +93,7 @@ def find_agent(agent: str | Agent) -> Agent:
         if isinstance(agent, type) or not isinstance(agent, Agent):
             raise UnknownAgent(f"an agent is a name or has a method act(views), not {agent!r}")
         return agent
-    name, *rest = agent.split(":")
+    name, *rest = re.split(SEPARATOR, agent)
     points = entry_points(group=GROUP, name=name)
     if name == RANDOM:
         kind: Any = Random

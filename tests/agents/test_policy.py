@@ -299,6 +299,19 @@ def test_a_path_may_look_like_something_else(name, folder):
         assert find_agent(f"policy:{name}").model.layers[0].weights.shape == (3, 969)
 
 
+@pytest.mark.parametrize("name", [r"C:\runs\best", "d:/runs", "D:/", "a"])
+def test_a_path_may_begin_with_a_drive(name, folder):
+    """Elsewhere than on Windows, these are folders like others."""
+    write_model(name, network(width=3))
+    for text, sample in (
+        (f"policy:{name}", False),
+        (f"policy:{name}:sample=True", True),
+        (f"policy:path={name}:sample=True", True),
+    ):
+        policy = find_agent(text)
+        assert policy.model.layers[0].weights.shape == (3, 969) and policy._sample == sample
+
+
 @pytest.mark.parametrize(
     ("text", "error", "reason"),
     [

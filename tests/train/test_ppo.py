@@ -142,9 +142,17 @@ def test_a_training_by_trials_learns_and_says_so(tmp_path):
 # ---------------------------------------------------------------- stopping and going on
 
 
-@pytest.mark.parametrize(("opponents", "trials"), [("mixed", 0), ("league", 1)])
+@pytest.mark.parametrize(
+    ("opponents", "trials"), [("mixed", 0), ("league", 1), pytest.param("nobody", 1, marks=pytest.mark.soak)]
+)
 def test_a_training_that_was_stopped_goes_on_as_if_it_had_not_been(opponents, trials, tmp_path):
-    settings = {"opponents": opponents, "lessons": 500, "players": "3,5", "briefed": trials > 0, "trials": trials}
+    settings = {
+        "opponents": opponents,
+        "lessons": 0 if trials else 500,
+        "players": "3,5",
+        "briefed": trials > 0,
+        "trials": trials,
+    }
     whole = begin(tmp_path / "whole", **settings)
     whole._report = list  # the comparison with the bots takes longer than the training
     whole.run()
@@ -285,6 +293,25 @@ def test_settings_of_another_type_are_refused(key, value, tmp_path):
     assert Training.taken_up(Settings(out=tmp_path)).settings.learning_rate == 1
 
 
+def test_settings_are_kept_whole_or_not_at_all(tmp_path, monkeypatch):
+    """Whatever happens while new ones are written, the old ones are there."""
+    training = begin(tmp_path)
+    before = (tmp_path / "settings.json").read_text()
+    training.command = "another one"
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "replace", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            training.keep_settings()
+    assert (tmp_path / "settings.json").read_text() == before
+    training.keep_settings()
+    assert json.loads((tmp_path / "settings.json").read_text())["command"] == "another one"
+    assert [path.name for path in tmp_path.glob("settings*")] == ["settings.json"]
+
+
+def interrupted(*_):
+    raise KeyboardInterrupt
+
+
 def test_without_a_training_there_is_nothing_to_resume(tmp_path):
     with pytest.raises(ValueError, match="there is no training to go on with"):
         Training.taken_up(Settings(out=tmp_path))
@@ -312,6 +339,7 @@ def test_without_a_training_there_is_nothing_to_resume(tmp_path):
         ({"trials": -1}, "--trials is a number of turns, or 0 for none, not -1"),
         ({"trials": 1, "task": "ranks"}, "judged by the chance to win: use --task win with them, or --trials 0"),
         ({"trials": 1, "reward": "score"}, "trials are judged by the chance to win and not by --reward 'score'"),
+        ({"trials": 1, "briefed": True, "lessons": 9}, "lessons are of no use to a briefed learner with trials: it is"),
         ({"trials": 2, "task": "contracts"}, "judged by the chance to win: use --task win with them, or --trials 0"),
     ],
 )

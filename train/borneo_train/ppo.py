@@ -168,7 +168,9 @@ class Training(BaseCallback):
         """Write down what this training is, for those who go on with it."""
         self.folder.mkdir(parents=True, exist_ok=True)
         about = {"command": self.command, "settings": self.settings.as_dict(), "software": software()}
-        (self.folder / SETTINGS).write_text(json.dumps(about, indent=2) + "\n", encoding="utf-8")
+        new = self.folder / f"{SETTINGS}.new"
+        new.write_text(json.dumps(about, indent=2) + "\n", encoding="utf-8")
+        new.replace(self.folder / SETTINGS)  # at once: whoever is interrupted keeps those of before
 
     def take_up(self, notes: dict[str, Any]) -> None:
         """Go on where a checkpoint was made; what was written after it is played anew."""
@@ -373,6 +375,11 @@ def check(settings: Settings) -> None:
     if settings.trials and settings.reward:
         raise ValueError(
             f"trials are judged by the chance to win and not by --reward {settings.reward!r}: leave out one of the two"
+        )
+    if settings.trials and settings.briefed and settings.lessons:
+        raise ValueError(
+            "lessons are of no use to a briefed learner with trials: it is told the merchant's moves, and has no "
+            "critic; leave out --lessons, --briefed or --trials"
         )
     if settings.opponents == NOBODY and not settings.trials:
         raise ValueError("a learner that decides for every seat has nothing to win: use --trials, or other --opponents")
