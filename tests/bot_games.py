@@ -1,4 +1,4 @@
-"""Whole games of bots, and decisions taken from them."""
+"""Whole games of bots, decisions taken from them, and games that their players imagine."""
 
 from functools import cache
 
@@ -8,7 +8,10 @@ from borneo_agents.merchant import Merchant
 
 from borneo_env import Batch, Ruleset
 from borneo_env.agent import Random, ask
-from borneo_env.engine.state import copy_games
+from borneo_env.engine.dice import scramble
+from borneo_env.engine.hidden import resample_game
+from borneo_env.engine.jit import attributes, entry
+from borneo_env.engine.state import THINGS, copy_games
 
 
 def play(agents, ruleset=None, games=8, seed=5, first=0, **settings):
@@ -34,3 +37,16 @@ def decisions(ruleset):
             kept.append(found)
         batch.step(ask(batch, rows, agents, seated % 3), rows)
     return tuple(map(np.concatenate, (games, views, masks, dice)))
+
+
+@entry
+def imagine_games(games, seats, dice, world, unseen):
+    for i in range(len(games)):
+        resample_game(games[i], seats[i], scramble(dice[i], np.uint64(world)) | np.uint64(1), unseen)
+
+
+def imagined(games, dice, world):
+    """Complete games of which the deciding players cannot tell the given ones, with these dice."""
+    twins = copy_games(games)
+    imagine_games(attributes(twins), twins["player"].astype(np.int64), dice, world, np.empty(THINGS, np.int8))
+    return twins

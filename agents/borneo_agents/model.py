@@ -27,7 +27,7 @@ from borneo_env.engine.observe import OBSERVATION_VERSION, length
 from borneo_env.engine.state import slots_of
 from borneo_env.ruleset import EDITIONS, PLAYER_COUNTS, Ruleset
 
-FORMAT = "borneo-policy/4"
+FORMAT = "borneo-policy/5"
 WEIGHTS, CARD = "model.safetensors", "card.json"
 JUDGE = "judge."  # how names of tensors begin that a policy has if it is briefed
 NORM_EPSILON = np.float32(1e-5)  # keeps a norm from dividing by nothing

@@ -1,4 +1,8 @@
-"""Policy: a trained network as an agent, on NumPy alone."""
+"""Policy: a trained network as an agent, on NumPy alone.
+
+A policy that is briefed, and has learnt to win, weighs the options it is in doubt about before it decides (see
+`borneo_agents.weighing`).
+"""
 
 from __future__ import annotations
 
@@ -11,10 +15,13 @@ from numpy.typing import NDArray
 
 from borneo_agents.briefing import brief_on
 from borneo_agents.model import Model, ModelError, best_actions, drawn_actions, odds_of, read_model
+from borneo_agents.weighing import weigh_options
 from borneo_env.agent import UnknownAgent, Views
 
 SHIPPED = Path(__file__).parent / "shipped"
-UNDECIDED = 0.1  # odds of the second best action from which a policy wants to be briefed again
+PER_WIN = 200.0  # how much more an action should be liked that wins for certain, one briefing being what it is
+DOUBT = 0.01  # odds of an action from which it is weighed, if another has as much
+WEIGHT = 4.0  # how much more weighing counts than what was liked before
 
 
 class Policy:
@@ -23,17 +30,17 @@ class Policy:
     Arguments:
         path: folder of the model, or the model itself; without it, the policy that comes with the package.
         sample: draw each action by how much it is liked, instead of playing the one that is liked most.
-        briefings: how often it may be briefed on a decision, as long as it is undecided; fewer are quicker and weaker.
+        worlds: imagined games, at most, in which it weighs options; fewer are quicker and weaker, with 0 it never does.
     """
 
-    def __init__(self, path: str | Path | Model | None = None, sample: bool = False, briefings: int = 4) -> None:
+    def __init__(self, path: str | Path | Model | None = None, sample: bool = False, worlds: int = 32) -> None:
         if type(sample) is not bool:
             raise UnknownAgent(f"sample is True or False, not {sample!r}")
-        if type(briefings) is not int or briefings < 1:
-            raise UnknownAgent(f"briefings are a number from 1, not {briefings!r}")
+        if type(worlds) is not int or worlds < 0:
+            raise UnknownAgent(f"worlds are a number of imagined games from 0, not {worlds!r}")
         self.model = path if isinstance(path, Model) else read_model(SHIPPED if path is None else str(path))
         self._sample = sample
-        self._briefings = briefings
+        self._worlds = worlds
 
     @property
     def fingerprint(self) -> bytes:
@@ -58,23 +65,19 @@ class Policy:
             raise ModelError(f"the policy was trained for the {edition} edition, not for {views.ruleset.name}")
         if self.model.judge is None:
             return self.model.logits(views.observe(), views.mask)
-        return self._considered(views)
+        threads = numba.config.NUMBA_NUM_THREADS
+        notes = brief_on(views, threads)
+        logits = self.model.logits(np.concatenate([views.observe(), notes], 1), views.mask)
+        return self._weighed(views, logits, threads) if self.model.card.task == "win" else logits
 
-    def _considered(self, views: Views) -> NDArray[np.float32]:
-        """How much each action is liked on average of all briefings, of which only undecided decisions get several."""
-        logits = np.zeros(views.mask.shape, np.float32)
-        undecided = np.arange(len(views))
-        for before in range(self._briefings):
-            if not len(undecided):
-                break
-            some = Views(views.ruleset, views.games[undecided], views.mask[undecided], views.dice[undecided])
-            found = self._briefed(some, before)
-            with np.errstate(over="ignore", invalid="ignore"):  # a strange file may lead anywhere
-                logits[undecided] += (found - logits[undecided]) / (before + 1)
-            odds = odds_of(logits[undecided], some.mask)
-            undecided = undecided[(odds > UNDECIDED).sum(1) > 1]
+    def _weighed(self, views: Views, logits: NDArray[np.float32], threads: int) -> NDArray[np.float32]:
+        """How much each action is liked once those in doubt have been weighed: more, if it is better than others."""
+        odds = odds_of(logits, views.mask)
+        doubtful = odds >= DOUBT
+        rows = np.flatnonzero(doubtful.sum(1) > 1)
+        some = Views(views.ruleset, views.games[rows], views.mask[rows], views.dice[rows])
+        odds, doubtful = odds[rows], doubtful[rows]
+        worth = weigh_options(some, doubtful, self._worlds, threads)
+        usual = np.average(worth, 1, odds * doubtful)
+        logits[rows] += WEIGHT * PER_WIN * np.where(doubtful, worth - usual[:, None], 0)
         return logits
-
-    def _briefed(self, views: Views, before: int) -> NDArray[np.float32]:
-        notes = brief_on(views, numba.config.NUMBA_NUM_THREADS, before)
-        return self.model.logits(np.concatenate([views.observe(), notes], 1), views.mask)

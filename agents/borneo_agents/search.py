@@ -83,6 +83,14 @@ def play_out(box, g, policy, turns, options, room):
 
 
 @rule
+def try_out(box, g, action, policy, turns, options, room, facts, out):
+    """Play an action, let the scripted bot play on until so many turns have begun, and judge every player's chance."""
+    turns -= play(box, g, action)
+    play_out(box, g, policy, turns, options, room)
+    chances(box, g, facts, out)
+
+
+@rule
 def judge_playout(box, study, policy, turns):
     """Play the imagined game on, and judge every player's chance."""
     g = study.games[IMAGINED]

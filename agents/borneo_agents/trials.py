@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from borneo_agents.bot import MERCHANT
-from borneo_agents.chances import FACTS, chances
+from borneo_agents.chances import FACTS
 from borneo_agents.room import ROOM
-from borneo_agents.search import play, play_out
+from borneo_agents.search import try_out
 from borneo_env.engine.batch import Batch
 from borneo_env.engine.game import MAX_OPTIONS
 from borneo_env.engine.jit import entry
@@ -31,9 +31,7 @@ def try_options(
         for action in range(wanted.shape[1]):
             if wanted[k, action]:
                 twins[0] = g
-                begun = play(box, twin, action)
-                play_out(box, twin, MERCHANT, turns - begun, options[0], rooms[0])
-                chances(box, twin, facts[0], odds[0])
+                try_out(box, twin, action, MERCHANT, turns, options[0], rooms[0], facts[0], odds[0])
                 worth[k, action] = odds[0, g.player]
 
 

@@ -11,7 +11,6 @@ from borneo_agents.briefing import (
     AS_GOOD,
     CHANCE,
     ENDS_TURN,
-    FINALIST,
     NOTES,
     OTHERS,
     OWN,
@@ -30,16 +29,14 @@ from borneo_agents.chances import (
 from borneo_agents.fit_chances import facts_of_games
 from borneo_agents.merchant import Merchant
 from borneo_agents.scripted import Bots
-from bot_games import decisions
+from bot_games import decisions, imagined
 from positions import card, position
 
 from borneo_env import Batch, Ruleset, resample
 from borneo_env.agent import Views
-from borneo_env.engine.dice import scramble
 from borneo_env.engine.game import MAX_OPTIONS
-from borneo_env.engine.hidden import resample_game
-from borneo_env.engine.jit import attributes, entry
-from borneo_env.engine.state import CHOICES, OVER, PHASES, SEATS, THINGS, copy_games, make_box
+from borneo_env.engine.jit import attributes
+from borneo_env.engine.state import CHOICES, OVER, PHASES, SEATS, make_box
 
 ROW = np.array([0])
 RULESETS = [Ruleset("card", 3), Ruleset("board", 4), Ruleset("board", 5)]
@@ -201,19 +198,6 @@ def facts_of(ruleset, games):
     return facts[:, : ruleset.players], win_chances(ruleset, games)
 
 
-@entry
-def imagine_games(games, seats, dice, world, unseen):
-    for i in range(len(games)):
-        resample_game(games[i], seats[i], scramble(dice[i], np.uint64(world)) | np.uint64(1), unseen)
-
-
-def imagined(games, dice, world):
-    """Complete games of which the deciding players cannot tell the given ones, with these dice."""
-    twins = copy_games(games)
-    imagine_games(attributes(twins), twins["player"].astype(np.int64), dice, world, np.empty(THINGS, np.int8))
-    return twins
-
-
 def play_turn(batch, rows):
     """Let merchants play on in some games until the turn is over, or the game."""
     turns = batch.games["turn"].copy()
@@ -248,9 +232,10 @@ def changes_in_world(ruleset, world):
         facts_after, chances_after = facts_of(ruleset, tried.games)
         over += (tried.games["phase"] == OVER).tolist()
         looks = [chances_after]
-        for _ in range(2):
+        for turn in range(2, ruleset.players + 1):
             play_turn(tried, np.arange(len(chosen)))
-            looks.append(win_chances(ruleset, tried.games))
+            if turn >= ruleset.players - 1:
+                looks.append(win_chances(ruleset, tried.games))
         for i, row in enumerate(chosen):
             me = int(before["player"][row])
             moved = [
@@ -270,49 +255,22 @@ def changes_in_world(ruleset, world):
     return np.array(rows), np.array(places), np.array(found), np.array(over)
 
 
-def finalists_by_hand(ruleset, rows, places, changes):
-    """Whether each option is among the five of its decision that look best after a turn of the first imagined game."""
-    advice = by_option(brief_on(views_of(ruleset)))[rows, places, ADVICE]
-    promise = np.rint(np.clip(changes[:, CHANCE - ENDS_TURN], -127, 127)) + advice / 4
-    found = np.zeros(len(rows), bool)
-    for row in np.unique(rows):
-        mine = np.flatnonzero(rows == row)
-        found[mine[np.argsort(-promise[mine], kind="stable")[:5]]] = True
-    return found
-
-
-def changes_by_hand(ruleset, first_world=0):
-    """The mean of all imagined games that an option is followed in, before anything is cut or rounded.
-
-    Who is no finalist is followed for one turn: the later looks are like the first.
-    """
-    worlds = [changes_in_world(ruleset, world) for world in range(first_world, first_world + 4)]
-    rows, places, first, over = worlds[0]
-    finalists = finalists_by_hand(ruleset, rows, places, first)
-    mean = np.mean([changes for _, _, changes, _ in worlds], axis=0)
-    first = first.copy()
-    first[:, CHANCE - ENDS_TURN : OWN - ENDS_TURN] = first[:, [CHANCE - ENDS_TURN]]
-    return rows, places, np.where(finalists[:, None], mean, first), over, finalists
+def changes_by_hand(ruleset):
+    """The mean of all imagined games, before anything is cut or rounded."""
+    worlds = [changes_in_world(ruleset, world) for world in range(4)]
+    rows, places, _, over = worlds[0]
+    return rows, places, np.mean([changes for _, _, changes, _ in worlds], axis=0), over
 
 
 @every
 def test_notes_are_what_comes_of_playing_each_option(ruleset):
     """In the imagined game, by a batch; the nearest whole numbers within what a note can hold."""
-    rows, places, changes, _, finalists = changes_by_hand(ruleset)
-    assert np.array_equal(by_option(brief_on(views_of(ruleset)))[rows, places, FINALIST], finalists)
+    rows, places, changes, _ = changes_by_hand(ruleset)
     notes = by_option(brief_on(views_of(ruleset)))[rows, places, ENDS_TURN:].astype(int)
     wanted = np.clip(changes, -127, 127)
     assert np.abs(notes - wanted).max() <= 0.5 + 1e-9
     assert np.array_equal(notes, np.rint(wanted))
     assert len(rows) > 1500 and (notes[:, OWN - ENDS_TURN : OTHERS - ENDS_TURN] != 0).any(0).sum() >= 14
-
-
-def test_another_briefing_is_about_other_imagined_games():
-    ruleset = Ruleset("board", 4)
-    rows, places, changes, _, finalists = changes_by_hand(ruleset, first_world=8)
-    notes = by_option(brief_on(views_of(ruleset), before=2))[rows, places].astype(int)
-    assert np.array_equal(notes[:, FINALIST], finalists)
-    assert np.array_equal(notes[:, ENDS_TURN:], np.rint(np.clip(changes, -127, 127)))
 
 
 def test_real_decisions_reach_everything_that_matters():

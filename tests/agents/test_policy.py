@@ -21,6 +21,7 @@ from borneo_agents.model import (
     write_model,
 )
 from borneo_agents.policy import SHIPPED, Policy
+from borneo_agents.weighing import weigh_options
 from bot_games import decisions, play
 from networks import card, network
 
@@ -216,10 +217,10 @@ def test_dice_matter_only_for_a_policy_that_draws():
 def test_odds_are_the_chances_of_drawing(briefed):
     """One decision, drawn many times: as often as the odds say, and never an illegal action."""
     views, many = views_of(), 500 if briefed else 20_000  # a briefing takes its time
-    policy = Policy(network(liking=0.5 if briefed else 2, briefed=briefed), sample=True, briefings=1)
+    policy = Policy(network(liking=0.5 if briefed else 2, briefed=briefed), sample=True, worlds=0)
     odds = policy.odds(views)
     assert odds.shape == views.mask.shape and not odds[~views.mask].any()
-    assert np.allclose(odds.sum(1), 1) and (odds.argmax(1) == Policy(policy.model, briefings=1).act(views)).all()
+    assert np.allclose(odds.sum(1), 1) and (odds.argmax(1) == Policy(policy.model, worlds=0).act(views)).all()
     for one in np.argsort(-views.mask.sum(1))[:3]:
         again = np.full(many, one)
         often = Views(views.ruleset, views.games[again], views.mask[again], dice(many))
@@ -492,7 +493,7 @@ def test_trust_counts_for_each_point_that_the_merchant_sees():
     """Twice the trust, twice the difference; a point more in its opinion makes exp(trust) of the odds."""
     views = views_of()
     opinion = merchants_opinion(views)
-    policies = [Policy(network(briefed=True, trust=trust), briefings=1) for trust in (0, 0.4, 0.8)]
+    policies = [Policy(network(briefed=True, trust=trust), worlds=0) for trust in (0, 0.4, 0.8)]
     without, once, twice = (policy.odds(views) for policy in policies)
     for odds, trust in ((once, 0.4), (twice, 0.8)):
         wanted = without * np.exp(trust / PER_POINT * (opinion - ADVISED))
@@ -501,7 +502,7 @@ def test_trust_counts_for_each_point_that_the_merchant_sees():
 
 def test_a_policy_is_shown_the_notes_on_its_options():
     views = views_of()
-    policy = Policy(network(briefed=True), briefings=1)
+    policy = Policy(network(briefed=True), worlds=0)
     assert (policy.act(views) == find_agent("merchant").act(views)).mean() < 0.8
     shown = np.concatenate([views.observe(), brief_on(views)], 1)
     assert np.array_equal(policy.act(views), best_actions(policy.model.logits(shown, views.mask), views.mask))
@@ -509,29 +510,41 @@ def test_a_policy_is_shown_the_notes_on_its_options():
     assert (policy.act(views) != best_actions(policy.model.logits(shown, views.mask), views.mask)).mean() > 0.1
 
 
-def test_while_a_policy_is_undecided_it_is_briefed_again():
-    """By hand: the mean of what it likes, one briefing after the other, until it is decided."""
-    views, model = views_of(), network(liking=3, briefed=True, trust=1.0)
-    likings = [
-        model.logits(np.concatenate([views.observe(), brief_on(views, before=before)], 1), views.mask)
-        for before in range(3)
-    ]
-    odds, times = Policy(model, briefings=3).odds(views), []
-    for row, legal in enumerate(views.mask):
-        for several in range(1, 4):
-            liked = np.exp(np.mean([liking[row, legal] for liking in likings[:several]], axis=0, dtype=float))
-            wanted = liked / liked.sum()
-            if (wanted > 0.1).sum() < 2:
-                break
-        times.append(several)
-        np.testing.assert_allclose(odds[row, legal], wanted, atol=1e-5)
-    assert min(np.bincount(times, minlength=4)[1:]) > 5, "some are decided at once, some later, some never"
+def weighed_by_hand(policy, views, worlds):
+    """(n, actions): the odds once actions with odds from 0.02 have been weighed: 200 for what is better by a win."""
+    odds = Policy(policy.model, worlds=0).odds(views)
+    doubtful = odds >= 0.02
+    rows = np.flatnonzero(doubtful.sum(1) > 1)
+    some = Views(views.ruleset, views.games[rows], views.mask[rows], views.dice[rows])
+    worth = weigh_options(some, doubtful[rows], worlds)
+    for row, found in zip(rows, worth, strict=True):
+        weights = odds[row, doubtful[row]]
+        gains = found[doubtful[row]] - (found[doubtful[row]] * weights).sum() / weights.sum()
+        odds[row, doubtful[row]] *= np.exp(200 * gains)
+    return odds / odds.sum(1, keepdims=True), len(rows)
 
 
-@pytest.mark.parametrize("briefings", ["0", "-1", "2.5", "True", "many"])
-def test_a_policy_is_briefed_a_number_of_times(briefings):
-    with pytest.raises(UnknownAgent, match="briefings are a number from 1, not"):
-        find_agent(f"policy:briefings={briefings}")
+@pytest.mark.parametrize("worlds", [1, 8])
+def test_what_a_policy_is_in_doubt_about_is_weighed(worlds):
+    views, policy = views_of(), Policy(network(liking=3, briefed=True, trust=1.0), worlds=worlds)
+    wanted, weighed = weighed_by_hand(policy, views, worlds)
+    assert 20 < weighed < len(views) - 20, "some are in doubt, some are not"
+    np.testing.assert_allclose(policy.odds(views), wanted, atol=1e-4)
+    assert (policy.act(views) != Policy(policy.model, worlds=0).act(views)).sum() > 20
+
+
+def test_a_policy_that_has_learnt_something_else_than_to_win_weighs_no_chances_to_win():
+    views, model = views_of(), network(liking=0.5, briefed=True)
+    for task in ("contracts", "ranks"):
+        other = Model(card(task=task, briefed=True), model.layers, model.judge)
+        assert np.array_equal(Policy(other, worlds=4).odds(views), Policy(model, worlds=0).odds(views))
+    assert not np.array_equal(Policy(model, worlds=4).odds(views), Policy(model, worlds=0).odds(views))
+
+
+@pytest.mark.parametrize("worlds", ["-1", "2.5", "True", "many"])
+def test_a_policy_weighs_in_a_number_of_worlds(worlds):
+    with pytest.raises(UnknownAgent, match="worlds are a number of imagined games from 0, not"):
+        find_agent(f"policy:worlds={worlds}")
 
 
 @pytest.mark.parametrize("sample", [False, True])

@@ -7,11 +7,11 @@ from borneo_agents.briefing import (
     ADVICE,
     CHANCE,
     ENDS_TURN,
-    FINALIST,
     NOTES,
     OWN,
     PER_CHANCE,
     PER_POINT,
+    ROUND,
     brief_on,
 )
 from borneo_agents.merchant import Merchant
@@ -152,8 +152,7 @@ def test_a_new_learner_goes_by_chances_and_the_merchant(edition, whole_table):
     with torch.no_grad():
         probs = policy.get_distribution(torch.from_numpy(shown), masks).distribution.probs.numpy()
     notes = shown[:, -TOLD:].reshape(-1, MAX_OPTIONS, NOTES).astype(float)
-    chances = notes[:, :, CHANCE:OWN] @ [1.5, 1.5, 7.0] / (PER_CHANCE / 10)
-    promise = notes[:, :, ADVICE] / PER_POINT + 3 * notes[:, :, FINALIST] + chances
+    promise = 1.5 * notes[:, :, ADVICE] / PER_POINT + notes[:, :, ROUND] * 10 / (PER_CHANCE / 10)
     best = [np.flatnonzero(mask)[good[: mask.sum()].argmax()] for mask, good in zip(masks, promise, strict=True)]
     assert (probs.argmax(1) == best).mean() > 0.98
     assert not probs[~masks].any()
@@ -210,18 +209,18 @@ def test_the_secrets_of_the_whole_table_do_not_reach_a_briefed_actor():
 
 
 def test_a_new_judge_goes_by_merchant_and_chances_and_has_hardly_a_view_of_its_own():
-    """A point of the merchant's counts like a hundredth of the chance to win, and later looks more than early ones."""
+    """A point of the merchant's counts like 15 thousandths of the chance to win after a round."""
     torch.manual_seed(3)
     judge = OptionJudge(64, action_facts("board"))
     with torch.no_grad():
         *_, direct = judge.parts()
         latent, masks = torch.relu(torch.randn(40, 64)), torch.rand(40, 370) < 0.1
         notes = torch.randint(-20, 21, (40, MAX_OPTIONS, NOTES)).float()
-        trusted = [ADVICE, FINALIST, CHANCE, CHANCE + 1, CHANCE + 2]
+        trusted = [ADVICE, ROUND]
         notes[:, :, trusted] = 0
         found = judge(latent, notes.flatten(1), masks)
-    scale = torch.tensor([PER_POINT, 1, *[PER_CHANCE / 10] * 3])
-    assert (direct[trusted] * scale).tolist() == pytest.approx([1.0, 3.0, 1.5, 1.5, 7.0])
+    scale = torch.tensor([PER_POINT, PER_CHANCE / 10])
+    assert (direct[trusted] * scale).tolist() == pytest.approx([1.5, 10.0])
     assert torch.count_nonzero(direct) == len(trusted)
     assert 0 < found.abs().max() < 0.5 and not found[~masks].any()
 

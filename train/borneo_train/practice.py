@@ -1,8 +1,8 @@
-"""Practice: a learner plays its games, and every option it considers is tried before it decides.
+"""Practice: a learner plays its games, and every option is tried before it decides.
 
 Trials tell what each option leads to if merchants play on (see `borneo_agents.trials`), so the learner need not find
-out by what it happened to do: it raises the odds of what turned out better than its average, for all options of a
-decision at once. A single trial depends on luck and on secrets; the network, which is told neither, learns their mean.
+out by what it happened to do: it learns what all options of a decision are worth beside each other. A single trial
+depends on luck and on secrets; the network, which is told neither, learns their mean.
 """
 
 from __future__ import annotations
@@ -11,15 +11,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import torch
+from borneo_agents.policy import PER_WIN
 from numpy.typing import NDArray
 from sb3_contrib import MaskablePPO
 from stable_baselines3.common.callbacks import BaseCallback
+from torch.nn import functional
 
 from borneo_train.buffer import order_of
 from borneo_train.network import policy_of
 from borneo_train.vec_env import BorneoVecEnv
-
-CONSIDERED = 0.01  # odds of an option that is tried
 
 
 class Decisions(NamedTuple):
@@ -27,12 +27,11 @@ class Decisions(NamedTuple):
 
     observations: torch.Tensor  # (n, numbers) int8
     masks: torch.Tensor  # (n, actions) bool
-    odds: torch.Tensor  # (n, actions): how likely each option was that was tried, else 0
-    gains: torch.Tensor  # (n, actions): how much more than expected an option brought; 0 where it was not tried
+    worth: torch.Tensor  # (n, actions): how much an option should be liked; those of a decision add up to 0
 
 
 class Practice(MaskablePPO):
-    """MaskablePPO that learns from trials of its options instead of from what its own choices led to.
+    """MaskablePPO's games and network, but it learns from trials of its options, not from what its choices led to.
 
     `turns` is how many turns begin before a trial is judged: more see further, and depend more on luck.
     """
@@ -57,50 +56,49 @@ class Practice(MaskablePPO):
 
     @torch.no_grad()
     def _consider(self, games: BorneoVecEnv) -> tuple[Decisions, NDArray[np.int64]]:
-        """Try the options that are likely in every game, and draw an action."""
+        """Try all options in every game, and draw an action."""
         observations = torch.tensor(self._last_obs, device=self.device)  # a copy: the games use the array again
-        masks = torch.from_numpy(games.action_masks()).to(self.device)
-        odds = self._logs(observations, masks).exp()
-        tried = odds >= CONSIDERED
-        tried &= tried.sum(1, keepdim=True) > 1  # one alone has nothing to be compared with
-        worth = torch.from_numpy(games.worth(tried.cpu().numpy(), self.turns)).to(self.device)
-        weights = odds * tried
-        expected = (weights * worth).sum(1, keepdim=True) / weights.sum(1, keepdim=True).clamp(CONSIDERED)
-        actions: NDArray[np.int64] = torch.multinomial(odds, 1).squeeze(1).cpu().numpy()
-        return Decisions(observations, masks, weights, (worth - expected) * tried), actions
+        legal = games.action_masks()
+        masks = torch.from_numpy(legal).to(self.device)
+        liked = self._liked(observations, masks)
+        actions: NDArray[np.int64] = torch.multinomial(torch.softmax(liked, 1), 1).squeeze(1).cpu().numpy()
+        chances = torch.from_numpy(games.worth(legal, self.turns)).to(self.device)
+        return Decisions(observations, masks, centred(PER_WIN * chances, masks)), actions
 
     def train(self) -> None:
         """Learn from the last decisions, each as often as there are epochs."""
         self.policy.set_training_mode(True)
         self._update_learning_rate(self.policy.optimizer)
-        gains = self._decisions.gains
-        usual = gains[gains != 0].std() if gains.any() else gains.new_ones(())
+        errors = []
         for _ in range(self.n_epochs):
-            order = torch.randperm(len(gains), generator=order_of(self)).to(self.device)
+            order = torch.randperm(len(self._decisions.worth), generator=order_of(self)).to(self.device)
             for chosen in torch.split(order, self.batch_size or len(order)):
-                self._improve(Decisions(*(part[chosen] for part in self._decisions)), usual)
+                errors.append(self._improve(Decisions(*(part[chosen] for part in self._decisions))))
         self._n_updates += self.n_epochs
-        self.logger.record("train/usual_gain", usual.item())
+        self.logger.record("train/error", torch.stack(errors).mean().item())
 
-    def _improve(self, decisions: Decisions, usual: torch.Tensor) -> None:
-        """One step of the optimiser towards what brings more, and some indecision."""
-        _, masks, before, gains = decisions
-        logs = self._logs(decisions.observations, masks)
-        odds = logs.exp()
-        clip = self.clip_range(self._current_progress_remaining)  # type: ignore[operator]  # a schedule by now
-        within = torch.clamp(odds, (1 - clip) * before, (1 + clip) * before)
-        brought = torch.minimum(odds * gains, within * gains).sum(1).mean() / usual
-        indecision = -(odds * logs.masked_fill(~masks, 0)).sum(1).mean()
-        loss = -brought - self.ent_coef * indecision
+    def _improve(self, decisions: Decisions) -> torch.Tensor:
+        """One step of the optimiser towards liking options for what they are worth; returns the mean squared error."""
+        masks = decisions.masks
+        liked = centred(self._liked(decisions.observations, masks), masks)
+        error = functional.mse_loss(liked[masks], decisions.worth[masks])
         self.policy.optimizer.zero_grad()
-        loss.backward()  # type: ignore[no-untyped-call]
+        error.backward()  # type: ignore[no-untyped-call]
         torch.nn.utils.clip_grad_norm_(self.policy.parameters(), self.max_grad_norm)
         self.policy.optimizer.step()
+        return error.detach()
 
-    def _logs(self, observations: torch.Tensor, masks: torch.Tensor) -> torch.Tensor:
-        """(n, actions): logarithms of the odds, -inf for what is not legal."""
+    def _liked(self, observations: torch.Tensor, masks: torch.Tensor) -> torch.Tensor:
+        """(n, actions): how much each action is liked, -inf for what is not legal."""
         policy = policy_of(self)
         features = policy.extract_features(observations)
         assert isinstance(features, torch.Tensor)  # both towers have the same
         liked = policy.logits(features, policy.mlp_extractor.forward_actor(features), masks)
-        return torch.log_softmax(liked.masked_fill(~masks, -torch.inf), 1)
+        return liked.masked_fill(~masks, -torch.inf)
+
+
+def centred(numbers: torch.Tensor, masks: torch.Tensor) -> torch.Tensor:
+    """(n, actions): how much each legal action's number is above the mean of them, 0 for others."""
+    numbers = numbers.masked_fill(~masks, 0)
+    mean = numbers.sum(1, keepdim=True) / masks.sum(1, keepdim=True)
+    return (numbers - mean).masked_fill(~masks, 0)

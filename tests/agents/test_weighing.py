@@ -1,0 +1,110 @@
+"""Weighing: beside trials in the same imagined games, which are tested beside the merchant."""
+
+import numpy as np
+import pytest
+from borneo_agents.trials import Trials
+from borneo_agents.weighing import weigh_options
+from bot_games import decisions, imagined
+from positions import position
+
+from borneo_env import Batch, Ruleset
+from borneo_env.agent import Views
+
+RULESETS = [Ruleset("card", 3), Ruleset("board", 4), Ruleset("board", 5)]
+every = pytest.mark.parametrize("ruleset", RULESETS, ids=lambda ruleset: ruleset.name)
+
+
+def views_of(ruleset, nth=3):
+    """Decisions of whole games, as their players see them."""
+    _, views, mask, dice = decisions(ruleset)
+    return Views(ruleset, views[::nth], mask[::nth], dice[::nth])
+
+
+def doubted(mask, share=0.5):
+    """Some of the legal actions."""
+    return mask & (np.random.default_rng(2).random(mask.shape) < share)
+
+
+def by_hand(views, doubtful, worlds):
+    """One decision after the other: trials to the end of a round in imagined games, of which four are the briefing's.
+
+    After each eight, who is behind the best by two standard errors is given up, and stays as far behind.
+    """
+    chances = []
+    for world in range(worlds):
+        batch = Batch(len(views), views.ruleset, finished="hold", skip_forced=False)
+        batch.games[:] = imagined(views.games, views.dice, 4 + world)
+        batch.refresh()
+        chances.append(Trials(batch).worth(doubtful, views.ruleset.players).astype(float))
+    worth, games = np.zeros(doubtful.shape), []
+    for row, mask in enumerate(doubtful):
+        found = np.array([world[row, mask] for world in chances])
+        worth[row, mask], played = weighed_by_hand(found)
+        games.append(played)
+    return worth, games
+
+
+def weighed_by_hand(chances):
+    """What options are worth by their chances in (worlds, options), and how many worlds were looked at."""
+    left, lags, played = list(range(chances.shape[1])), {}, 0
+    above = {option: [] for option in left}
+    while played < len(chances) and len(left) > 1:
+        for option in left:
+            above[option].append(chances[played, option] - chances[played, left].mean())
+        played += 1
+        if played % 8 == 0:
+            best = max(left, key=lambda option: chances[:played, option].sum())
+            for option in [option for option in left if option != best]:
+                lag = (chances[:played, best] - chances[:played, option]).mean()
+                if lag >= 2 * ((np.var(above[option]) + np.var(above[best])) / played) ** 0.5:
+                    lags[option] = lag
+            left = [option for option in left if option not in lags]
+    worth = chances[: max(1, played)].mean(0) * (played > 0)
+    for option, lag in lags.items():
+        worth[option] = worth[left].max() - lag
+    return worth, played
+
+
+@every
+@pytest.mark.parametrize("worlds", [1, 20])
+def test_options_are_worth_what_trials_in_the_same_imagined_games_say(ruleset, worlds):
+    views = views_of(ruleset)
+    doubtful = doubted(views.mask)
+    worth, games = by_hand(views, doubtful, worlds)
+    found = weigh_options(views, doubtful, worlds)
+    np.testing.assert_allclose(found, worth, atol=1e-6)
+    assert set(games) == ({0, 1} if worlds == 1 else {0, 8, 16, 20}), "some are clear sooner than others"
+    assert len(np.unique(found)) > 50
+
+
+@every
+def test_without_a_doubt_nothing_is_weighed(ruleset):
+    views = views_of(ruleset)
+    alone = np.zeros_like(views.mask)
+    alone[np.arange(len(views)), views.mask.argmax(1)] = True
+    for doubtful in (alone, np.zeros_like(alone)):
+        assert not weigh_options(views, doubtful, 8).any()
+    assert not weigh_options(views, views.mask, 0).any()
+
+
+@every
+def test_threads_and_neighbours_do_not_matter(ruleset):
+    views = views_of(ruleset, nth=1)
+    assert len(views) > 2 * 32, "enough for two threads"
+    doubtful = doubted(views.mask)
+    worth = weigh_options(views, doubtful, 4)
+    assert np.array_equal(weigh_options(views, doubtful, 4, threads=2), worth)
+    order = np.random.default_rng(3).permutation(len(views))
+    mixed = Views(ruleset, views.games[order], views.mask[order], views.dice[order])
+    assert np.array_equal(weigh_options(mixed, doubtful[order], 4), worth[order])
+
+
+def test_what_is_plainly_better_is_found_in_few_games():
+    """A contract of 8 points beside nothing, when everybody else has almost done."""
+    game = position(phase="contract", warehouses={0: ["pepper double"] * 2})
+    views = Views(game.ruleset, *game.batch.view(np.array([0])))
+    (worth,) = weigh_options(views, views.mask, 4)
+    found = {
+        game.batch.actions.text(int(action), game.phase): worth[action] for action in np.flatnonzero(views.mask[0])
+    }
+    assert found["contract same-4 pepper"] > found["contract none"] + 0.03
