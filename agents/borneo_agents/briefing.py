@@ -1,9 +1,9 @@
 """Briefing: what a policy is told about each of its options.
 
-The merchant's opinion, and what the option leads to if merchants play on for a round: how every player's facts have
-changed when the turn is over, and the chance to win that the search bots judge by (see `chances`) up to when everybody
-has had a turn. This is found out in some imagined games, which the deciding player cannot tell from the real one.
-Options come in the order of their actions; what is missing is 0.
+The merchant's opinion, and what the option leads to if merchants play on for two rounds: how every player's facts have
+changed when the turn is over, and the chance to win that the search bots judge by (see `chances`), whenever a turn
+begins. This is found out in some imagined games, which the deciding player cannot tell from the real one. Options come
+in the order of their actions; what is missing is 0.
 """
 
 from __future__ import annotations
@@ -25,13 +25,14 @@ from borneo_env.engine.jit import entry, rule
 from borneo_env.engine.state import CHOICES, GAME, OVER, SEATS, THINGS, make_box
 
 WORLDS = 4  # imagined games for each decision
-LOOKS = 3  # how often a chance is noted: when the turn is over, when all but one player have had theirs, and all
+ROUNDS = 2  # how long they are played on
+SPANS = 3  # for which the mean chance is noted: the turn, a round, and all rounds
 
-# What is noted of an option: the merchant's opinion; whether it ends the turn; the change of the own chance at each
-# look; the changes of the own facts, and of the others' mean, when the turn is over.
+# What is noted of an option: the merchant's opinion; whether it ends the turn; the change of the own chance over each
+# span; the changes of the own facts, and of the others' mean, when the turn is over.
 ADVICE, ENDS_TURN, CHANCE = range(3)
-ROUND = CHANCE + LOOKS - 1  # the last look
-OWN = CHANCE + LOOKS
+IN_TIME = CHANCE + SPANS - 1  # over all rounds
+OWN = CHANCE + SPANS
 OTHERS = OWN + FACTS
 NOTES = OTHERS + FACTS
 
@@ -82,21 +83,24 @@ def imagine(g, dice, world, twins, unseen):
 
 @rule
 def follow(box, me, option, room, twins, draft, sums):
-    """Play an option in the imagined game, let merchants play on, and add up what it changes at every look."""
+    """Play an option in the imagined game, let merchants play on, and add up what it changes."""
     twins[TRIED] = twins[IMAGINED]
     g = twins[TRIED]
     begun = 1 if play(box, g, option) else 0  # how many turns have begun since
     sums[ENDS_TURN] += begun
-    for look in range(LOOKS):
-        turns = 1 if look == 0 else box.players - LOOKS + 1 + look
-        play_out(box, g, MERCHANT, turns - begun, draft.options, room)
-        begun = turns
+    for turn in range(1, ROUNDS * box.players + 1):
+        play_out(box, g, MERCHANT, turn - begun, draft.options, room)
+        begun = turn
         if g.phase == OVER:
             gather_facts(box, g, draft.facts[AFTER])
         chances(box, g, draft.facts[AFTER], draft.odds[AFTER])
-        sums[CHANCE + look] += PER_CHANCE * (draft.odds[AFTER, me] - draft.odds[BEFORE, me])
-        if look == 0:
+        change = PER_CHANCE * (draft.odds[AFTER, me] - draft.odds[BEFORE, me])
+        if turn == 1:
+            sums[CHANCE] += change
             add_changes(box, draft.facts, me, sums)
+        if turn <= box.players:
+            sums[CHANCE + 1] += change / box.players
+        sums[IN_TIME] += change / (ROUNDS * box.players)
 
 
 @rule

@@ -8,20 +8,22 @@ from __future__ import annotations
 
 import hashlib
 from pathlib import Path
+from typing import Any
 
 import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from borneo_agents.briefing import brief_on
-from borneo_agents.model import Model, ModelError, best_actions, drawn_actions, odds_of, read_model
+from borneo_agents.briefing import ADVICE, ADVISED, brief_on
+from borneo_agents.model import Model, ModelError, best_actions, drawn_actions, notes_on_options, odds_of, read_model
 from borneo_agents.weighing import weigh_options
 from borneo_env.agent import UnknownAgent, Views
 
 SHIPPED = Path(__file__).parent / "shipped"
-PER_WIN = 200.0  # how much more an action should be liked that wins for certain, one briefing being what it is
+PER_WIN = 200.0  # how much more an action is liked that wins for certain
+TRUST = 0.02  # by how much of a chance another action must be better than the merchant's, who errs less than it seems
 DOUBT = 0.01  # odds of an action from which it is weighed, if another has as much
-WEIGHT = 4.0  # how much more weighing counts than what was liked before
+WEIGHT = 4.0  # what weighing counts beside what was liked before
 
 
 class Policy:
@@ -68,16 +70,37 @@ class Policy:
         threads = numba.config.NUMBA_NUM_THREADS
         notes = brief_on(views, threads)
         logits = self.model.logits(np.concatenate([views.observe(), notes], 1), views.mask)
-        return self._weighed(views, logits, threads) if self.model.card.task == "win" else logits
+        if self.model.card.task != "win":
+            return logits
+        trust = trusted(notes, views.mask)
+        return trust + (self._weighed(views, logits, trust, threads) if self._worlds else logits)
 
-    def _weighed(self, views: Views, logits: NDArray[np.float32], threads: int) -> NDArray[np.float32]:
-        """How much each action is liked once those in doubt have been weighed: more, if it is better than others."""
-        odds = odds_of(logits, views.mask)
+    def _weighed(
+        self, views: Views, logits: NDArray[np.float32], trust: NDArray[np.float32], threads: int
+    ) -> NDArray[np.float32]:
+        """How much each action is liked, without trust, once those have been weighed that are in doubt with it."""
+        odds = odds_of(logits + trust, views.mask)
         doubtful = odds >= DOUBT
         rows = np.flatnonzero(doubtful.sum(1) > 1)
         some = Views(views.ruleset, views.games[rows], views.mask[rows], views.dice[rows])
-        odds, doubtful = odds[rows], doubtful[rows]
+        odds, doubtful = odds[rows] * doubtful[rows], doubtful[rows]
         worth = weigh_options(some, doubtful, self._worlds, threads)
-        usual = np.average(worth, 1, odds * doubtful)
-        logits[rows] += WEIGHT * PER_WIN * np.where(doubtful, worth - usual[:, None], 0)
+        with np.errstate(over="ignore", invalid="ignore"):  # a strange file may lead anywhere
+            liked = above_usual(logits[rows], odds)
+            gained = PER_WIN * above_usual(worth, odds)
+            logits[rows] = np.where(doubtful, (liked + WEIGHT * gained) / (1 + WEIGHT), liked)
         return logits
+
+
+def trusted(notes: NDArray[np.int8], mask: NDArray[np.bool_]) -> NDArray[np.float32]:
+    """(n, actions): how much more the merchant's actions are liked."""
+    rows, actions, told = notes_on_options(notes, mask)
+    more = np.zeros(mask.shape, np.float32)
+    more[rows, actions] = PER_WIN * TRUST * (told[:, ADVICE] == ADVISED)
+    return more
+
+
+def above_usual(numbers: NDArray[Any], odds: NDArray[np.float64]) -> NDArray[Any]:
+    """(n, actions): numbers less their mean by the odds."""
+    above: NDArray[Any] = numbers - (numbers * odds).sum(1, keepdims=True) / odds.sum(1, keepdims=True)
+    return above

@@ -83,11 +83,19 @@ def play_out(box, g, policy, turns, options, room):
 
 
 @rule
-def try_out(box, g, action, policy, turns, options, room, facts, out):
-    """Play an action, let the scripted bot play on until so many turns have begun, and judge every player's chance."""
-    turns -= play(box, g, action)
-    play_out(box, g, policy, turns, options, room)
-    chances(box, g, facts, out)
+def expect(box, g, me, action, policy, turns, options, room, facts, odds):
+    """Play an action, let the scripted bot play on, and return a player's mean chance at the starts of so many turns.
+
+    One moment alone misleads: what looks good just then may be gone a turn later.
+    """
+    begun = 1 if play(box, g, action) else 0
+    total = 0.0
+    for turn in range(1, turns + 1):
+        play_out(box, g, policy, turn - begun, options, room)
+        begun = turn
+        chances(box, g, facts, odds)
+        total += odds[me]
+    return total / turns
 
 
 @rule

@@ -1,7 +1,7 @@
 """Trials: what an option leads to, found out by playing it in the game as it stands, secrets and all.
 
-Merchants play on for everybody until some turns have begun; then the chance to win is judged. One trial is no more than
-a sample, but all options of a decision meet the same luck, so that even single trials tell them apart. Whoever plays
+Merchants play on for everybody, and the chance to win is judged whenever a turn begins. One trial is no more than a
+sample, but all options of a decision meet the same luck, so that even single trials tell them apart. Whoever plays
 must not be told: trials are for those who learn.
 """
 
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from borneo_agents.bot import MERCHANT
 from borneo_agents.chances import FACTS
 from borneo_agents.room import ROOM
-from borneo_agents.search import try_out
+from borneo_agents.search import expect
 from borneo_env.engine.batch import Batch
 from borneo_env.engine.game import MAX_OPTIONS
 from borneo_env.engine.jit import entry
@@ -31,8 +31,9 @@ def try_options(
         for action in range(wanted.shape[1]):
             if wanted[k, action]:
                 twins[0] = g
-                try_out(box, twin, action, MERCHANT, turns, options[0], rooms[0], facts[0], odds[0])
-                worth[k, action] = odds[0, g.player]
+                worth[k, action] = expect(
+                    box, twin, g.player, action, MERCHANT, turns, options[0], rooms[0], facts[0], odds[0]
+                )
 
 
 class Trials:

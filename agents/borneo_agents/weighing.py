@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from borneo_agents.bot import MERCHANT
-from borneo_agents.briefing import IMAGINED, TRIED, WORLDS, imagine
+from borneo_agents.briefing import IMAGINED, ROUNDS, TRIED, WORLDS, imagine
 from borneo_agents.chances import FACTS
 from borneo_agents.room import ROOM
-from borneo_agents.search import try_out
+from borneo_agents.search import expect
 from borneo_env.agent import Views
 from borneo_env.engine.batch import GAMES_PER_THINKER, in_parallel
 from borneo_env.engine.game import MAX_OPTIONS
@@ -84,9 +84,10 @@ def try_all(box, me, count, room, twins, scales):
     for i in range(count):
         if scales.weighed[i]:
             twins[TRIED] = twins[IMAGINED]
-            g, action, turns = twins[TRIED], scales.action[i], box.players
-            try_out(box, g, action, MERCHANT, turns, scales.options, room, scales.facts, scales.odds)
-            scales.chance[i] = scales.odds[me]
+            g, action, turns = twins[TRIED], scales.action[i], ROUNDS * box.players
+            scales.chance[i] = expect(
+                box, g, me, action, MERCHANT, turns, scales.options, room, scales.facts, scales.odds
+            )
 
 
 @rule

@@ -232,10 +232,10 @@ def changes_in_world(ruleset, world):
         facts_after, chances_after = facts_of(ruleset, tried.games)
         over += (tried.games["phase"] == OVER).tolist()
         looks = [chances_after]
-        for turn in range(2, ruleset.players + 1):
+        for _ in range(2 * ruleset.players - 1):
             play_turn(tried, np.arange(len(chosen)))
-            if turn >= ruleset.players - 1:
-                looks.append(win_chances(ruleset, tried.games))
+            looks.append(win_chances(ruleset, tried.games))
+        spans = [np.mean(looks[:turns], axis=0) for turns in (1, ruleset.players, 2 * ruleset.players)]
         for i, row in enumerate(chosen):
             me = int(before["player"][row])
             moved = [
@@ -245,7 +245,7 @@ def changes_in_world(ruleset, world):
             others = [moved[player] for player in range(ruleset.players) if player != me]
             note = [
                 float(ends[i]),
-                *(500.0 * (look[i, me] - chances[row, me]) for look in looks),
+                *(500.0 * (span[i, me] - chances[row, me]) for span in spans),
                 *(8.0 * fact for fact in moved[me]),
                 *(8.0 * sum(column) / len(others) for column in zip(*others, strict=True)),
             ]

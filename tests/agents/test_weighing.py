@@ -26,7 +26,7 @@ def doubted(mask, share=0.5):
 
 
 def by_hand(views, doubtful, worlds):
-    """One decision after the other: trials to the end of a round in imagined games, of which four are the briefing's.
+    """One decision after the other: trials of two rounds in imagined games, of which four are the briefing's.
 
     After each eight, who is behind the best by two standard errors is given up, and stays as far behind.
     """
@@ -35,7 +35,7 @@ def by_hand(views, doubtful, worlds):
         batch = Batch(len(views), views.ruleset, finished="hold", skip_forced=False)
         batch.games[:] = imagined(views.games, views.dice, 4 + world)
         batch.refresh()
-        chances.append(Trials(batch).worth(doubtful, views.ruleset.players).astype(float))
+        chances.append(Trials(batch).worth(doubtful, 2 * views.ruleset.players).astype(float))
     worth, games = np.zeros(doubtful.shape), []
     for row, mask in enumerate(doubtful):
         found = np.array([world[row, mask] for world in chances])

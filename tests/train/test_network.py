@@ -7,11 +7,11 @@ from borneo_agents.briefing import (
     ADVICE,
     CHANCE,
     ENDS_TURN,
+    IN_TIME,
     NOTES,
     OWN,
     PER_CHANCE,
     PER_POINT,
-    ROUND,
     brief_on,
 )
 from borneo_agents.merchant import Merchant
@@ -152,7 +152,7 @@ def test_a_new_learner_goes_by_chances_and_the_merchant(edition, whole_table):
     with torch.no_grad():
         probs = policy.get_distribution(torch.from_numpy(shown), masks).distribution.probs.numpy()
     notes = shown[:, -TOLD:].reshape(-1, MAX_OPTIONS, NOTES).astype(float)
-    promise = 1.5 * notes[:, :, ADVICE] / PER_POINT + notes[:, :, ROUND] * 10 / (PER_CHANCE / 10)
+    promise = 1.5 * notes[:, :, ADVICE] / PER_POINT + notes[:, :, IN_TIME] * 10 / (PER_CHANCE / 10)
     best = [np.flatnonzero(mask)[good[: mask.sum()].argmax()] for mask, good in zip(masks, promise, strict=True)]
     assert (probs.argmax(1) == best).mean() > 0.98
     assert not probs[~masks].any()
@@ -209,14 +209,14 @@ def test_the_secrets_of_the_whole_table_do_not_reach_a_briefed_actor():
 
 
 def test_a_new_judge_goes_by_merchant_and_chances_and_has_hardly_a_view_of_its_own():
-    """A point of the merchant's counts like 15 thousandths of the chance to win after a round."""
+    """A point of the merchant's counts like 15 thousandths of the chance to win in the rounds to come."""
     torch.manual_seed(3)
     judge = OptionJudge(64, action_facts("board"))
     with torch.no_grad():
         *_, direct = judge.parts()
         latent, masks = torch.relu(torch.randn(40, 64)), torch.rand(40, 370) < 0.1
         notes = torch.randint(-20, 21, (40, MAX_OPTIONS, NOTES)).float()
-        trusted = [ADVICE, ROUND]
+        trusted = [ADVICE, IN_TIME]
         notes[:, :, trusted] = 0
         found = judge(latent, notes.flatten(1), masks)
     scale = torch.tensor([PER_POINT, PER_CHANCE / 10])

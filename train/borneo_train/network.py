@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 import torch
-from borneo_agents.briefing import ADVICE, CHANCE, ENDS_TURN, NOTES, OWN, PER_CHANCE, PER_FACT, PER_POINT, ROUND
+from borneo_agents.briefing import ADVICE, CHANCE, ENDS_TURN, IN_TIME, NOTES, OWN, PER_CHANCE, PER_FACT, PER_POINT
 from borneo_agents.merchant import Merchant
 from borneo_agents.model import Judge, Layer, Layers, Model
 from numpy.typing import NDArray
@@ -32,9 +32,9 @@ from borneo_train.facts import action_facts
 Floats = NDArray[np.float32]
 SCALE_GAMES, SCALE_STEPS = 64, 60
 LEAST_JUDGES = 16  # numbers between the notes on an option and what comes of them; else a quarter of the width
-# What an option is liked for at first: each point that the merchant sees, and each tenth of a chance to win after a
-# round (a certain win would count 200: see `Policy`; a few imagined games tell about half of it).
-FIRST_TRUST = {ADVICE: 1.5, ROUND: 10.0}
+# What an option is liked for at first: each point that the merchant sees, and each tenth of a chance to win in the
+# rounds to come (a tenth should count 20, see `Policy`; but a few imagined games tell no more than half of it).
+FIRST_TRUST = {ADVICE: 1.5, IN_TIME: 10.0}
 
 
 class ByFacts(nn.Module):
