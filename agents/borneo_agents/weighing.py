@@ -23,6 +23,8 @@ from borneo_env.engine.state import GAME, SEATS, THINGS, make_box
 AT_ONCE = 8  # imagined games after which those who have fallen behind are given up
 BEHIND = 2.0  # how far behind the best that is: in standard errors, since luck alone makes options differ
 
+SAME = 1e-6  # chances that differ less are the same
+
 # Scratch paper: each option's action, its chance in the present imagined game, the totals of chances and of what they
 # are above the mean of all options in the same game, and of the squares of that; whether it is still weighed, or else
 # how far it was behind; and what trying takes.
@@ -123,7 +125,7 @@ def give_up(count, games, scales):
         if scales.weighed[i]:
             lag = (scales.total[best] - scales.total[i]) / games
             luck = np.sqrt((spread(scales, i, games) + spread(scales, best, games)) / games)
-            if i != best and lag >= BEHIND * luck:
+            if i != best and lag + SAME >= BEHIND * luck:
                 scales.weighed[i] = 0
                 scales.lag[i] = lag
             left += scales.weighed[i]

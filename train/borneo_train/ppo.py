@@ -295,8 +295,8 @@ class Training(BaseCallback):
         found: list[Measurement] = []
         for count in self.counts:
             found += examine(
-                Policy(model), settings.task, settings.against, players=count, games=settings.evaluation_games,
-                seed=settings.seed,
+                Policy(model, worlds=0), settings.task, settings.against, players=count,
+                games=settings.evaluation_games, seed=settings.seed,
             )  # fmt: skip
         strength = [asdict(one) for one in found]
         self.curve.append({"steps": steps, "seconds": round(self._elapsed(), 1), "strength": strength})
