@@ -501,8 +501,8 @@ def test_trust_counts_for_each_point_that_the_merchant_sees():
 
 
 def test_a_policy_is_shown_the_notes_on_its_options():
-    views = views_of()
-    policy = Policy(network(briefed=True), worlds=0)
+    views, model = views_of(), network(briefed=True)
+    policy = Policy(Model(card(task="ranks", briefed=True), model.layers, model.judge))
     assert (policy.act(views) == find_agent("merchant").act(views)).mean() < 0.8
     shown = np.concatenate([views.observe(), brief_on(views)], 1)
     assert np.array_equal(policy.act(views), best_actions(policy.model.logits(shown, views.mask), views.mask))

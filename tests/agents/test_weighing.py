@@ -101,8 +101,8 @@ def test_threads_and_neighbours_do_not_matter(ruleset):
 
 
 def test_the_contract_that_decides_the_game_is_found():
-    """Without it, player 0 has two points for two cards, and player 1 four for four."""
-    goods = {0: ["pepper double"] * 2, 1: ["cloves single"] * 4}
+    """Without it, player 0 has two points for two cards, and player 1 four for four that make no contract."""
+    goods = {0: ["pepper double"] * 2, 1: ["cloves single", "cloves single", "nutmeg single", "cinnamon single"]}
     game = position(phase="last contract", turn=3, ladders=LADDERS, warehouses=goods)
     views = Views(game.ruleset, *game.batch.view(np.array([0])))
     (worth,) = weigh_options(views, views.mask, 4)

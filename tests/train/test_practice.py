@@ -133,9 +133,9 @@ def test_options_come_to_be_liked_for_what_they_are_worth(briefed):
     """Learning the same few decisions over and over."""
     learner = make_learner(briefed=briefed, games=12, n_epochs=300, batch_size=60, learning_rate=3e-3)
     Watched(learner).collect()
-    before = float(error_of(learner, learner._decisions))
+    before = error_of(learner, learner._decisions).item()
     learner.train()
-    assert float(error_of(learner, learner._decisions)) < before / 10
+    assert error_of(learner, learner._decisions).item() < before / 10
 
 
 def test_one_step_of_learning_is_that_of_the_squared_error():
