@@ -486,7 +486,7 @@ def merchants_opinion(views):
 def test_a_policy_that_trusts_the_merchant_does_what_it_says(edition, tmp_path):
     write_model(tmp_path, network(edition, briefed=True, trust=1e6))
     views = views_of(Ruleset(edition))
-    assert np.array_equal(Policy(tmp_path).act(views), find_agent("merchant").act(views))
+    assert np.array_equal(Policy(tmp_path, worlds=2).act(views), find_agent("merchant").act(views))
 
 
 def test_trust_counts_for_each_point_that_the_merchant_sees():
@@ -553,7 +553,7 @@ def test_a_policy_that_has_learnt_something_else_than_to_win_does_as_its_network
     other = Model(card(task=task, briefed=True), model.layers, model.judge)
     shown = np.concatenate([views.observe(), brief_on(views)], 1)
     assert np.array_equal(Policy(other).act(views), best_actions(model.logits(shown, views.mask), views.mask))
-    assert not np.array_equal(Policy(other).act(views), Policy(model).act(views))
+    assert not np.array_equal(Policy(other).act(views), Policy(model, worlds=2).act(views))
 
 
 @pytest.mark.parametrize("worlds", ["-1", "2.5", "True", "many"])
@@ -566,7 +566,7 @@ def test_a_policy_weighs_in_a_number_of_worlds(worlds):
 @pytest.mark.parametrize("ruleset", [Ruleset(players=3), Ruleset("card", 5)], ids=lambda ruleset: ruleset.name)
 def test_a_briefed_policy_plays_whole_games(ruleset, sample):
     """An illegal action would raise; forced ones are asked for too."""
-    agents = [Policy(network(ruleset.edition, liking=3, briefed=True), sample), Random()]
+    agents = [Policy(network(ruleset.edition, liking=3, briefed=True), sample, worlds=2), Random()]
     done = play(agents, ruleset, games=4, skip_forced=False)
     assert (done.player < 0).all()
 
@@ -580,9 +580,9 @@ def test_whatever_a_part_of_the_judge_is_actions_are_legal(part):
     views = views_of()
     views = Views(views.ruleset, views.games[::4], views.mask[::4], views.dice[::4])
     for sample in (False, True):
-        actions = Policy(model, sample).act(views)
+        actions = Policy(model, sample, worlds=2).act(views)
         assert views.mask[np.arange(len(views)), actions].all()
-    assert np.allclose(Policy(model).odds(views).sum(1), 1)
+    assert np.allclose(Policy(model, worlds=2).odds(views).sum(1), 1)
 
 
 def test_nobody_is_briefed_on_nothing():
