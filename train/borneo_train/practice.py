@@ -33,7 +33,7 @@ class Decisions(NamedTuple):
 class Practice(MaskablePPO):
     """MaskablePPO's games and network, but it learns from trials of its options, not from what its choices led to.
 
-    `turns` is how many turns begin before a trial is judged: more see further, and depend more on luck.
+    `turns` is for how many turns an option is tried: more see further, and depend more on luck.
     """
 
     def __init__(self, *args: Any, turns: int, **kwargs: Any) -> None:
