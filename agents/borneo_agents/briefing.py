@@ -24,7 +24,7 @@ from borneo_env.engine.hidden import resample_game
 from borneo_env.engine.jit import entry, rule
 from borneo_env.engine.state import CHOICES, GAME, OVER, SEATS, THINGS, make_box
 
-WORLDS = 4  # imagined games for each decision
+WORLDS = 2  # imagined games for each decision
 ROUNDS = 2  # how long they are played on
 SPANS = 3  # for which the mean chance is noted: the turn, a round, and all rounds
 

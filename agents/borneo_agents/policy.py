@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from borneo_agents.briefing import ADVICE, ADVISED, brief_on
 from borneo_agents.model import Model, ModelError, best_actions, drawn_actions, notes_on_options, odds_of, read_model
-from borneo_agents.weighing import weigh_options
+from borneo_agents.weighing import MOST_WORLDS, weigh_options
 from borneo_env.agent import UnknownAgent, Views
 
 SHIPPED = Path(__file__).parent / "shipped"
@@ -38,8 +38,8 @@ class Policy:
     def __init__(self, path: str | Path | Model | None = None, sample: bool = False, worlds: int = 32) -> None:
         if type(sample) is not bool:
             raise UnknownAgent(f"sample is True or False, not {sample!r}")
-        if type(worlds) is not int or worlds < 0:
-            raise UnknownAgent(f"worlds are a number of imagined games from 0, not {worlds!r}")
+        if type(worlds) is not int or not 0 <= worlds <= MOST_WORLDS:
+            raise UnknownAgent(f"worlds are a number of imagined games from 0 to {MOST_WORLDS}, not {worlds!r}")
         self.model = path if isinstance(path, Model) else read_model(SHIPPED if path is None else str(path))
         self._sample = sample
         self._worlds = worlds
@@ -73,30 +73,32 @@ class Policy:
         if self.model.card.task != "win":
             return logits
         trust = trusted(notes, views.mask)
-        return trust + (self._weighed(views, logits, trust, threads) if self._worlds else logits)
+        liked = logits + PER_WIN * trust
+        return self._weighed(views, liked, trust, threads) if self._worlds else liked
 
     def _weighed(
-        self, views: Views, logits: NDArray[np.float32], trust: NDArray[np.float32], threads: int
+        self, views: Views, liked: NDArray[np.float32], trust: NDArray[np.float32], threads: int
     ) -> NDArray[np.float32]:
-        """How much each action is liked, without trust, once those have been weighed that are in doubt with it."""
-        odds = odds_of(logits + trust, views.mask)
+        """How much each action is liked, once those that are in doubt have been weighed."""
+        odds = odds_of(liked, views.mask)
         doubtful = odds >= DOUBT
         rows = np.flatnonzero(doubtful.sum(1) > 1)
         some = Views(views.ruleset, views.games[rows], views.mask[rows], views.dice[rows])
         odds, doubtful = odds[rows] * doubtful[rows], doubtful[rows]
-        worth = weigh_options(some, doubtful, self._worlds, threads)
         with np.errstate(over="ignore", invalid="ignore"):  # a strange file may lead anywhere
-            liked = above_usual(logits[rows], odds)
-            gained = PER_WIN * above_usual(worth, odds)
-            logits[rows] = np.where(doubtful, (liked + WEIGHT * gained) / (1 + WEIGHT), liked)
-        return logits
+            before = above_usual(liked[rows], odds)
+            ahead = trust[rows] + before / (PER_WIN * WEIGHT)
+            behind = weigh_options(some, doubtful, ahead.astype(np.float64), self._worlds, threads)
+            after = above_usual(-PER_WIN * behind, odds) * WEIGHT / (1 + WEIGHT)
+            liked[rows] = np.where(doubtful, after, before)
+        return liked
 
 
 def trusted(notes: NDArray[np.int8], mask: NDArray[np.bool_]) -> NDArray[np.float32]:
-    """(n, actions): how much more the merchant's actions are liked."""
+    """(n, actions): what speaks for the merchant's actions, as so much of a chance more."""
     rows, actions, told = notes_on_options(notes, mask)
     more = np.zeros(mask.shape, np.float32)
-    more[rows, actions] = PER_WIN * TRUST * (told[:, ADVICE] == ADVISED)
+    more[rows, actions] = TRUST * (told[:, ADVICE] == ADVISED)
     return more
 
 

@@ -1,7 +1,7 @@
-"""Weighing: options that a policy cannot decide between, compared by what comes of them in a round.
+"""Weighing: options that a policy cannot decide between, compared by what comes of them in some rounds.
 
-They are played in the same imagined games, merchants play on until everybody has had a turn, and the chance to win is
-judged. An option that has fallen behind is given up, so that games are imagined only while something is in doubt.
+They are played in the same imagined games, merchants play on, and the chance to win is judged whenever a turn begins.
+An option that has fallen behind is given up, so that games are imagined only while something is in doubt.
 """
 
 from __future__ import annotations
@@ -20,23 +20,22 @@ from borneo_env.engine.game import MAX_OPTIONS
 from borneo_env.engine.jit import entry, rule
 from borneo_env.engine.state import GAME, SEATS, THINGS, make_box
 
-AT_ONCE = 8  # imagined games after which those who have fallen behind are given up
+MOST_WORLDS = 64
+AT_ONCE = 4  # imagined games after which those who have fallen behind are given up
 BEHIND = 2.0  # how far behind the best that is: in standard errors, since luck alone makes options differ
 
 SAME = 1e-6  # chances that differ less are the same
 
-# Scratch paper: each option's action, its chance in the present imagined game, the totals of chances and of what they
-# are above the mean of all options in the same game, and of the squares of that; whether it is still weighed, or else
-# how far it was behind; and what trying takes.
+# Scratch paper: each option's action, how far it was ahead before, its chances in all imagined games, what it is worth
+# by now, whether it is still weighed, and how far it is behind the best; and what trying takes.
 SCALES = np.dtype(
     [
         ("action", "i8", (MAX_OPTIONS,)),
-        ("chance", "f8", (MAX_OPTIONS,)),
-        ("total", "f8", (MAX_OPTIONS,)),
-        ("above", "f8", (MAX_OPTIONS,)),
-        ("squares", "f8", (MAX_OPTIONS,)),
+        ("ahead", "f8", (MAX_OPTIONS,)),
+        ("chance", "f8", (MAX_OPTIONS, MOST_WORLDS)),
+        ("worth", "f8", (MAX_OPTIONS,)),
         ("weighed", "i1", (MAX_OPTIONS,)),
-        ("lag", "f8", (MAX_OPTIONS,)),
+        ("behind", "f8", (MAX_OPTIONS,)),
         ("options", "i8", (MAX_OPTIONS,)),
         ("facts", "f8", (SEATS, FACTS)),
         ("odds", "f8", (SEATS,)),
@@ -47,63 +46,62 @@ SCALES = np.dtype(
 
 
 @rule
-def weigh(box, g, dice, worlds, doubtful, room, twins, scales, worth):
-    """Write the chance to win after each doubtful action, by so many imagined games at most."""
-    count = lay_out(doubtful, scales)
+def weigh(box, g, dice, worlds, doubtful, ahead, room, twins, scales, behind):
+    """Write how far each doubtful action is behind the best of them, by so many imagined games at most."""
+    count = lay_out(doubtful, ahead, scales)
     left = count
     world = 0
     while world < worlds and left > 1:
         imagine(g, dice, WORLDS + world, twins, scales.unseen)
-        try_all(box, g.player, count, room, twins, scales)
-        add_up(count, left, scales)
+        try_all(box, g.player, world, count, room, twins, scales)
         world += 1
-        if world % AT_ONCE == 0:
-            left = give_up(count, world, scales)
-    most = scales.total[best_of(count, scales)] / max(1, world)
+        if world % AT_ONCE == 0 or world == worlds:
+            left = compare(count, world, scales)
     for i in range(count):
-        lag = scales.lag[i] if scales.weighed[i] == 0 else most - scales.total[i] / max(1, world)
-        worth[scales.action[i]] = most - lag
+        behind[scales.action[i]] = scales.behind[i]
 
 
 @rule
-def lay_out(doubtful, scales):
+def lay_out(doubtful, ahead, scales):
     """Begin with all doubtful actions; returns how many they are."""
     count = 0
     for action in range(len(doubtful)):
         if doubtful[action]:
             scales.action[count] = action
+            scales.ahead[count] = ahead[action]
             count += 1
     scales.weighed[:count] = 1
-    scales.total[:count] = 0.0
-    scales.above[:count] = 0.0
-    scales.squares[:count] = 0.0
+    scales.behind[:count] = 0.0
     return count
 
 
 @rule
-def try_all(box, me, count, room, twins, scales):
-    """Play each option that is weighed in the imagined game, and a round with it."""
+def try_all(box, me, world, count, room, twins, scales):
+    """Play each option that is weighed in the imagined game, and some rounds with it."""
     for i in range(count):
         if scales.weighed[i]:
             twins[TRIED] = twins[IMAGINED]
             g, action, turns = twins[TRIED], scales.action[i], ROUNDS * box.players
-            scales.chance[i] = expect(
+            scales.chance[i, world] = expect(
                 box, g, me, action, MERCHANT, turns, scales.options, room, scales.facts, scales.odds
             )
 
 
 @rule
-def add_up(count, left, scales):
-    mean = 0.0
+def compare(count, worlds, scales):
+    """Find out how far options are behind by now, and give up those that are too far; returns how many are left."""
     for i in range(count):
         if scales.weighed[i]:
-            mean += scales.chance[i] / left
+            scales.worth[i] = scales.ahead[i] + np.mean(scales.chance[i, :worlds])
+    best = best_of(count, scales)
+    left = 0
     for i in range(count):
         if scales.weighed[i]:
-            above = scales.chance[i] - mean
-            scales.total[i] += scales.chance[i]
-            scales.above[i] += above
-            scales.squares[i] += above * above
+            scales.behind[i] = scales.worth[best] - scales.worth[i]
+            if i != best and scales.behind[i] + SAME >= BEHIND * luck(scales, i, best, worlds):
+                scales.weighed[i] = 0
+            left += scales.weighed[i]
+    return left
 
 
 @rule
@@ -111,50 +109,42 @@ def best_of(count, scales):
     """The best of those that are weighed, the first of equals."""
     best = -1
     for i in range(count):
-        if scales.weighed[i] and (best < 0 or scales.total[i] > scales.total[best]):
+        if scales.weighed[i] and (best < 0 or scales.worth[i] > scales.worth[best]):
             best = i
     return best
 
 
 @rule
-def give_up(count, games, scales):
-    """Weigh those no longer that are too far behind the best; returns how many are left."""
-    best = best_of(count, scales)
-    left = 0
-    for i in range(count):
-        if scales.weighed[i]:
-            lag = (scales.total[best] - scales.total[i]) / games
-            luck = np.sqrt((spread(scales, i, games) + spread(scales, best, games)) / games)
-            if i != best and lag + SAME >= BEHIND * luck:
-                scales.weighed[i] = 0
-                scales.lag[i] = lag
-            left += scales.weighed[i]
-    return left
-
-
-@rule
-def spread(scales, i, games):
-    """How much luck there is in an option: the variance of its chance beside the mean of all in the same game."""
-    mean = scales.above[i] / games
-    return max(0.0, scales.squares[i] / games - mean * mean)
+def luck(scales, i, best, worlds):
+    """The standard error of how far an option is behind the best, who met the same luck."""
+    mean = 0.0
+    for world in range(worlds):
+        mean += (scales.chance[best, world] - scales.chance[i, world]) / worlds
+    squares = 0.0
+    for world in range(worlds):
+        squares += (scales.chance[best, world] - scales.chance[i, world] - mean) ** 2
+    return np.sqrt(squares / max(1, worlds - 1) / worlds)
 
 
 @entry
-def weigh_views(boxes, worlds, views, dice, doubtful, worth, rooms, twins, scales):
+def weigh_views(boxes, worlds, views, dice, doubtful, ahead, behind, rooms, twins, scales):
     """Weigh what is doubtful in each view."""
     for i in range(len(views)):
-        weigh(boxes[0], views[i], dice[i], worlds, doubtful[i], rooms[0], twins[0], scales[0], worth[i])
+        weigh(boxes[0], views[i], dice[i], worlds, doubtful[i], ahead[i], rooms[0], twins[0], scales[0], behind[i])
 
 
-def weigh_options(views: Views, doubtful: NDArray[np.bool_], worlds: int, threads: int = 1) -> NDArray[np.float64]:
-    """(n, actions): the chance to win after each doubtful action, by `worlds` imagined games at most; 0 for others.
+def weigh_options(
+    views: Views, doubtful: NDArray[np.bool_], ahead: NDArray[np.float64], worlds: int, threads: int = 1
+) -> NDArray[np.float64]:
+    """(n, actions): by how much of a chance each doubtful action is behind the best of them; 0 for others.
 
-    Options that were given up earlier are as far behind the best one as they were then.
+    `ahead` (n, actions) is what speaks for each action from the start, as so much of a chance more. There are `worlds`
+    imagined games at most, and no more than MOST_WORLDS. Options that were given up are as far behind as they were then.
     """
     size = len(views)
-    worth = np.zeros(doubtful.shape)
+    behind = np.zeros(doubtful.shape)
     # Each thread works in the first of its slice; pages that nobody writes on cost nothing.
     scratch = np.zeros(size, ROOM), np.zeros((size, 2), GAME), np.zeros(size, SCALES)
-    own = (np.ascontiguousarray(views.games), views.dice, doubtful, worth, *scratch)
+    own = (np.ascontiguousarray(views.games), views.dice, doubtful, ahead, behind, *scratch)
     in_parallel(threads, weigh_views, (make_box(views.ruleset), worlds), own, GAMES_PER_THINKER)
-    return worth
+    return behind

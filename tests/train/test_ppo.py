@@ -143,7 +143,8 @@ def test_a_training_by_trials_learns_and_says_so(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("opponents", "trials"), [("mixed", 0), ("league", 1), pytest.param("nobody", 1, marks=pytest.mark.soak)]
+    ("opponents", "trials"),
+    [("mixed", 0), ("merchant", 1), *(pytest.param(name, 1, marks=pytest.mark.soak) for name in ("league", "nobody"))],
 )
 def test_a_training_that_was_stopped_goes_on_as_if_it_had_not_been(opponents, trials, tmp_path):
     settings = {
