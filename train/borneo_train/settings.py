@@ -46,10 +46,10 @@ class Settings:
     critic: Annotated[str, preset("Width and number of the critic's layers.")] = ""
     whole_table: Annotated[bool, Option(help="The critic, needed in training only, sees all hands and piles.")] = True
     learning_rate: Annotated[float, Option(help="Of Adam, at the start; falls evenly to a tenth.")] = 5e-4
-    entropy: Annotated[float, Option(help="Reward for being undecided, at the start; falls evenly to a tenth.")] = 0.01
-    discount: Annotated[float, Option(help="What a reward counts one decision earlier.")] = 0.999
-    trace: Annotated[float, Option(help="How far advantages look beyond the critic (lambda of GAE).")] = 0.95
-    clip: Annotated[float, Option(help="How far one update may change the odds of an action.")] = 0.2
+    entropy: Annotated[float, Option(help="PPO: reward for being undecided, at first; falls evenly to a tenth.")] = 0.01
+    discount: Annotated[float, Option(help="PPO: what a reward counts one decision earlier.")] = 0.999
+    trace: Annotated[float, Option(help="PPO: how far advantages look beyond the critic (lambda of GAE).")] = 0.95
+    clip: Annotated[float, Option(help="PPO: how far one update may change the odds of an action.")] = 0.2
     briefed: Annotated[bool, Option(help="The policy is told the merchant's opinion, and where options lead.")] = False
     trials: Annotated[int, Option(help="Instead of PPO, try all options for so many turns each, and judge them.")] = 0
     lessons: Annotated[int, Option(help="Decisions copied from merchants before playing by itself.")] = 0
