@@ -139,7 +139,7 @@ def weigh_options(
     """(n, actions): by how much of a chance each doubtful action is behind the best of them; 0 for others.
 
     `ahead` (n, actions) is what speaks for each action from the start, as so much of a chance more. There are `worlds`
-    imagined games at most, and no more than MOST_WORLDS. Options that were given up are as far behind as they were then.
+    imagined games at most, MOST_WORLDS or fewer. Options that were given up are as far behind as they were then.
     """
     size = len(views)
     behind = np.zeros(doubtful.shape)

@@ -73,7 +73,9 @@ def test_every_setting_has_a_sentence(borneo, monkeypatch):
         assert len(line.split("  ")) > 3, f"{name} is not explained: {line}"
 
 
-def test_the_script_is_the_same_command():
-    done = subprocess.run([sys.executable, "-m", "borneo_train.ppo", "--help"], capture_output=True, text=True)
+def test_the_script_is_the_same_command(tmp_path):
+    options = [*QUICK.split()[1:], "--out", str(tmp_path / "mine")]
+    done = subprocess.run([sys.executable, "-m", "borneo_train.ppo", *options], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
-    assert "Train a policy by self-play" in done.stdout
+    card = json.loads((tmp_path / "mine" / "last" / "card.json").read_text())
+    assert card["command"] == f"borneo {QUICK} --out {tmp_path / 'mine'}"

@@ -32,7 +32,8 @@ def train(**given: Any) -> None:
     except ModuleNotFoundError as error:
         raise ValueError(f"training needs {error.name}: pip install 'borneo-env[train]'") from None
     settings = Settings(**given)
-    command = shlex.join(["borneo", *sys.argv[1:]])
+    words = sys.argv[2:] if sys.argv[1:2] == ["train"] else sys.argv[1:]  # the script has no word before its options
+    command = shlex.join(["borneo", "train", *words])
     if resume:
         training = Training.taken_up(settings)
     else:
