@@ -3,17 +3,23 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: run test soak ecosystem bench clean
+.PHONY: run test checks tests soak ecosystem bench clean
 
 run: $(VENV)/installed
 	$(BIN)/borneo train --lessons 200000 --steps 500000 --against random --evaluate-every 125000 --evaluation-games 200 --seed 1 --fresh --out out/run
 	$(BIN)/borneo arena policy:out/run/best random contractor climber merchant --games 2000 --seed 1 --fresh --out out/run/arena
 
-# Sums take one thread in each worker of pytest: the workers fill the cores.
+# Both parts at once: some tests only wait.
 test: $(VENV)/installed
+	$(MAKE) --jobs=2 checks tests
+
+checks: $(VENV)/installed
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+
+# Sums take one thread in each worker of pytest: the workers fill the cores.
+tests: $(VENV)/installed
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -n auto --dist worksteal
 
 # 20,000 games and more against the independent referee: some ten minutes on two cores.
