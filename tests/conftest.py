@@ -11,3 +11,8 @@ def no_test_leaves_a_folder_behind(monkeypatch):
     monkeypatch.setattr(sys, "path", list(sys.path))
     for name in [name for name in sys.modules if name.startswith("my_bot")]:
         monkeypatch.delitem(sys.modules, name)
+
+
+def pytest_collection_modifyitems(items):
+    """Notebooks come last: by then the cache holds what each would compile in a process of its own."""
+    items.sort(key=lambda item: item.path.name == "test_notebooks.py")
