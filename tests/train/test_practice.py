@@ -100,6 +100,9 @@ def test_actions_are_drawn_by_their_odds_from_all_that_are_legal(monkeypatch):
     assert masks.gather(1, actions).all()
     passed = (odds.cumsum(1) - odds / 2).gather(1, actions)  # half of it lies below on average
     assert abs(float(passed.mean()) - 0.5) < 4 * (1 / 12 / len(passed)) ** 0.5
+    most = odds.max(1).values
+    liked_most = odds.gather(1, actions)[:, 0] == most  # as often as its odds say, and no more
+    assert abs(float((liked_most.float() - most).sum())) < 4 * float((most * (1 - most)).sum()) ** 0.5
 
 
 def test_a_rollout_goes_on_where_the_last_one_ended():
