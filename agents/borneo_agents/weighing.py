@@ -20,7 +20,7 @@ from borneo_env.engine.game import MAX_OPTIONS
 from borneo_env.engine.jit import entry, rule
 from borneo_env.engine.state import GAME, SEATS, THINGS, make_box
 
-MOST_WORLDS = 64
+MOST_WORLDS = 64  # imagined games that scratch paper has room for
 AT_ONCE = 4  # imagined games after which those who have fallen behind are given up
 BEHIND = 2.0  # how far behind the best that is: in standard errors, since luck alone makes options differ
 
