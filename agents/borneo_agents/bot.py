@@ -30,7 +30,7 @@ class Scripted:
         """An action for each view."""
         from borneo_agents.scripted import act_games  # which imports every bot, and with it this file
 
-        self._room["appraised"] = 0  # the last views may have been of another ruleset
+        self._room["subject"] = 0  # the last views may have been of another ruleset
         actions = np.empty(len(views), np.int64)
         act_games(
             self.kind,

@@ -10,7 +10,7 @@ from borneo_agents.bargains import NEVER, choose_keep, choose_payment, most_gain
 from borneo_agents.bot import CLIMBER, Scripted
 from borneo_agents.contests import best_attack, best_defence
 from borneo_agents.goods import appraise
-from borneo_agents.hands import count_hidden, count_strong
+from borneo_agents.hands import count_hidden, count_strong, list_hand
 from borneo_agents.ladders import come_back, contest_of, swap, transfer_of
 from borneo_agents.room import NONE, TINY, whole
 from borneo_agents.sharing import fill_pool, hand_out, lay_down, sharers_at, take_back
@@ -19,7 +19,6 @@ from borneo_env.engine.jit import rule
 from borneo_env.engine.rules.traders import transfer
 from borneo_env.engine.state import (
     AT_PORT,
-    CARDS,
     COMMIT,
     CONTRACT,
     DEFEND,
@@ -136,16 +135,18 @@ def ladder_points(box, g, me):
 
 
 @rule
-def price_cards(room):
-    for card in range(CARDS):
-        room.card_worth[card] = A_CARD
+def price_cards(g, room, me):
+    """List the own cards, each worth the same."""
+    list_hand(g, room, me)
+    for i in range(room.cards):
+        room.card_worth[room.hand[i]] = A_CARD
 
 
 @rule
 def climb(box, g, options, count, room, me):
     """Attack or transfer where it lifts the ranks most."""
     count_hidden(box, g, room, me)
-    price_cards(room)
+    price_cards(g, room, me)
     now = ladder_points(box, g, me)
     best = 0.0
     chosen = options[0]
@@ -179,7 +180,7 @@ def prize_for(box, g, me, company, rank, above):
 @rule
 def fight(box, g, options, room, me):
     count_hidden(box, g, room, me)
-    price_cards(room)
+    price_cards(g, room, me)
     company, rank, above = whole(g.company), whole(g.attacker_rank), whole(g.defender_rank)
     prize = prize_for(box, g, me, company, rank, above)
     defender = whole(g.ladder[company, above])
@@ -192,7 +193,7 @@ def fight(box, g, options, room, me):
 def resist(box, g, room, me):
     """Defend whenever it can be won."""
     room.unit[me] = A_SINGLE
-    price_cards(room)
+    price_cards(g, room, me)
     card = best_defence(box, g, room, me)
     return PASS if card == NO_CARD else box.first_card + card
 

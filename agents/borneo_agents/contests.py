@@ -1,6 +1,7 @@
 """Contests: how likely an attack is to win against a hidden hand, and which cards to fight with.
 
-A card shows three flags of a company (strong) or one (weak), so sets of cards differ by their numbers of both.
+A card shows three flags of a company (strong) or one (weak), so sets of cards differ by their numbers of both. Whoever
+asks has listed the own cards in the room, and what each is worth in hand.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from borneo_agents.hands import STRONG_CARD, WEAK_CARD, share_of_hand
 from borneo_agents.room import ONE, TINY, whole
 from borneo_agents.sharing import STRONG
 from borneo_env.engine.jit import rule
-from borneo_env.engine.state import CARDS, HAND, NO_CARD
+from borneo_env.engine.state import NO_CARD
 
 LOST_ATTACK = 1.2  # points a lost attack costs: the defender keeps a card
 
@@ -42,28 +43,30 @@ def defence_chance(g, room, player, company, needed, cards):
 
 
 @rule
-def fitting(box, g, company, player, low, strength):
-    """How many of a player's own cards from id `low` on have a strength in a company."""
+def fitting(box, room, company, low, strength):
+    """How many of the own cards from id `low` on have a strength in a company."""
     n = whole(0)
-    for card in range(low, CARDS):
-        if g.place[card] == HAND + player and box.strength[card, company] == strength:
+    for i in range(room.cards):
+        card = room.hand[i]
+        if card >= low and box.strength[card, company] == strength:
             n += 1
     return n
 
 
 @rule
-def cheapest(box, g, room, company, player, low, strength, number):
-    """The cheapest `number` cards of a strength: what they are worth in hand, and the lowest id among them."""
+def cheapest(box, room, company, low, strength, number):
+    """The cheapest `number` own cards of a strength: what they are worth in hand, and the lowest id among them."""
     cost = 0.0
     first = whole(NO_CARD)
     last = whole(NO_CARD)
     for _ in range(number):
         best = whole(NO_CARD)
-        for card in range(low, CARDS):
-            if g.place[card] == HAND + player and box.strength[card, company] == strength:
+        for i in range(room.cards):
+            card = room.hand[i]
+            if card >= low and box.strength[card, company] == strength:
                 if last == NO_CARD or dearer(room, card, last):
                     if best == NO_CARD or dearer(room, best, card):
-                        best = whole(card)
+                        best = card
         last = best
         cost += room.card_worth[best]
         first = lower(first, best)
@@ -95,8 +98,8 @@ def best_attack(box, g, room, me, company, between, defender, prize, strength, c
     best = NEVER
     first = whole(NO_CARD)
     spare = min(whole(g.hand_size[me]) - 1, MOST_CARDS - cards)
-    strongs = fitting(box, g, company, me, low, STRONG)
-    weaks = fitting(box, g, company, me, low, ONE)
+    strongs = fitting(box, room, company, low, STRONG)
+    weaks = fitting(box, room, company, low, ONE)
     for a in range(min(strongs, spare) + 1):
         for b in range(min(weaks, spare - a) + 1):
             if a + b + cards > 0:
@@ -104,8 +107,8 @@ def best_attack(box, g, room, me, company, between, defender, prize, strength, c
                 lost = defence_chance(g, room, defender, company, needed, a + b + cards)
                 value = (1.0 - lost) * prize - lost * LOST_ATTACK
                 if value > best + TINY:
-                    cost, card = cheapest(box, g, room, company, me, low, STRONG, whole(a))
-                    cost_weak, card_weak = cheapest(box, g, room, company, me, low, ONE, whole(b))
+                    cost, card = cheapest(box, room, company, low, STRONG, whole(a))
+                    cost_weak, card_weak = cheapest(box, room, company, low, ONE, whole(b))
                     value -= cost + cost_weak
                     if value > best + TINY:
                         best, first = value, lower(card, card_weak)
@@ -121,16 +124,16 @@ def best_defence(box, g, room, me):
     company, low = whole(g.company), whole(g.last_played) + 1
     needed = whole(g.strength[0] - g.strength[1] - (g.attacker_rank - g.defender_rank - 1) + 1)
     spare = min(whole(g.hand_size[me]) - 1, whole(g.attack_cards - g.defence_cards))
-    strongs = fitting(box, g, company, me, low, STRONG)
-    weaks = fitting(box, g, company, me, low, ONE)
+    strongs = fitting(box, room, company, low, STRONG)
+    weaks = fitting(box, room, company, low, ONE)
     kept = room.unit[me] if g.defence_cards == 0 else 0.0
     best = NEVER if needed > 0 else 0.0
     first = whole(NO_CARD)
     for a in range(min(strongs, spare) + 1):
         for b in range(min(weaks, spare - a) + 1):
             if a + b > 0 and STRONG * a + b >= needed:
-                cost, card = cheapest(box, g, room, company, me, low, STRONG, whole(a))
-                cost_weak, card_weak = cheapest(box, g, room, company, me, low, ONE, whole(b))
+                cost, card = cheapest(box, room, company, low, STRONG, whole(a))
+                cost_weak, card_weak = cheapest(box, room, company, low, ONE, whole(b))
                 if kept - cost - cost_weak > best + TINY:
                     best, first = kept - cost - cost_weak, lower(card, card_weak)
     return first

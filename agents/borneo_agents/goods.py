@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from borneo_agents.room import ANY, ONE, TINY, TWO, whole
+from borneo_agents.room import ANY, ONE, PAGES, TINY, TWO, whole
 from borneo_env.engine.jit import rule
 from borneo_env.engine.rules.contracts import AMOUNT, OF_ONE_SPICE
 from borneo_env.engine.rules.ending import score
@@ -104,18 +104,18 @@ def best_contract(box, g, have, twice, jokers, hoped, taken):
             amount = AMOUNT[kind]
             if OF_ONE_SPICE[kind]:
                 for spice in range(N_SPICES):
-                    price = amount - min(twice[spice], amount // 2)
-                    missing = amount - have[spice] - jokers
-                    value = (box.points[kind] - price) * chance(missing, hoped * REACH_SAME)
-                    if value > best + TINY:
-                        best, best_kind, best_spice = value, whole(kind), whole(spice)
+                    profit = box.points[kind] - amount + min(twice[spice], amount // 2)
+                    if profit > best:
+                        value = profit * chance(amount - have[spice] - jokers, hoped * REACH_SAME)
+                        if value > best + TINY:
+                            best, best_kind, best_spice = value, whole(kind), whole(spice)
             else:
-                price = N_SPICES * amount
+                profit = box.points[kind] - N_SPICES * amount
                 missing = -jokers
                 for spice in range(N_SPICES):
-                    price -= min(twice[spice], amount // 2)
+                    profit += min(twice[spice], amount // 2)
                     missing += max(0, amount - have[spice])
-                value = (box.points[kind] - price) * chance(missing, hoped * REACH_EACH)
+                value = profit * chance(missing, hoped * REACH_EACH)
                 if value > best + TINY:
                     best, best_kind, best_spice = value, whole(kind), ANY
     return best, best_kind, best_spice
@@ -130,29 +130,21 @@ def final_points(box, g, player):
 
 @rule
 def appraise(box, g, room, player):
-    """Write what one or two more of each spice, or a chest, would be worth to a player, unless that is known still."""
-    if not known_still(g, room, player):
-        have = spices(g, player)
-        twice = doubles(g, player)
-        jokers = jokers_of(g, player)
-        hoped = income(box, g)
-        now = prospects(box, g, have, twice, jokers, hoped)
-        unit = 0.0
-        for spice in range(N_SPICES):
-            one = prospects(box, g, plus(have, spice, ONE), twice, jokers, hoped)
-            two = prospects(box, g, plus(have, spice, TWO), plus(twice, spice, ONE), jokers, hoped)
-            room.gain[player, spice, 0] = 1 + one - now
-            room.gain[player, spice, 1] = 1 + two - now
-            unit += (1 + one - now) / N_SPICES
-        room.gain[player, CHEST, 0] = 1 + prospects(box, g, have, twice, jokers + 1, hoped) - now
-        room.unit[player] = unit
-        room.hope[player] = now
-    room.total[player] = score(box, g, player) + room.hope[player]
+    """Write what one or two more of each spice, or a chest, would be worth to a player."""
+    page = page_for(box, g, room, player)
+    unit = 0.0
+    for spice in range(N_SPICES):
+        room.gain[player, spice, 0] = room.page_gain[page, spice, 0]
+        room.gain[player, spice, 1] = room.page_gain[page, spice, 1]
+        unit += room.page_gain[page, spice, 0] / N_SPICES
+    room.gain[player, CHEST, 0] = room.page_gain[page, CHEST, 0]
+    room.unit[player] = unit
+    room.total[player] = score(box, g, player) + room.page_hope[page]
 
 
 @rule
-def known_still(g, room, player):
-    """Whether goods, contracts left and ports to come are those of the player's last appraisal; notes them."""
+def page_for(box, g, room, player):
+    """The page of the ledger about a player's goods, contracts left and ports to come; written if there is none."""
     first = whole(0)
     for spice in range(N_SPICES - 1):
         for size in range(3):
@@ -164,11 +156,29 @@ def known_still(g, room, player):
     third = whole(0)
     for kind in range(N_KINDS):
         third = third * COUNT + whole(g.supply[kind])
-    noted = room.appraised[player]
-    if noted[0] == first and noted[1] == second and noted[2] == third:
-        return True
-    noted[0], noted[1], noted[2] = first, second, third
-    return False
+    page = (first % PAGES + second % PAGES + third % PAGES) % PAGES
+    subject = room.subject[page]
+    if subject[0] != first or subject[1] != second or subject[2] != third:
+        subject[0], subject[1], subject[2] = first, second, third
+        write_page(box, g, room, page, player)
+    return page
+
+
+@rule
+def write_page(box, g, room, page, player):
+    """Find out what a player's goods promise, and what one or two more of each spice, or a chest, would add."""
+    have = spices(g, player)
+    twice = doubles(g, player)
+    jokers = jokers_of(g, player)
+    hoped = income(box, g)
+    now = prospects(box, g, have, twice, jokers, hoped)
+    for spice in range(N_SPICES):
+        one = prospects(box, g, plus(have, spice, ONE), twice, jokers, hoped)
+        two = prospects(box, g, plus(have, spice, TWO), plus(twice, spice, ONE), jokers, hoped)
+        room.page_gain[page, spice, 0] = 1 + one - now
+        room.page_gain[page, spice, 1] = 1 + two - now
+    room.page_gain[page, CHEST, 0] = 1 + prospects(box, g, have, twice, jokers + 1, hoped) - now
+    room.page_hope[page] = now
 
 
 @rule

@@ -7,7 +7,6 @@ game happens to have them.
 from __future__ import annotations
 
 from borneo_agents.room import whole
-from borneo_agents.sharing import STRONG
 from borneo_env.engine.jit import rule
 from borneo_env.engine.state import CARDS, HAND, N_COMPANIES, PILE, SEATS, UNSEEN
 
@@ -37,20 +36,21 @@ def major_of(box, card):
 
 @rule
 def count_hidden(box, g, room, me):
-    """Count the unseen cards by pile, company and strength; older piles are taken together."""
-    for pile in range(2):
-        room.hidden_cards[pile] = 0
-        for company in range(N_COMPANIES):
-            room.hidden[pile, company, WEAK_CARD] = 0
-            room.hidden[pile, company, STRONG_CARD] = 0
+    """Write which part of each pile's unseen cards is of each company and strength; older piles are taken together."""
+    room.hidden[:] = 0.0
+    older = newest = 0.0
     for card in range(CARDS):
         if is_hidden(g, card, me):
             pile = NEWEST if g.since[card] == g.pile_since else OLDER
-            room.hidden_cards[pile] += 1
-            for company in range(N_COMPANIES):
-                strength = box.strength[card, company]
-                if strength > 0:
-                    room.hidden[pile, company, STRONG_CARD if strength == STRONG else WEAK_CARD] += 1
+            older += pile == OLDER
+            newest += pile == NEWEST
+            major = major_of(box, card)
+            room.hidden[pile, major, STRONG_CARD] += 1.0
+            for company in box.flags_of[card]:
+                if company != major:
+                    room.hidden[pile, company, WEAK_CARD] += 1.0
+    room.hidden[OLDER] /= max(1.0, older)
+    room.hidden[NEWEST] /= max(1.0, newest)
 
 
 @rule
@@ -61,20 +61,28 @@ def share_of_hand(g, room, player, company, strength):
         return 0.0
     expected = 0.0
     for slot in range(size):
-        pile = NEWEST if g.hand_since[player, slot] == g.pile_since else OLDER
-        if room.hidden_cards[pile] > 0:
-            expected += room.hidden[pile, company, strength] / room.hidden_cards[pile]
+        expected += room.hidden[NEWEST if g.hand_since[player, slot] == g.pile_since else OLDER, company, strength]
     return expected / size
 
 
 @rule
-def count_strong(box, g, room, me):
-    """Count the own cards with three flags of each company."""
-    for company in range(N_COMPANIES):
-        room.strong[company] = 0
+def list_hand(g, room, me):
+    """Write the own cards, in the order of their ids."""
+    room.cards = 0
     for card in range(CARDS):
         if g.place[card] == HAND + me:
-            room.strong[major_of(box, card)] += 1
+            room.hand[room.cards] = card
+            room.cards += 1
+
+
+@rule
+def count_strong(box, g, room, me):
+    """Write the own cards, and how many have three flags of each company."""
+    list_hand(g, room, me)
+    for company in range(N_COMPANIES):
+        room.strong[company] = 0
+    for i in range(room.cards):
+        room.strong[major_of(box, room.hand[i])] += 1
 
 
 @rule
@@ -111,6 +119,6 @@ def hand_card(box, g, room, me, card):
 def price_hand(box, g, room, me):
     """Write what each own card is worth in hand."""
     count_strong(box, g, room, me)
-    for card in range(CARDS):
-        if g.place[card] == HAND + me:
-            room.card_worth[card] = hand_card(box, g, room, me, card)
+    for i in range(room.cards):
+        card = room.hand[i]
+        room.card_worth[card] = hand_card(box, g, room, me, card)

@@ -15,12 +15,14 @@ from borneo_agents.ladders import come_back, contest_of, rank_share, standing, s
 from borneo_agents.outlook import (
     appraise_ports,
     coming_round,
+    forget_look,
     keep_survey,
     restore_survey,
     survey,
+    survey_again,
     weigh_rivals,
 )
-from borneo_agents.room import ANY, NONE, ONE, TINY, whole
+from borneo_agents.room import ANY, COMPANY_BIT, NONE, ONE, TINY, whole
 from borneo_agents.sharing import STRONG, fill_pool, hand_out, lay_down, list_triggers, pick, sharers_at, take_back
 from borneo_env.engine.actions import COMPANY, PASS, SLOT
 from borneo_env.engine.jit import rule
@@ -120,8 +122,7 @@ def move_traders(box, g, options, count, room):
     me = whole(g.player)
     look_around(box, g, room, me)
     price_hand(box, g, room, me)
-    list_triggers(box, g, room, me)
-    now = my_turn(box, g, room, me, ANY)
+    now = my_turn(box, g, room, me)
     room.worth[0] = WORTH_WHILE
     for i in range(1, count):
         if options[i] < box.first_contest:
@@ -132,30 +133,65 @@ def move_traders(box, g, options, count, room):
 
 
 @rule
-def my_turn(box, g, room, me, spent):
-    """Points of a position from which a player is to ship: the best distribution now, ports and ranks later.
-
-    spent: a company whose only strong card in hand went into an attack, or ANY.
-    """
+def my_turn(box, g, room, me):
+    """Points of a position from which a player is to ship: the best distribution now, ports and ranks later."""
+    list_triggers(box, g, room, me)
+    for i in range(room.triggers):
+        room.trigger_worth[i] = trigger_value(box, g, room, me, i)
     for at in range(OPEN_PORTS):
         survey(box, g, room, at, me)
+    room.turn = best_turn(box, g, room, me, NONE, ANY)
+    return room.turn + standing(box, g, room, me)
+
+
+@rule
+def my_turn_after(box, g, room, me, moved, spent):
+    """The same after traders of the companies `moved` (as bits) have moved: only what they matter to is looked at anew.
+
+    spent: the one of them whose only strong card in hand went into an attack, or ANY.
+    """
+    turn = room.turn
+    if spent != ANY or matter(room, moved):
+        survey_again(box, g, room, me, moved)
+        turn = best_turn(box, g, room, me, moved, spent)
+        forget_look(box, room, moved)
+    return turn + standing(box, g, room, me)
+
+
+@rule
+def matter(room, moved):
+    """Whether traders of some companies matter to what can be shared out."""
+    stake = whole(0)
+    for at in range(OPEN_PORTS):
+        stake |= room.stake[at]
+    for i in range(room.triggers):
+        stake |= room.trigger_stake[i]
+    return stake & moved != 0
+
+
+@rule
+def best_turn(box, g, room, me, moved, spent):
+    """Points of the best distribution now, or of none, and of what surveyed ports promise later."""
+    for at in range(OPEN_PORTS):
         room.now[at] = NEVER
     for i in range(room.triggers):
         if spent == ANY or box.strength[room.trigger_card[i], spent] < STRONG:
             at = room.trigger_port[i]
-            room.now[at] = max(room.now[at], trigger_value(box, g, room, me, i))
+            anew = room.trigger_stake[i] & moved
+            room.now[at] = max(room.now[at], trigger_value(box, g, room, me, i) if anew else room.trigger_worth[i])
     best = coming_round(box, room, me, ONE, ANY)
     for at in range(OPEN_PORTS):
         if room.now[at] > NEVER:
             best = max(best, room.now[at] + coming_round(box, room, me, ONE, whole(at)))
-    return best + standing(box, g, room, me)
+    return best
 
 
 @rule
 def trigger_value(box, g, room, me, i):
     """What a distribution listed among the triggers brings, less what it brings to others and the card."""
     at = room.trigger_port[i]
-    n = fill_pool(g, room, AT_PORT + at)
+    n = g.laid[at]
+    room.pool[:n] = room.laid[at, :n]
     room.pool[n] = room.trigger_card[i]
     for k in range(room.trigger_count[i]):
         room.sharers[k] = room.trigger_sharers[i, k]
@@ -191,7 +227,7 @@ def after_transfer(box, g, room, me, action):
     """The position after a transfer, which is taken back."""
     company, rank, goal = transfer_of(box, action)
     transfer(g, company, rank, goal)
-    value = my_turn(box, g, room, me, ANY)
+    value = my_turn_after(box, g, room, me, COMPANY_BIT[company] | COMPANY_BIT[goal], ANY)
     come_back(g, company, rank, goal)
     return value
 
@@ -215,7 +251,7 @@ def prize_of(box, g, room, me, company, rank, above, now, spent):
     if spent != ANY:
         room.hold[me, company] = LATER
     swap(g, company, rank, above)
-    prize = my_turn(box, g, room, me, spent) - now
+    prize = my_turn_after(box, g, room, me, COMPANY_BIT[company], spent) - now
     swap(g, company, rank, above)
     if spent != ANY:
         room.hold[me, company] = 1.0
@@ -228,10 +264,9 @@ def commit(box, g, options, count, room):
     me = whole(g.player)
     look_around(box, g, room, me)
     price_hand(box, g, room, me)
-    list_triggers(box, g, room, me)
     company, rank, above = whole(g.company), whole(g.attacker_rank), whole(g.defender_rank)
     spent = company if room.strong[company] == 1 and g.attack_cards == 0 else ANY
-    now = my_turn(box, g, room, me, ANY)
+    now = my_turn(box, g, room, me)
     prize = prize_of(box, g, room, me, company, rank, above, now, spent)
     defender = whole(g.ladder[company, above])
     strength, cards, low = whole(g.strength[0]), whole(g.attack_cards), whole(g.last_played) + 1
@@ -262,25 +297,28 @@ def give_way(box, g, options, count, room):
     """Stay behind the attacker, or begin anew elsewhere: whatever position is better."""
     me = whole(g.player)
     look_around(box, g, room, me)
+    for at in range(OPEN_PORTS):
+        survey(box, g, room, at, me)
     company, rank = whole(g.company), whole(g.attacker_rank)
     for i in range(count):
         goal = options[i] - COMPANY
         if options[i] == SLOT or goal == company:
-            room.worth[i] = their_turn(box, g, room, me)
+            room.worth[i] = their_turn(box, g, room, me, NONE)
         else:
             transfer(g, company, rank, goal)
-            room.worth[i] = their_turn(box, g, room, me)
+            room.worth[i] = their_turn(box, g, room, me, COMPANY_BIT[company] | COMPANY_BIT[goal])
             come_back(g, company, rank, goal)
     return most_worth(options, count, room)
 
 
 @rule
-def their_turn(box, g, room, me):
-    """Points of a position from which another player is to ship."""
-    for at in range(OPEN_PORTS):
-        survey(box, g, room, at, me)
+def their_turn(box, g, room, me, moved):
+    """Points of a surveyed position from which another is to ship, after traders of companies (bits) have moved."""
+    survey_again(box, g, room, me, moved)
     first = whole((g.turn - me) % box.players)
-    return standing(box, g, room, me) + coming_round(box, room, me, first, ANY)
+    value = standing(box, g, room, me) + coming_round(box, room, me, first, ANY)
+    forget_look(box, room, moved)
+    return value
 
 
 # Cargo

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from borneo_agents.goods import gain_of
 from borneo_agents.room import ANY, TINY, whole
-from borneo_agents.sharing import A_MONOPOLY, A_SHARE, NOTHING_YET, foresee
+from borneo_agents.sharing import A_MONOPOLY, A_SHARE, NOTHING_YET, fill_pool, foresee
 from borneo_env.engine.jit import rule
-from borneo_env.engine.state import AT_PORT, CARDS, N_COMPANIES, OPEN_PORTS
+from borneo_env.engine.state import AT_PORT, N_COMPANIES, OPEN_PORTS
 
 RIVALRY = 0.15  # what a point of another player costs me
 LEADER = 0.05  # and more for each point this player is ahead of the others
@@ -17,15 +17,15 @@ TRUST = 0.5  # what the whole forecast counts
 
 @rule
 def appraise_ports(box, g, room):
-    """Write what the cards at each port are worth to each player."""
+    """List the cards at each port, and write what they are worth to each player."""
     for at in range(OPEN_PORTS):
+        cards = fill_pool(g, room, AT_PORT + at)
         for player in range(box.players):
             room.laid_gain[at, player] = 0
-    for card in range(CARDS):
-        at = g.place[card] - AT_PORT
-        if 0 <= at < OPEN_PORTS:
+        for i in range(cards):
+            room.laid[at, i] = room.pool[i]
             for player in range(box.players):
-                room.laid_gain[at, player] += gain_of(box, room, player, card)
+                room.laid_gain[at, player] += gain_of(box, room, player, room.pool[i])
 
 
 @rule
@@ -51,9 +51,12 @@ def survey(box, g, room, at, me):
     """Write what each player can make of a port, how likely they can, and what `me` would get of it."""
     for player in range(box.players):
         room.likely[at, player] = 0
+    room.stake[at] = 0
     if g.open[at] < 0:
         return
     foresee(box, g, room, at)
+    if room.stake[at] == 0:  # nobody can share it out
+        return
     each = card_at(g, room, at, me)
     for player in range(box.players):
         best, company = best_trigger(box, g, room, at, player)
@@ -133,18 +136,34 @@ def next_best_port(room, player, below):
 
 
 @rule
+def survey_again(box, g, room, me, moved):
+    """Survey the ports that traders of some companies matter to, for a look: `forget_look` brings back what was."""
+    for at in range(OPEN_PORTS):
+        if room.stake[at] & moved:
+            keep_survey(box, room, at)
+            survey(box, g, room, at, me)
+
+
+@rule
+def forget_look(box, room, moved):
+    for at in range(OPEN_PORTS):
+        if room.stake[at] & moved:
+            restore_survey(box, room, at)
+
+
+@rule
 def keep_survey(box, room, at):
     """Put aside what was surveyed of a port."""
     for player in range(box.players):
-        room.kept[0, player] = room.best[at, player]
-        room.kept[1, player] = room.likely[at, player]
-        room.kept[2, player] = room.mine[at, player]
+        room.kept[at, 0, player] = room.best[at, player]
+        room.kept[at, 1, player] = room.likely[at, player]
+        room.kept[at, 2, player] = room.mine[at, player]
 
 
 @rule
 def restore_survey(box, room, at):
     """Bring back what was put aside."""
     for player in range(box.players):
-        room.best[at, player] = room.kept[0, player]
-        room.likely[at, player] = room.kept[1, player]
-        room.mine[at, player] = room.kept[2, player]
+        room.best[at, player] = room.kept[at, 0, player]
+        room.likely[at, player] = room.kept[at, 1, player]
+        room.mine[at, player] = room.kept[at, 2, player]

@@ -1,6 +1,7 @@
 """ROOM: the scratch paper of the scripted bots, since compiled rules allocate nothing.
 
-Whoever calls `choose` brings one, from `make_room`. Only appraisals outlive a decision, with what they were made for.
+Whoever calls `choose` brings one, from `make_room`. Only its ledger outlives a decision: pages of appraisals, each with
+what it is about.
 """
 
 from __future__ import annotations
@@ -19,25 +20,30 @@ whole = np.int64
 NONE, ONE, TWO = whole(0), whole(1), whole(2)
 TINY = 1e-9  # points that tell two values apart: less is rounding, which may differ between machines
 ANY = whole(-1)  # no particular company, contract or port
+COMPANY_BIT = tuple(whole(1 << company) for company in range(N_COMPANIES))  # for sets of companies
 
 MAX_TRIGGERS = HAND_ROOM * OPEN_PORTS
+PAGES = 251  # of the ledger; a prime number, so that goods that are nearly the same have pages of their own
 
 ROOM = np.dtype(
     [
         ("worth", "f8", (MAX_OPTIONS,)),  # points of each option of the decision, where a bot counts in points
+        # the ledger: what goods are worth to whoever has them
+        ("subject", "i8", (PAGES, 3)),  # goods, contracts left and ports to come that a page is about
+        ("page_gain", "f8", (PAGES, N_SPICES + 1, 2)),  # points of one and of two more of a spice (last: a chest)
+        ("page_hope", "f8", (PAGES,)),  # points that contracts may bring beyond the goods they cost
         # what goods are worth to each player
-        ("gain", "f8", (SEATS, N_SPICES + 1, 2)),  # points of one and of two more of a spice (last: a chest)
-        ("appraised", "i8", (SEATS, 3)),  # the goods and contracts this was found out for
-        ("hope", "f8", (SEATS,)),  # points that contracts may bring beyond the goods they cost
+        ("gain", "f8", (SEATS, N_SPICES + 1, 2)),
         ("unit", "f8", (SEATS,)),  # points of a middling cargo card
         ("total", "f8", (SEATS,)),  # points a player may come to
         ("rival", "f8", (SEATS,)),  # how much a point of this player hurts the one who decides
         # hands
+        ("hand", "i8", (HAND_ROOM,)),  # own cards
+        ("cards", "i8"),  # how many they are
         ("strong", "i8", (N_COMPANIES,)),  # own cards with three flags of each company
         ("card_worth", "f8", (CARDS,)),  # points of keeping each own card in hand
         ("hold", "f8", (SEATS, N_COMPANIES)),  # how likely a player can ship a card with three flags of the company
-        ("hidden", "f8", (2, N_COMPANIES, 2)),  # unseen cards by pile, company and strength
-        ("hidden_cards", "f8", (2,)),  # unseen cards by pile
+        ("hidden", "f8", (2, N_COMPANIES, 2)),  # unseen cards by pile, company and strength, as parts of the pile
         # a distribution that is played through
         ("pool", "i8", (CARDS,)),  # the cards that are left
         ("sharers", "i8", (N_COMPANIES,)),  # the companies in their order
@@ -49,16 +55,21 @@ ROOM = np.dtype(
         ("trigger_sharers", "i8", (MAX_TRIGGERS, N_COMPANIES)),
         ("trigger_count", "i8", (MAX_TRIGGERS,)),  # how many companies share
         ("trigger_monopoly", "i8", (MAX_TRIGGERS,)),
+        ("trigger_stake", "i8", (MAX_TRIGGERS,)),  # the companies that share, as bits
+        ("trigger_worth", "f8", (MAX_TRIGGERS,)),  # what it brings as the traders stand
         ("now", "f8", (OPEN_PORTS,)),  # the best of them at each port
+        ("turn", "f8"),  # points that a turn brings as the traders stand, ranks aside
         # what a card with three flags of each company would do at one port
         ("outcome", "i8", (N_COMPANIES,)),  # NOTHING_YET, A_MONOPOLY or A_SHARE
         ("picks", "i8", (N_COMPANIES, SEATS)),  # and how many cards each player would take
         # what each player can make of each port by sharing it out
-        ("laid_gain", "f8", (OPEN_PORTS, SEATS)),  # points of all cards that lie there
+        ("laid", "i8", (OPEN_PORTS, CARDS)),  # the cards that lie there
+        ("laid_gain", "f8", (OPEN_PORTS, SEATS)),  # points of all of them
         ("best", "f8", (OPEN_PORTS, SEATS)),
         ("likely", "f8", (OPEN_PORTS, SEATS)),  # how likely they hold the card for it
         ("mine", "f8", (OPEN_PORTS, SEATS)),  # what the one who decides would get of it
-        ("kept", "f8", (3, SEATS)),  # one port of the last three, while a card is laid there for a look
+        ("stake", "i8", (OPEN_PORTS,)),  # the companies on whose traders this depends, as bits
+        ("kept", "f8", (OPEN_PORTS, 3, SEATS)),  # the last three, while something is tried
         ("open", "f8", (OPEN_PORTS,)),  # how likely a port has not been shared out yet
     ],
     align=True,

@@ -55,7 +55,7 @@ def make_study() -> Study:
 @rule
 def begin(study, dice):
     """Start the random stream of a search, and forget what the last one was about."""
-    study.rooms[0].appraised[:] = 0
+    study.rooms[0].subject[:] = 0
     study.stream[0] = scramble(dice, np.uint64(0)) | np.uint64(1)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from borneo_agents.goods import gain_of
-from borneo_agents.room import ANY, ONE, TINY, whole
+from borneo_agents.room import ANY, COMPANY_BIT, ONE, TINY, whole
 from borneo_env.engine.jit import rule
 from borneo_env.engine.rules.cargo import TOP_ROW, goes_before, monopolist
 from borneo_env.engine.state import AT_PORT, CARDS, HAND, N_COMPANIES, NOBODY, OPEN_PORTS, SEATS
@@ -90,13 +90,13 @@ def owner_of_port(box, g, room, monopoly, me):
 
 @rule
 def list_triggers(box, g, room, me):
-    """List the distributions that a player's own cards can bring about now."""
+    """List the distributions that a player's own cards, which are listed, can bring about now."""
     room.triggers = 0
-    for card in range(CARDS):
-        if g.place[card] == HAND + me:
-            for at in range(OPEN_PORTS):
-                if may_trigger(box, g, card, at):
-                    add_trigger(box, g, room, me, card, at)
+    for i in range(room.cards):
+        card = room.hand[i]
+        for at in range(OPEN_PORTS):
+            if may_trigger(box, g, card, at):
+                add_trigger(box, g, room, me, card, at)
 
 
 @rule
@@ -110,8 +110,10 @@ def add_trigger(box, g, room, me, card, at):
         room.trigger_port[i] = at
         room.trigger_count[i] = sharers
         room.trigger_monopoly[i] = 1 if monopoly else 0
+        room.trigger_stake[i] = 0
         for k in range(sharers):
             room.trigger_sharers[i, k] = room.sharers[k]
+            room.trigger_stake[i] |= COMPANY_BIT[room.sharers[k]]
         room.triggers += 1
 
 
@@ -190,10 +192,10 @@ def foresee(box, g, room, at):
         if flags_with(g, at, company, company, covered) >= box.monopoly[port]:
             room.outcome[company] = A_MONOPOLY
             room.sharers[0] = company
-            count_out(g, room, company, cards, ONE)
+            count_out(g, room, at, company, cards, ONE)
         elif cards >= box.limit[port]:
             room.outcome[company] = A_SHARE
-            count_out(g, room, company, cards, order_by_flags(g, room, at, company, covered))
+            count_out(g, room, at, company, cards, order_by_flags(g, room, at, company, covered))
 
 
 @rule
@@ -219,8 +221,10 @@ def flags_with(g, at, other, company, covered):
 
 
 @rule
-def count_out(g, room, company, cards, sharers):
+def count_out(g, room, at, company, cards, sharers):
     """As share_out, but only count how many cards each player takes."""
+    for i in range(sharers):
+        room.stake[at] |= COMPANY_BIT[room.sharers[i]]
     longest = tallest(g, room, sharers)
     rank = 0
     left = cards if longest > 0 else 0
