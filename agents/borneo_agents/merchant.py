@@ -331,6 +331,7 @@ def ship(box, g, options, count, room):
     look_around(box, g, room, me)
     for at in range(OPEN_PORTS):
         survey(box, g, room, at, me)
+    room.turn = coming_round(box, room, me, ONE, ANY)
     for i in range(count):
         card = (options[i] - box.first_ship) // OPEN_PORTS
         at = (options[i] - box.first_ship) % OPEN_PORTS
@@ -361,12 +362,16 @@ def promise(box, g, room, me, card, at):
         room.laid_gain[at, player] += gain_of(box, room, player, card)
     if room.strong[company] == 1:
         room.hold[me, company] = LATER
+    before = room.stake[at]
     survey(box, g, room, at, me)
-    value = coming_round(box, room, me, ONE, ANY)
+    value = room.turn  # if nobody can share out the port, neither before nor after
+    if before | room.stake[at]:
+        value = coming_round(box, room, me, ONE, ANY)
     room.hold[me, company] = 1.0
     for player in range(box.players):
         room.laid_gain[at, player] -= gain_of(box, room, player, card)
     restore_survey(box, room, at)
+    room.stake[at] = before
     return value
 
 

@@ -58,7 +58,7 @@ ROOM = np.dtype(
         ("trigger_stake", "i8", (MAX_TRIGGERS,)),  # the companies that share, as bits
         ("trigger_worth", "f8", (MAX_TRIGGERS,)),  # what it brings as the traders stand
         ("now", "f8", (OPEN_PORTS,)),  # the best of them at each port
-        ("turn", "f8"),  # points that a turn brings as the traders stand, ranks aside
+        ("turn", "f8"),  # points of the ports if nothing is moved or shipped
         # what a card with three flags of each company would do at one port
         ("outcome", "i8", (N_COMPANIES,)),  # NOTHING_YET, A_MONOPOLY or A_SHARE
         ("picks", "i8", (N_COMPANIES, SEATS)),  # and how many cards each player would take

@@ -49,6 +49,18 @@ def test_the_size_of_the_batch_does_not_matter(bot):
         assert alone.games[0].tobytes() == whole.games[number].tobytes()
 
 
+@every_bot
+def test_what_else_a_bot_is_asked_does_not_matter(bot):
+    """What it found out for one decision is no burden to the next: asked again after another, it answers the same."""
+    games, _, masks, dice = decisions(Ruleset())
+    rows = np.arange(len(games))
+    for seed in range(20):
+        others = np.random.default_rng(seed).permutation(rows)
+        order = np.stack([rows, others, rows], 1).ravel()
+        first, _, again = bot().act(Views(Ruleset(), games[order], masks[order], dice[order])).reshape(-1, 3).T
+        np.testing.assert_array_equal(again, first)
+
+
 # Bots that play on by themselves
 
 KIND_OF = {RANDOM: Random(), CONTRACTOR: Contractor(), CLIMBER: Climber(), MERCHANT: Merchant()}
