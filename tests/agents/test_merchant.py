@@ -1,0 +1,116 @@
+"""Short cuts of the merchant: what it does not look at anew would have been the same."""
+
+import numpy as np
+import pytest
+from borneo_agents.hands import LATER, hand_card, price_hand
+from borneo_agents.ladders import come_back, contest_of, standing, swap, transfer_of
+from borneo_agents.merchant import after_transfer, best_turn, look_around, my_turn, prize_of, ship
+from borneo_agents.outlook import coming_round, survey
+from borneo_agents.room import ANY, NONE, ONE, ROOM, whole
+from borneo_agents.sharing import lay_down, list_triggers, sharers_at, take_back
+from bot_games import decisions
+
+from borneo_env import Ruleset
+from borneo_env.engine.game import MAX_OPTIONS, legal
+from borneo_env.engine.jit import attributes, entry, rule
+from borneo_env.engine.rules.traders import transfer
+from borneo_env.engine.state import N_COMPANIES, OPEN_PORTS, SHIP, TRADERS, copy_games, make_box
+
+EVERY_COMPANY = whole((1 << N_COMPANIES) - 1)
+CLOSE = 1e-9
+
+rulesets = pytest.mark.parametrize(
+    "ruleset", [*map(Ruleset, ["board"] * 3, (3, 4, 5)), Ruleset("card", 4)], ids=lambda ruleset: ruleset.name
+)
+
+
+@rule
+def look_at_everything(box, g, room, me, spent):
+    """Points of a position from which a player is to ship, with nothing known before."""
+    list_triggers(box, g, room, me)
+    for at in range(OPEN_PORTS):
+        survey(box, g, room, at, me)
+    return best_turn(box, g, room, me, EVERY_COMPANY, spent) + standing(box, g, room, me)
+
+
+@rule
+def compare_moves(box, g, options, count, rooms, found):
+    """Write what the merchant finds for each move of a trader, and what it finds with nothing known before."""
+    me = whole(g.player)
+    for room in rooms:
+        look_around(box, g, room, me)
+        price_hand(box, g, room, me)
+    now = my_turn(box, g, rooms[0], me)
+    for i in range(1, count):
+        if options[i] < box.first_contest:
+            found[i, 0] = after_transfer(box, g, rooms[0], me, options[i])
+            company, rank, goal = transfer_of(box, options[i])
+            transfer(g, company, rank, goal)
+            found[i, 1] = look_at_everything(box, g, rooms[1], me, ANY)
+            come_back(g, company, rank, goal)
+        else:
+            company, rank, above = contest_of(box, options[i])
+            spent = company if rooms[0].strong[company] == 1 else ANY
+            found[i, 0] = now + prize_of(box, g, rooms[0], me, company, rank, above, now, spent)
+            swap(g, company, rank, above)
+            held = rooms[1].hold[me, company]
+            if spent != ANY:
+                rooms[1].hold[me, company] = LATER
+            found[i, 1] = look_at_everything(box, g, rooms[1], me, spent)
+            rooms[1].hold[me, company] = held
+            swap(g, company, rank, above)
+
+
+@rule
+def compare_ships(box, g, options, count, rooms, found):
+    """Write what the merchant finds for each card that shares out nothing, and what a look at the laid card finds."""
+    me = whole(g.player)
+    ship(box, g, options, count, rooms[0])
+    for i in range(count):
+        card = (options[i] - box.first_ship) // OPEN_PORTS
+        at = (options[i] - box.first_ship) % OPEN_PORTS
+        look_around(box, g, rooms[1], me)
+        for port in range(OPEN_PORTS):
+            survey(box, g, rooms[1], port, me)
+        worth = rooms[0].worth[i] + hand_card(box, g, rooms[0], me, card)
+        covered = lay_down(box, g, card, at)
+        sharers, _ = sharers_at(box, g, rooms[1], card, at)
+        if sharers == NONE:
+            look_around(box, g, rooms[1], me)
+            survey(box, g, rooms[1], at, me)
+            found[i] = worth, coming_round(box, rooms[1], me, ONE, ANY)
+        take_back(box, g, card, at, covered, me)
+
+
+@entry
+def compare(boxes, games, options, rooms, found):
+    for n in range(len(games)):
+        count = legal(boxes[0], games[n], options)
+        if games[n].phase == TRADERS:
+            compare_moves(boxes[0], games[n], options, count, rooms, found[n])
+        else:
+            compare_ships(boxes[0], games[n], options, count, rooms, found[n])
+
+
+def compared(ruleset, phase):
+    """(options, 2): what was compared in all decisions of a phase."""
+    games, *_ = decisions(ruleset)
+    games = copy_games(games, np.flatnonzero(games["phase"] == phase))
+    found = np.full((len(games), MAX_OPTIONS, 2), np.nan)
+    box, rooms = make_box(ruleset), np.zeros(2, ROOM)
+    compare(attributes(box), attributes(games), np.empty(MAX_OPTIONS, np.int64), attributes(rooms), found)
+    return found[~np.isnan(found[..., 0])]
+
+
+@rulesets
+def test_only_ports_and_distributions_that_a_move_matters_to_are_looked_at_anew(ruleset):
+    found = compared(ruleset, TRADERS)
+    assert len(found) > 1000
+    np.testing.assert_allclose(*found.T, rtol=0, atol=CLOSE)
+
+
+@rulesets
+def test_a_card_that_is_tried_at_a_port_promises_what_it_would_there(ruleset):
+    found = compared(ruleset, SHIP)
+    assert len(found) > 1000
+    np.testing.assert_allclose(*found.T, rtol=0, atol=CLOSE)
