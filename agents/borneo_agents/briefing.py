@@ -17,7 +17,7 @@ from borneo_agents.room import ROOM
 from borneo_agents.scripted import choose
 from borneo_agents.search import play, play_out
 from borneo_env.agent import Views
-from borneo_env.engine.batch import GAMES_PER_THINKER, Batch, in_parallel
+from borneo_env.engine.batch import Batch, in_parallel
 from borneo_env.engine.dice import scramble
 from borneo_env.engine.game import MAX_OPTIONS, legal
 from borneo_env.engine.hidden import resample_game
@@ -26,6 +26,7 @@ from borneo_env.engine.state import CHOICES, GAME, OVER, SEATS, THINGS, make_box
 
 WORLDS = 2  # imagined games for each decision
 ROUNDS = 2  # how long they are played on
+VIEWS_PER_THREAD = 2  # at least: each takes a millisecond and more
 SPANS = 3  # for which the mean chance is noted: the turn, a round, and all rounds
 
 # What is noted of an option: the merchant's opinion; whether it ends the turn; the change of the own chance over each
@@ -91,12 +92,12 @@ def follow(box, me, option, room, twins, draft, sums):
     for turn in range(1, ROUNDS * box.players + 1):
         play_out(box, g, MERCHANT, turn - begun, draft.options, room)
         begun = turn
-        if g.phase == OVER:
-            gather_facts(box, g, draft.facts[AFTER])
         chances(box, g, draft.facts[AFTER], draft.odds[AFTER])
         change = PER_CHANCE * (draft.odds[AFTER, me] - draft.odds[BEFORE, me])
         if turn == 1:
             sums[CHANCE] += change
+            if g.phase == OVER:  # when chances take no facts
+                gather_facts(box, g, draft.facts[AFTER])
             add_changes(box, draft.facts, me, sums)
         if turn <= box.players:
             sums[CHANCE + 1] += change / box.players
@@ -136,7 +137,7 @@ def cut(value):
 
 
 @entry
-def brief_views(boxes, views, dice, options, rooms, twins, drafts, notes):
+def brief_views(boxes, views, dice, notes, options, rooms, twins, drafts):
     """Write the notes for each view."""
     for i in range(len(views)):
         count = legal(boxes[0], views[i], options[0])
@@ -147,11 +148,10 @@ def brief_on(views: Views, threads: int = 1) -> NDArray[np.int8]:
     """(views, MAX_OPTIONS * NOTES): the notes for each view."""
     size = len(views)
     notes = np.empty((size, MAX_OPTIONS, NOTES), np.int8)
-    # Each thread works in the first of its slice; pages that nobody writes on cost nothing.
-    rooms, twins, drafts = np.zeros(size, ROOM), np.zeros((size, 2), GAME), np.zeros(size, DRAFT)
-    options = np.empty((size, MAX_OPTIONS), np.int64)
-    own = (np.ascontiguousarray(views.games), views.dice, options, rooms, twins, drafts, notes)
-    in_parallel(threads, brief_views, (make_box(views.ruleset),), own, GAMES_PER_THINKER)
+    own = (np.ascontiguousarray(views.games), views.dice, notes)
+    options = np.empty((threads, MAX_OPTIONS), np.int64)
+    scratch = (options, np.zeros(threads, ROOM), np.zeros((threads, 2), GAME), np.zeros(threads, DRAFT))
+    in_parallel(threads, brief_views, (make_box(views.ruleset),), own, VIEWS_PER_THREAD, scratch)
     return notes.reshape(size, MAX_OPTIONS * NOTES)
 
 

@@ -29,7 +29,7 @@ def is_hidden(g, card, me):
 
 @rule
 def major_of(box, card):
-    """The company a card has three flags of: two of its first three are."""
+    """The company a card has three flags of (R0.8): two of its first three are."""
     flags = box.flags_of[card]
     return whole(flags[0] if flags[0] == flags[1] or flags[0] == flags[2] else flags[1])
 

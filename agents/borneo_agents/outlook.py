@@ -146,6 +146,7 @@ def survey_again(box, g, room, me, moved):
 
 @rule
 def forget_look(box, room, moved):
+    """Bring back what was surveyed before; whose traders matter to a port depends on its flags alone."""
     for at in range(OPEN_PORTS):
         if room.stake[at] & moved:
             restore_survey(box, room, at)

@@ -29,7 +29,7 @@ ROOM = np.dtype(
     [
         ("worth", "f8", (MAX_OPTIONS,)),  # points of each option of the decision, where a bot counts in points
         # the ledger: what goods are worth to whoever has them
-        ("subject", "i8", (PAGES, 3)),  # goods, contracts left and ports to come that a page is about
+        ("subject", "i8", (PAGES, 3)),  # goods, contracts left, ports to come; with another ruleset, clear it
         ("page_gain", "f8", (PAGES, N_SPICES + 1, 2)),  # points of one and of two more of a spice (last: a chest)
         ("page_hope", "f8", (PAGES,)),  # points that contracts may bring beyond the goods they cost
         # what goods are worth to each player
@@ -58,7 +58,7 @@ ROOM = np.dtype(
         ("trigger_stake", "i8", (MAX_TRIGGERS,)),  # the companies that share, as bits
         ("trigger_worth", "f8", (MAX_TRIGGERS,)),  # what it brings as the traders stand
         ("now", "f8", (OPEN_PORTS,)),  # the best of them at each port
-        ("turn", "f8"),  # points of the ports if nothing is moved or shipped
+        ("turn", "f8"),  # points of the ports if no trader is moved, or no card is shipped
         # what a card with three flags of each company would do at one port
         ("outcome", "i8", (N_COMPANIES,)),  # NOTHING_YET, A_MONOPOLY or A_SHARE
         ("picks", "i8", (N_COMPANIES, SEATS)),  # and how many cards each player would take
@@ -66,10 +66,10 @@ ROOM = np.dtype(
         ("laid", "i8", (OPEN_PORTS, CARDS)),  # the cards that lie there
         ("laid_gain", "f8", (OPEN_PORTS, SEATS)),  # points of all of them
         ("best", "f8", (OPEN_PORTS, SEATS)),
-        ("likely", "f8", (OPEN_PORTS, SEATS)),  # how likely they hold the card for it
+        ("likely", "f8", (OPEN_PORTS, SEATS)),  # how likely they do it; where it is 0, the others mean nothing
         ("mine", "f8", (OPEN_PORTS, SEATS)),  # what the one who decides would get of it
         ("stake", "i8", (OPEN_PORTS,)),  # the companies on whose traders this depends, as bits
-        ("kept", "f8", (OPEN_PORTS, 3, SEATS)),  # the last three, while something is tried
+        ("kept", "f8", (OPEN_PORTS, 3, SEATS)),  # best, likely and mine, while something is tried
         ("open", "f8", (OPEN_PORTS,)),  # how likely a port has not been shared out yet
     ],
     align=True,

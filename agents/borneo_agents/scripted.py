@@ -48,24 +48,20 @@ class Bots:
 
     def __init__(self, batch: Batch) -> None:
         self._batch = batch
-        self._rooms = np.zeros((len(batch), KINDS), ROOM)  # each thread works in the first row of its slice
-        self._options = np.empty((len(batch), MAX_OPTIONS), np.int64)
+        self._scratch = (np.empty((batch.threads, MAX_OPTIONS), np.int64), np.zeros((batch.threads, KINDS), ROOM))
 
     def play(self, kinds: NDArray[np.int8], rows: NDArray[np.intp]) -> None:
         """Play on in some games until somebody else decides, or to their ends: what the bots would play if asked.
 
         `kinds` (games of the batch, players) says which bot sits where, or NO_BOT.
         """
-        self._batch.play(bots_play_games, rows, (kinds,), self._scratch(rows))
+        self._batch.play(bots_play_games, rows, (kinds,), (), self._scratch)
 
     def choose(self, kinds: NDArray[np.int8], rows: NDArray[np.intp]) -> NDArray[np.int64]:
         """What bots would play in some games where they decide; nothing is touched, not even the dice."""
         actions = np.empty(len(rows), np.int64)
-        self._batch.play(bots_choose, rows, (kinds,), (*self._scratch(rows), actions))
+        self._batch.play(bots_choose, rows, (kinds,), (actions,), self._scratch)
         return actions
-
-    def _scratch(self, rows: NDArray[np.intp]) -> tuple[NDArray[np.int64], NDArray[np.void]]:
-        return self._options[: len(rows)], self._rooms[: len(rows)]
 
 
 @rule
@@ -96,7 +92,7 @@ def bots_play_games(boxes, blank, runs, games, desks, masks, kinds, rows, option
 
 
 @entry
-def bots_choose(boxes, blank, runs, games, desks, masks, kinds, rows, options, rooms, actions):
+def bots_choose(boxes, blank, runs, games, desks, masks, kinds, rows, actions, options, rooms):
     """Write what bots would play in some games."""
     for k in range(len(rows)):
         i = rows[k]

@@ -41,17 +41,18 @@ class Trials:
 
     def __init__(self, batch: Batch) -> None:
         self._batch = batch
-        size = len(batch)  # each thread works with the first of its slice
-        self._twins = np.zeros(size, GAME)
-        self._rooms = np.zeros(size, ROOM)
-        self._options = np.empty((size, MAX_OPTIONS), np.int64)
-        self._facts = np.zeros((size, SEATS, FACTS))
-        self._odds = np.zeros((size, SEATS))
+        threads = batch.threads
+        self._scratch = (
+            np.zeros(threads, GAME),
+            np.zeros(threads, ROOM),
+            np.empty((threads, MAX_OPTIONS), np.int64),
+            np.zeros((threads, SEATS, FACTS)),
+            np.zeros((threads, SEATS)),
+        )
 
     def worth(self, wanted: NDArray[np.bool_], turns: int) -> NDArray[np.float32]:
         """(games, actions): the decider's chance to win after each action that is wanted; 0 for the others."""
         worth = np.zeros(wanted.shape, np.float32)
         rows = np.arange(len(self._batch))
-        scratch = (self._twins, self._rooms, self._options, self._facts, self._odds)
-        self._batch.play(try_options, rows, (turns,), (wanted, worth, *scratch))
+        self._batch.play(try_options, rows, (turns,), (wanted, worth), self._scratch)
         return worth

@@ -10,12 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from borneo_agents.bot import MERCHANT
-from borneo_agents.briefing import IMAGINED, ROUNDS, TRIED, WORLDS, imagine
+from borneo_agents.briefing import IMAGINED, ROUNDS, TRIED, VIEWS_PER_THREAD, WORLDS, imagine
 from borneo_agents.chances import FACTS
 from borneo_agents.room import ROOM
 from borneo_agents.search import expect
 from borneo_env.agent import Views
-from borneo_env.engine.batch import GAMES_PER_THINKER, in_parallel
+from borneo_env.engine.batch import in_parallel
 from borneo_env.engine.game import MAX_OPTIONS
 from borneo_env.engine.jit import entry, rule
 from borneo_env.engine.state import GAME, SEATS, THINGS, make_box
@@ -141,10 +141,8 @@ def weigh_options(
     `ahead` (n, actions) is what speaks for each action from the start, as so much of a chance more. There are `worlds`
     imagined games at most, MOST_WORLDS or fewer. Options that were given up are as far behind as they were then.
     """
-    size = len(views)
     behind = np.zeros(doubtful.shape)
-    # Each thread works in the first of its slice; pages that nobody writes on cost nothing.
-    scratch = np.zeros(size, ROOM), np.zeros((size, 2), GAME), np.zeros(size, SCALES)
-    own = (np.ascontiguousarray(views.games), views.dice, doubtful, ahead, behind, *scratch)
-    in_parallel(threads, weigh_views, (make_box(views.ruleset), worlds), own, GAMES_PER_THINKER)
+    own = (np.ascontiguousarray(views.games), views.dice, doubtful, ahead, behind)
+    scratch = np.zeros(threads, ROOM), np.zeros((threads, 2), GAME), np.zeros(threads, SCALES)
+    in_parallel(threads, weigh_views, (make_box(views.ruleset), worlds), own, VIEWS_PER_THREAD, scratch)
     return behind

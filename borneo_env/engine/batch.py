@@ -343,14 +343,20 @@ class Batch:
         self._on_games(play_others, np.broadcast_to(np.asarray(seats, np.int64), len(self)).copy())
 
     def play(
-        self, loop: Callable[..., Any], rows: NDArray[np.intp], shared: tuple[Any, ...], own: tuple[Any, ...]
+        self,
+        loop: Callable[..., Any],
+        rows: NDArray[np.intp],
+        shared: tuple[Any, ...],
+        own: tuple[Any, ...],
+        scratch: tuple[Any, ...],
     ) -> None:
         """Run a compiled loop like `step_games` on some games: for players whose thinking is compiled.
 
         The loop gets what `step_games` gets up to the masks, then `shared`, the rows, and `own` arrays, which have an
-        entry for each row and are sliced with them.
+        entry for each row and are sliced with them, and `scratch` arrays with an entry for each thread.
         """
-        self._parallel(loop, (*self._arrays, *shared), (rows, *own), GAMES_PER_THINKER)
+        shared = (*self._arrays, *shared)
+        in_parallel(self._threads, loop, shared, (rows, *own), GAMES_PER_THINKER, scratch)
 
     def forced(self) -> NDArray[np.int16]:
         """(games,): the action where only one is legal, else NO_ACTION."""
@@ -464,25 +470,32 @@ class Batch:
     def _on_games(self, function: Callable[..., Any], *arguments: Any) -> list[Any]:
         return self._parallel(function, self._arrays[:3], (*self._arrays[3:], *arguments))
 
-    def _parallel(
-        self, function: Callable[..., Any], shared: tuple[Any, ...], own: tuple[Any, ...], least: int | None = None
-    ) -> list[Any]:
-        return in_parallel(self._threads, function, shared, own, least or GAMES_PER_THREAD)
+    def _parallel(self, function: Callable[..., Any], shared: tuple[Any, ...], own: tuple[Any, ...]) -> list[Any]:
+        return in_parallel(self._threads, function, shared, own, GAMES_PER_THREAD)
 
 
 def in_parallel(
-    threads: int, function: Callable[..., Any], shared: tuple[Any, ...], own: tuple[Any, ...], least: int
+    threads: int,
+    function: Callable[..., Any],
+    shared: tuple[Any, ...],
+    own: tuple[Any, ...],
+    least: int,
+    scratch: tuple[Any, ...] = (),
 ) -> list[Any]:
-    """Call a compiled loop on slices of games of `least` or more, one per thread; arrays in `own` are sliced."""
-    shared, own = tuple(map(attributes, shared)), tuple(map(attributes, own))
+    """Call a compiled loop on slices of games of `least` or more, one per thread.
+
+    Arrays in `own` are sliced; those in `scratch`, which come last, have an entry for each thread to work with.
+    """
+    shared, own, scratch = (tuple(map(attributes, arrays)) for arrays in (shared, own, scratch))
     size = len(own[0])
-    parts = max(1, min(threads, size // least))
+    parts = max(1, min(threads, size // least, *map(len, scratch)))
     if parts == 1:
-        return [function(*shared, *own)]
+        return [function(*shared, *own, *scratch)]
     bounds = [size * part // parts for part in range(parts + 1)]
     slices = [[a[low:high] if isinstance(a, np.ndarray) else a for a in own] for low, high in pairwise(bounds)]
-    others = [_workers().submit(function, *shared, *part) for part in slices[1:]]
-    return [function(*shared, *slices[0]), *(other.result() for other in others)]
+    papers = [[a[part : part + 1] for a in scratch] for part in range(parts)]
+    others = [_workers().submit(function, *shared, *slices[i], *papers[i]) for i in range(1, parts)]
+    return [function(*shared, *slices[0], *papers[0]), *(other.result() for other in others)]
 
 
 def _read_only(array: NDArray[Any]) -> NDArray[Any]:

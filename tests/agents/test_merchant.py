@@ -4,17 +4,18 @@ import numpy as np
 import pytest
 from borneo_agents.hands import LATER, hand_card, price_hand
 from borneo_agents.ladders import come_back, contest_of, standing, swap, transfer_of
-from borneo_agents.merchant import after_transfer, best_turn, look_around, my_turn, prize_of, ship
+from borneo_agents.merchant import after_transfer, best_turn, give_way, look_around, my_turn, prize_of, ship
 from borneo_agents.outlook import coming_round, survey
 from borneo_agents.room import ANY, NONE, ONE, ROOM, whole
 from borneo_agents.sharing import lay_down, list_triggers, sharers_at, take_back
 from bot_games import decisions
 
 from borneo_env import Ruleset
+from borneo_env.engine.actions import COMPANY, SLOT
 from borneo_env.engine.game import MAX_OPTIONS, legal
 from borneo_env.engine.jit import attributes, entry, rule
 from borneo_env.engine.rules.traders import transfer
-from borneo_env.engine.state import N_COMPANIES, OPEN_PORTS, SHIP, TRADERS, copy_games, make_box
+from borneo_env.engine.state import N_COMPANIES, OPEN_PORTS, SHIP, TRADERS, YIELD, copy_games, make_box
 
 EVERY_COMPANY = whole((1 << N_COMPANIES) - 1)
 CLOSE = 1e-9
@@ -82,12 +83,33 @@ def compare_ships(box, g, options, count, rooms, found):
         take_back(box, g, card, at, covered, me)
 
 
+@rule
+def compare_ways_out(box, g, options, count, rooms, found):
+    """Write what the merchant finds for each place of a trader that lost a contest, and what it finds there anew."""
+    me, company, rank = whole(g.player), whole(g.company), whole(g.attacker_rank)
+    give_way(box, g, options, count, rooms[0])
+    look_around(box, g, rooms[1], me)
+    first = whole((g.turn - me) % box.players)
+    for i in range(count):
+        goal = options[i] - COMPANY
+        moves = options[i] != SLOT and goal != company
+        if moves:
+            transfer(g, company, rank, goal)
+        for at in range(OPEN_PORTS):
+            survey(box, g, rooms[1], at, me)
+        found[i] = rooms[0].worth[i], standing(box, g, rooms[1], me) + coming_round(box, rooms[1], me, first, ANY)
+        if moves:
+            come_back(g, company, rank, goal)
+
+
 @entry
 def compare(boxes, games, options, rooms, found):
     for n in range(len(games)):
         count = legal(boxes[0], games[n], options)
         if games[n].phase == TRADERS:
             compare_moves(boxes[0], games[n], options, count, rooms, found[n])
+        elif games[n].phase == YIELD:
+            compare_ways_out(boxes[0], games[n], options, count, rooms, found[n])
         else:
             compare_ships(boxes[0], games[n], options, count, rooms, found[n])
 
@@ -106,6 +128,13 @@ def compared(ruleset, phase):
 def test_only_ports_and_distributions_that_a_move_matters_to_are_looked_at_anew(ruleset):
     found = compared(ruleset, TRADERS)
     assert len(found) > 1000
+    np.testing.assert_allclose(*found.T, rtol=0, atol=CLOSE)
+
+
+@rulesets
+def test_a_trader_that_gives_way_is_judged_like_one_that_stands_there(ruleset):
+    found = compared(ruleset, YIELD)
+    assert len(found) > 50
     np.testing.assert_allclose(*found.T, rtol=0, atol=CLOSE)
 
 

@@ -15,7 +15,7 @@ from borneo_agents.model import read_card, read_model
 torch = pytest.importorskip("torch")
 
 from borneo_train import checkpoint  # noqa: E402  # torch may be missing
-from borneo_train.ppo import Finished, Training, falling  # noqa: E402
+from borneo_train.ppo import UNSEEN, Finished, Training, falling  # noqa: E402
 from borneo_train.practice import Practice  # noqa: E402
 from borneo_train.settings import Settings  # noqa: E402
 from borneo_train.tasks import TASKS  # noqa: E402
@@ -243,6 +243,21 @@ def test_minutes_stop_a_training(tmp_path):
     assert training.learner.num_timesteps < 10**5
 
 
+def test_minutes_are_those_of_a_session(tmp_path):
+    """Whoever goes on for some minutes gets them, however long it took before."""
+    begin(tmp_path, steps=2 * ROLLOUT, minutes=1e-6).run()
+    again = Training.taken_up(Settings(out=tmp_path, minutes=1.0))
+    again.seconds = 3600.0
+    again.run()
+    assert not again.stopped and again.learner.num_timesteps == 2 * ROLLOUT
+
+
+def test_a_learner_is_measured_on_deals_it_has_not_learnt_from(whole):
+    folder, rows = whole
+    assert {one["seed"] for strength in curve(folder) for one in strength} == {TINY.seed + UNSEEN}
+    assert {row.measurement.seed for row in rows} == {TINY.seed + UNSEEN + 1}
+
+
 def test_a_damaged_checkpoint_is_told(tmp_path):
     training = begin(tmp_path, steps=ROLLOUT)
     training.run()
@@ -292,6 +307,15 @@ def test_settings_of_another_type_are_refused(key, value, tmp_path):
         Training.taken_up(Settings(out=tmp_path))
     path.write_text(json.dumps(kept | {"settings": kept["settings"] | {"learning_rate": 1}}))
     assert Training.taken_up(Settings(out=tmp_path)).settings.learning_rate == 1
+
+
+def test_what_cannot_change_on_the_way_is_refused(tmp_path):
+    begin(tmp_path)
+    again = Training.taken_up(replace(TINY, out=tmp_path, steps=5 * ROLLOUT))  # the same command, and more steps
+    assert again.settings == replace(TINY.filled(), out=tmp_path, steps=5 * ROLLOUT)
+    message = "the training has --learning-rate .* cannot go on with 0.25: only --steps, --minutes, --device may change"
+    with pytest.raises(ValueError, match=message):
+        Training.taken_up(Settings(out=tmp_path, learning_rate=0.25))
 
 
 def test_settings_are_kept_whole_or_not_at_all(tmp_path, monkeypatch):

@@ -44,10 +44,12 @@ from borneo_train.vec_env import BorneoVecEnv
 
 SOFTWARE = ("borneo-env", "numpy", "numba", "torch", "stable-baselines3", "sb3-contrib")
 LEAST = 0.1  # what is left of learning rate and entropy reward at the end
+MAY_CHANGE = ("steps", "minutes", "device")  # when a training is taken up again
 LEAGUE_GROWS = 40  # times in a training, evenly
 TIMES_KEPT = 20  # checkpoints in a training, evenly, beside those at evaluations
 CURVE, SETTINGS, CHECKPOINTS, BEST, LAST = "curve.jsonl", "settings.json", "checkpoints", "best", "last"
 LEAVINGS = (CURVE, SETTINGS, CHECKPOINTS, BEST, LAST, "league", "tensorboard", "curve.png", "report.json")
+UNSEEN = 1_000_000  # added to the seed for games in which a learner is measured: it has not learnt from their deals
 LESSON_SHARE = 2  # of the games played side by side, one in so many for a lesson, which has all their decisions
 
 
@@ -81,6 +83,7 @@ class Training(BaseCallback):
             before, command = Settings.kept(kept["settings"], folder), str(kept["command"])
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise ValueError(f"{folder}: there is no training to go on with: {error}") from None
+        refuse_other_settings(settings, before)
         changed = replace(
             before,
             steps=settings.steps or before.steps,
@@ -215,7 +218,7 @@ class Training(BaseCallback):
         if self.stopping:
             return []
         players = 4 if 4 in self.counts else self.counts[0]
-        games, seed = self.settings.evaluation_games, self.settings.seed + 1
+        games, seed = self.settings.evaluation_games, self.settings.seed + UNSEEN + 1  # others than chose the best
         rows = compare(read_model(self.folder / BEST), self.settings.task, players=players, games=games, seed=seed)
         found = list(self.teller.comparing(rows))
         about = {"command": self.command, "comparison": [asdict(row) for row in found]}
@@ -257,7 +260,7 @@ class Training(BaseCallback):
         if steps >= self.next_checkpoint:
             self._checkpoint()
             self.next_checkpoint = steps + settings.steps // TIMES_KEPT
-        over = 0 < 60 * settings.minutes < self._elapsed()
+        over = 0 < 60 * settings.minutes < time.monotonic() - self.began
         if self.stopping or over:
             raise Finished
         self.learner.ent_coef = settings.entropy * falling(1 - steps / settings.steps)
@@ -296,7 +299,7 @@ class Training(BaseCallback):
         for count in self.counts:
             found += examine(
                 Policy(model, worlds=0), settings.task, settings.against, players=count,
-                games=settings.evaluation_games, seed=settings.seed,
+                games=settings.evaluation_games, seed=settings.seed + UNSEEN,
             )  # fmt: skip
         strength = [asdict(one) for one in found]
         self.curve.append({"steps": steps, "seconds": round(self._elapsed(), 1), "strength": strength})
@@ -388,6 +391,19 @@ def check(settings: Settings) -> None:
     if settings.device.startswith("cuda") and not torch.cuda.is_available():
         raise ValueError("there is no GPU that torch can use; train with --device cpu")
     find_agent(settings.against)
+
+
+def refuse_other_settings(given: Settings, before: Settings) -> None:
+    """Complain about what cannot be changed once a training has begun; what is left at its default was not given."""
+    usual = Settings()
+    for name, value in before.as_dict().items():
+        wish = getattr(given, name)
+        if name not in MAY_CHANGE and wish not in (value, getattr(usual, name)):
+            may = ", ".join(f"--{other}" for other in MAY_CHANGE)
+            raise ValueError(
+                f"the training has --{name.replace('_', '-')} {value} and cannot go on with {wish}: only {may} "
+                "may change; leave it out, or train anew with another --out"
+            )
 
 
 def software() -> dict[str, str]:

@@ -32,8 +32,8 @@ class Settings:
     """How a learner is trained."""
 
     task: Annotated[str, Option(help="What is learnt: win, contracts (to fulfil), or ranks (to climb).")] = "win"
-    reward: Annotated[str, Option(help="What is learnt from; by default the reward named like the task.")] = ""
-    opponents: Annotated[str, Option(help="league (itself now and before), self, merchant, mixed, nobody.")] = "league"
+    reward: Annotated[str, Option(help="What is learnt from, such as score-delta; by default as the task.")] = ""
+    opponents: Annotated[str, Option(help="league, self, merchant, mixed; nobody: it has all the seats.")] = "league"
     players: Annotated[str, Option(help="Player counts, all played by one policy.")] = "3,4,5"
     edition: Annotated[str, Option(help="board (2008) or card (2007).")] = "board"
     preset: Annotated[str, Option(help="Where defaults come from: laptop (two cores) or gpu (one large GPU).")] = LAPTOP
@@ -44,7 +44,7 @@ class Settings:
     epochs: Annotated[int, preset("How often each decision is learnt from.")] = 0
     actor: Annotated[str, preset("Width and number of the policy's layers, such as 192x2.")] = ""
     critic: Annotated[str, preset("Width and number of the critic's layers.")] = ""
-    whole_table: Annotated[bool, Option(help="The critic, needed in training only, sees all hands and piles.")] = True
+    whole_table: Annotated[bool, Option(help="PPO: the critic, of use in training only, sees all cards.")] = True
     learning_rate: Annotated[float, Option(help="Of Adam, at the start; falls evenly to a tenth.")] = 5e-4
     entropy: Annotated[float, Option(help="PPO: reward for being undecided, at first; falls evenly to a tenth.")] = 0.01
     discount: Annotated[float, Option(help="PPO: what a reward counts one decision earlier.")] = 0.999
@@ -60,7 +60,7 @@ class Settings:
     seed: Annotated[int, Option(help="The same seed gives the same training on the same kind of machine.")] = 0
     device: Annotated[str, preset("cpu or cuda.")] = ""
     out: Annotated[Path, Option(help="Folder for the model, its curve and checkpoints.")] = Path("out/train")
-    minutes: Annotated[float, Option(help="Stop after so many minutes, if it takes longer; 0 for no limit.")] = 0.0
+    minutes: Annotated[float, Option(help="Stop after so many minutes, if it takes longer; 0: no limit.")] = 0.0
     # fmt: on
 
     def filled(self) -> Settings:
