@@ -386,7 +386,7 @@ def test_own_tables_with_few_and_many_ports_play(ports, edition, players, load):
 
 
 def test_what_the_table_says_is_what_is_played(load):
-    """The same flags on all cards, every port full with one card, and one contract that costs what every player gets."""
+    """The same flags on all cards, every port full with one card, one contract that costs what every player gets."""
     flags = 'flags = ["red", "red", "red", "green"]'
     cargo = [f'  {{ {flags}, spice = "pepper", count = 2 }},'] * 60
     ports = [f'  {{ name = "P{i}", spice = "chest", limit = 1, monopoly = 5 }},' for i in range(6)]

@@ -1,4 +1,4 @@
-"""Policy: a trained network as an agent, on NumPy alone.
+"""Policy: a trained network as an agent, without torch.
 
 A policy that is briefed, and has learnt to win, weighs the options it is in doubt about before it decides (see
 `borneo_agents.weighing`).

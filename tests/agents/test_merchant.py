@@ -1,21 +1,34 @@
 """Short cuts of the merchant: what it does not look at anew would have been the same."""
 
+from itertools import combinations, product
+
 import numpy as np
 import pytest
+from borneo_agents.goods import COUNT
 from borneo_agents.hands import LATER, hand_card, price_hand
 from borneo_agents.ladders import come_back, contest_of, standing, swap, transfer_of
-from borneo_agents.merchant import after_transfer, best_turn, give_way, look_around, my_turn, prize_of, ship
+from borneo_agents.merchant import (
+    Merchant,
+    after_transfer,
+    best_turn,
+    give_way,
+    look_around,
+    my_turn,
+    prize_of,
+    ship,
+)
 from borneo_agents.outlook import coming_round, survey
-from borneo_agents.room import ANY, NONE, ONE, ROOM, whole
+from borneo_agents.room import ANY, NONE, ONE, PAGES, ROOM, whole
 from borneo_agents.sharing import lay_down, list_triggers, sharers_at, take_back
 from bot_games import decisions
 
 from borneo_env import Ruleset
+from borneo_env.agent import Views
 from borneo_env.engine.actions import COMPANY, SLOT
 from borneo_env.engine.game import MAX_OPTIONS, legal
 from borneo_env.engine.jit import attributes, entry, rule
 from borneo_env.engine.rules.traders import transfer
-from borneo_env.engine.state import N_COMPANIES, OPEN_PORTS, SHIP, TRADERS, YIELD, copy_games, make_box
+from borneo_env.engine.state import N_COMPANIES, N_KINDS, OPEN_PORTS, SHIP, TAKE, TRADERS, YIELD, copy_games, make_box
 
 EVERY_COMPANY = whole((1 << N_COMPANIES) - 1)
 CLOSE = 1e-9
@@ -122,6 +135,29 @@ def compared(ruleset, phase):
     box, rooms = make_box(ruleset), np.zeros(2, ROOM)
     compare(attributes(box), attributes(games), np.empty(MAX_OPTIONS, np.int64), attributes(rooms), found)
     return found[~np.isnan(found[..., 0])]
+
+
+def supplies_of_one_page():
+    """Numbers of contracts left that the ledger keeps on the same page, one after the other."""
+    weights = [int(COUNT) ** (N_KINDS - 1 - kind) for kind in range(N_KINDS)]
+    supplies = [np.array(left) for left in product((0, 1, 3), repeat=N_KINDS)]
+    return [pair for pair in combinations(supplies, 2) if (pair[0] - pair[1]) @ weights % PAGES == 0]
+
+
+def test_a_page_of_the_ledger_is_not_taken_for_another():
+    games, _, masks, dice = decisions(Ruleset())
+    rows = np.flatnonzero(np.isin(games["phase"], (TRADERS, SHIP, TAKE)))
+    pairs, differing = supplies_of_one_page()[:20], 0
+    for left in pairs:
+        asked = copy_games(games, np.repeat(rows, 2))
+        asked["supply"] = np.tile(left, (len(rows), 1))
+        views = Views(Ruleset(), asked, np.repeat(masks[rows], 2, 0), np.repeat(dice[rows], 2))
+        together = Merchant().act(views)
+        for first in range(2):
+            own = Views(Ruleset(), asked[first::2], views.mask[first::2], views.dice[first::2])
+            np.testing.assert_array_equal(Merchant().act(own), together[first::2])
+        differing += (together[::2] != together[1::2]).sum()
+    assert pairs and differing > 100
 
 
 @rulesets
