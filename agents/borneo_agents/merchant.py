@@ -362,16 +362,14 @@ def promise(box, g, room, me, card, at):
         room.laid_gain[at, player] += gain_of(box, room, player, card)
     if room.strong[company] == 1:
         room.hold[me, company] = LATER
-    before = room.stake[at]
     survey(box, g, room, at, me)
-    value = room.turn  # if nobody can share out the port, neither before nor after
-    if before | room.stake[at]:
+    value = room.turn  # if nobody can share out the port now, nobody could before: cards only make it easier
+    if room.stake[at]:
         value = coming_round(box, room, me, ONE, ANY)
     room.hold[me, company] = 1.0
     for player in range(box.players):
         room.laid_gain[at, player] -= gain_of(box, room, player, card)
     restore_survey(box, room, at)
-    room.stake[at] = before
     return value
 
 
