@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from borneo_agents.goods import doubles, income, jokers_of, prospects, spices
-from borneo_agents.hands import major_of
+from borneo_agents.sharing import STRONG
 from borneo_env.engine.jit import attributes, entry, rule
 from borneo_env.engine.rules.ending import contracts_of, place_of, score
 from borneo_env.engine.state import CARDS, HAND, N_COMPANIES, OPEN_PORTS, OVER, SEATS, make_box
@@ -157,7 +157,9 @@ def gather_hands(box, g, facts):
     for card in range(CARDS):
         if HAND <= g.place[card] < HAND + SEATS:
             player = g.place[card] - HAND
-            facts[player, OWN_COMPANIES] += high_rank(g, major_of(box, card), player)
+            for company in range(N_COMPANIES):
+                if box.strength[card, company] == STRONG:
+                    facts[player, OWN_COMPANIES] += high_rank(g, company, player)
 
 
 @rule

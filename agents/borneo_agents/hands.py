@@ -7,6 +7,7 @@ game happens to have them.
 from __future__ import annotations
 
 from borneo_agents.room import whole
+from borneo_agents.sharing import STRONG
 from borneo_env.engine.jit import rule
 from borneo_env.engine.state import CARDS, HAND, N_COMPANIES, PILE, SEATS, UNSEEN
 
@@ -44,11 +45,10 @@ def count_hidden(box, g, room, me):
             pile = NEWEST if g.since[card] == g.pile_since else OLDER
             older += pile == OLDER
             newest += pile == NEWEST
-            major = major_of(box, card)
-            room.hidden[pile, major, STRONG_CARD] += 1.0
-            for company in box.flags_of[card]:
-                if company != major:
-                    room.hidden[pile, company, WEAK_CARD] += 1.0
+            for company in range(N_COMPANIES):
+                strength = box.strength[card, company]
+                if strength > 0:
+                    room.hidden[pile, company, STRONG_CARD if strength == STRONG else WEAK_CARD] += 1.0
     room.hidden[OLDER] /= max(1.0, older)
     room.hidden[NEWEST] /= max(1.0, newest)
 

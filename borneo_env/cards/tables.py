@@ -149,8 +149,6 @@ def _read_cargo(row: _Row, i: int) -> Cargo:
     flags = row.get("flags")
     if not isinstance(flags, list) or len(flags) != 4 or any(flag not in COMPANIES for flag in flags):
         raise row.error("flags", f"{flags!r} is not a list of four companies; use {', '.join(COMPANIES)}")
-    if sorted(map(flags.count, set(flags))) != [1, 3]:
-        raise row.error("flags", f"{flags!r} are not three of one company and one of another (R0.8)")
     return Cargo(tuple(flags), row.choice("spice", SPICES), row.integer("count", 1, 2, default=1))
 
 
