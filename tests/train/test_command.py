@@ -36,7 +36,7 @@ def test_a_training_from_the_command_line(borneo, tmp_path):
     assert status == 0, err
     assert "one seat against a table full of others, 4 players" in out
     assert "3 merchant" in out
-    assert "4 games each on the same deals (seed 3)" in out
+    assert "4 games each on the same deals (seed 1000003)" in out
     assert "96 steps, against random: win share" in err
     assert f"All is in {tmp_path / 'mine'}" in err
     card = json.loads((tmp_path / "mine" / "best" / "card.json").read_text())
