@@ -2,7 +2,9 @@
 
 The generator is a multiply-with-carry on 32-bit halves (its products fit in 64 bits, so compiled, interpreted and GPU
 arithmetic agree); streams are seeded through the Philox-2x32 cipher, which sends different game numbers of a seed to
-different states.
+different states. Both can be run backwards by whoever sees a state, so no state is ever handed out: the dice of agents
+are what the Threefry-2x32 cipher makes with the state as its key. They tell nothing of other dice, of the shuffles or
+of the seed. Nothing can hide a seed that is guessed: whoever knows it can deal the cards himself.
 """
 
 from __future__ import annotations
@@ -18,7 +20,9 @@ CARRY_MULTIPLIER = np.uint64(4294883355)
 PHILOX_MULTIPLIER = np.uint64(0xD256D193)
 PHILOX_WEYL = np.uint64(0x9E3779B9)
 PHILOX_ROUNDS = 10
-ROLL_KEY = np.uint64(0xD1CE)
+THREEFRY_PARITY = np.uint64(0x1BD11BDA)
+THREEFRY_ROUNDS = 20
+ROTATIONS = (13, 15, 26, 6, 17, 29, 16, 24)
 
 
 @rule
@@ -53,10 +57,28 @@ def below(g, stream, n):
 
 
 @rule
+def encipher(value, key):
+    """A 64-bit value under a 64-bit key: who sees both values cannot find the key but by trying all."""
+    left = ((value & LOW) + (key & LOW)) & LOW
+    right = ((value >> HALF) + (key >> HALF)) & LOW
+    keys = (key & LOW, key >> HALF, THREEFRY_PARITY ^ (key & LOW) ^ (key >> HALF))
+    for i in range(THREEFRY_ROUNDS):
+        turn = np.uint64(ROTATIONS[i % 8])
+        left = (left + right) & LOW
+        right = ((right << turn) & LOW) | (right >> (HALF - turn))
+        right ^= left
+        if i % 4 == 3:
+            injection = i // 4 + 1
+            left = (left + keys[injection % 3]) & LOW
+            right = (right + keys[(injection + 1) % 3] + np.uint64(injection)) & LOW
+    return left | (right << HALF)
+
+
+@rule
 def roll(g):
     """64 random bits that tell nothing of the game's streams."""
     below(g, CHOICES, 1)
-    return scramble(g.rng[CHOICES], ROLL_KEY)
+    return encipher(np.uint64(0), g.rng[CHOICES])
 
 
 @rule

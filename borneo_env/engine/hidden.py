@@ -119,7 +119,8 @@ def resample_game(g, seat, stream, unseen):
         fill_secrets(g, seat, unseen)
         stream = g.rng[SHUFFLES]
         searching = not possible(g)
-    g.rng[:] = scramble(stream, np.uint64(1)) | ONE
+    for own in range(len(g.rng)):
+        g.rng[own] = scramble(stream, np.uint64(1 + own)) | ONE
     return stream
 
 

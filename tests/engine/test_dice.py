@@ -6,8 +6,17 @@ import numba
 import numpy as np
 import pytest
 
-from borneo_env import Batch
-from borneo_env.engine.dice import below, scramble, seed_streams, shuffle
+from borneo_env import Batch, resample
+from borneo_env.engine.dice import (
+    CARRY_MULTIPLIER,
+    PHILOX_MULTIPLIER,
+    PHILOX_WEYL,
+    below,
+    encipher,
+    scramble,
+    seed_streams,
+    shuffle,
+)
 from borneo_env.engine.jit import attributes
 from borneo_env.engine.state import CHOICES, GAME, HAND, SHUFFLES
 
@@ -145,6 +154,92 @@ def test_one_game_has_another_deal_under_every_seed_and_number():
     assert len(deals) == 400
 
 
+# What is handed out
+
+
+LOW = 2**32 - 1
+CARRY = int(CARRY_MULTIPLIER)
+ROUNDS = 10
+
+
+def unscrambled(value, key):
+    """The value that `scramble` has sent to this one: the cipher backwards."""
+    left, right = value & LOW, value >> 32
+    inverse = pow(int(PHILOX_MULTIPLIER), -1, 2**32)
+    for i in reversed(range(ROUNDS)):
+        low = right * inverse & LOW
+        product = low * int(PHILOX_MULTIPLIER)
+        left, right = low, left ^ (product >> 32) ^ (key + i * int(PHILOX_WEYL)) & LOW
+    return left | right << 32
+
+
+def states_before(state, steps):
+    """A state of the generator and those before it: multiply-with-carry backwards."""
+    modulus = CARRY * 2**32 - 1
+    back = pow(CARRY, -1, modulus)
+    return {state * pow(2**32, i, modulus) % modulus for i in range(steps)} | {
+        state * pow(back, i, modulus) % modulus for i in range(steps)
+    }
+
+
+def betrayed(dice, streams):
+    """Whether 64 bits lead back to one of the states the game's streams began with."""
+    public = (0, 1, 0xD1CE)
+    guesses = {dice, *(unscrambled(dice, key) for key in public)}
+    return any(states_before(guess, 300) & streams for guess in guesses)
+
+
+def dice_of_a_long_game():
+    """The states a game's streams began with, and dice of it, those of its last decision among them."""
+    batch = Batch(1, players=4, seed=7, finished="hold")
+    streams = {int(state) for state in batch.games["rng"][0]}
+    dice = []
+    while batch.player[0] >= 0:
+        dice.append(int(batch.view(np.array([0]))[2][0]))
+        batch.step(batch.sample())
+    return streams, dice
+
+
+def test_unscrambled_is_the_cipher_backwards():
+    value = int(scramble(np.uint64(0x1234567890ABCDEF), np.uint64(0xD1CE)))
+    assert unscrambled(value, 0xD1CE) == 0x1234567890ABCDEF
+
+
+def test_dice_do_not_lead_back_to_the_deal():
+    streams, dice = dice_of_a_long_game()
+    assert not any(betrayed(one, streams) for one in (*dice[:3], dice[-1]))
+
+
+def test_dice_made_by_a_cipher_with_a_public_key_would_lead_back():
+    """The attack has teeth: these dice it takes back over a hundred steps to the start of the game."""
+    game = games_of(7, [0])
+    streams = {int(state) for state in game["rng"][0]}
+    draws(game, 8, CHOICES, each=100)
+    invertible = int(scramble(game["rng"][0, CHOICES], np.uint64(0xD1CE)))
+    assert betrayed(invertible, streams)
+
+
+def test_dice_are_uniform_and_depend_neither_on_each_other_nor_on_the_deal():
+    batch = Batch(32_000, players=4, seed=3)
+    first, second = (batch.view(np.arange(len(batch)))[2] for _ in range(2))
+    hand = np.argmax(batch.games["place"] == HAND + 1, 1) % 8
+    for shift in (0, 29, 32, 61):
+        low, after = (((dice >> np.uint64(shift)) & np.uint64(7)).astype(int) for dice in (first, second))
+        for other in (after, hand, np.roll(low, 1)):
+            table = table_of(low, other, 8).reshape(8, 8)
+            expected = table.sum(1, keepdims=True) * table.sum(0) / table.sum()
+            assert ((table - expected) ** 2 / expected).sum() < 49 + FAR * np.sqrt(2 * 49)
+        assert abs(deviation(np.bincount(low, minlength=8))) < FAR
+
+
+def test_a_resampled_game_has_two_streams_of_its_own():
+    batch = Batch(2000, players=3, seed=5)
+    games = resample(batch.games, batch.player, np.random.default_rng(1))
+    shuffles, choices = draws(games, 8, SHUFFLES), draws(games, 8, CHOICES)
+    assert abs(deviation(table_of(shuffles[:, 0], choices[:, 0], 8))) < FAR
+    assert not (games["rng"][:, SHUFFLES] == games["rng"][:, CHOICES]).any()
+
+
 # Frozen values: a change here changes every game ever recorded by its seed
 
 
@@ -160,6 +255,25 @@ def test_scramble_is_philox_2x32_with_ten_rounds(left, right, key, scrambled):
     """The known answers of the cipher's authors (Random123, kat_vectors)."""
     value = int(scramble(np.uint64(left | right << 32), np.uint64(key)))
     assert (value & 0xFFFFFFFF, value >> 32) == scrambled
+
+
+@pytest.mark.parametrize(
+    ("value", "key", "enciphered"),
+    [
+        ((0x00000000, 0x00000000), (0x00000000, 0x00000000), (0x6B200159, 0x99BA4EFE)),
+        ((0xFFFFFFFF, 0xFFFFFFFF), (0xFFFFFFFF, 0xFFFFFFFF), (0x1CB996FC, 0xBB002BE7)),
+        ((0x243F6A88, 0x85A308D3), (0x13198A2E, 0x03707344), (0xC4923A9C, 0x483DF7A0)),
+    ],
+)
+def test_encipher_is_threefry_2x32_with_twenty_rounds(value, key, enciphered):
+    """The known answers of the cipher's authors (Random123, kat_vectors)."""
+    value, key = (np.uint64(left | right << 32) for left, right in (value, key))
+    assert int(encipher(value, key)) == enciphered[0] | enciphered[1] << 32
+
+
+def test_frozen_dice():
+    batch = Batch(2, players=4, seed=7)
+    assert batch.view(np.arange(2))[2].tolist() == [10596651705496517390, 18425130229564543177]
 
 
 def test_frozen_streams():
