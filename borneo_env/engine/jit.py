@@ -1,106 +1,226 @@
-"""The two compile decorators of the engine, and the cache of what they compiled.
+"""The two compile decorators of the engine, and the store of what they compiled.
 
 `@rule` marks a function over one game: it is compiled into whatever calls it. `@entry` marks a function that Python
-calls: its machine code is kept on disk. Numba watches only the file a cached function stands in, so an edited rule in
-another file would go unnoticed; therefore the cache folder is named by a digest of all sources that can end up in
-machine code: those of the engine, and those of the package that compiles a function on top of it.
+calls: its machine code is kept on disk. Numba's own cache watches only the file a function stands in, so an edited
+rule in another file would go unnoticed. Here machine code is kept under a digest of all that ends up in it: the
+byte code of the function and of every function it can reach, in whatever package, and the values of the constants they
+use. Editing a comment compiles nothing; editing a helper is never missed.
 """
 
 from __future__ import annotations
 
 import hashlib
 import os
+import pickle
+import re
 import shutil
 import sys
-from collections.abc import Callable
+import uuid
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
+from types import CodeType, FunctionType, ModuleType
 from typing import Any, TypeVar
 
 import numba
 import numpy as np
 from numba.core import config, event
+from numba.core.caching import NullCache
+from numba.core.compiler import CompileResult
+from numba.core.dispatcher import Dispatcher
+from numba.core.serialize import dumps
 from platformdirs import user_cache_path
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 INTERPRETED = bool(config.DISABLE_JIT)  # NUMBA_DISABLE_JIT=1: every rule runs as plain Python
-KEEP_CACHES = 12  # folders of other versions and settings that are left in place
+KEEP_VERSIONS = 4  # of the machine code of a function
+KEEP_DAYS = 60  # machine code of functions unused for longer is removed
 COMPILE_SECONDS = 40  # about what a first use takes on a slow machine; for the announcement only
-
-
-PACKAGE = Path(__file__).parent.parent
-COMPILED = ("engine", "cards", "ruleset.py")  # the parts of this package whose functions and constants are compiled
-
-
-def _sources(package: Path) -> list[Path]:
-    """The Python files whose edits change the machine code of functions in a package."""
-    parts = [PACKAGE / part for part in COMPILED]
-    if package != PACKAGE:
-        parts.append(package)
-    return sorted(path for part in parts for path in ([part] if part.is_file() else part.rglob("*.py")))
-
-
-def _digest(package: Path) -> str:
-    """Names this version of the sources together with the settings that change the machine code."""
-    digest = hashlib.sha256()
-    for path in _sources(package):
-        digest.update(path.name.encode() + b"\0" + path.read_bytes())
-    settings = (numba.__version__, np.__version__, sys.version_info[:2], config.BOUNDSCHECK, config.OPT)
-    digest.update(repr(settings).encode())
-    return digest.hexdigest()[:16]
-
-
-@cache
-def _cache_folder(package: Path) -> Path | None:
-    """The folder for a package's machine code, or None; folders of versions long unused are removed."""
-    root = Path(os.environ.get("BORNEO_CACHE_DIR") or user_cache_path("borneo-env")) / "compiled"
-    folder = root / _digest(package)
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        os.utime(folder)
-        (folder / "writable").touch()
-        others = sorted((f for f in root.iterdir() if f != folder), key=lambda f: f.stat().st_mtime, reverse=True)
-        for old in others[KEEP_CACHES:]:
-            shutil.rmtree(old, ignore_errors=True)
-    except OSError:
-        return None
-    return folder
-
+SETTINGS = (numba.__version__, np.__version__, sys.version_info[:2], config.BOUNDSCHECK, config.OPT)
+FOREIGN = {"numba", "numpy", *sys.stdlib_module_names}  # packages whose version says what is in them
+PLAIN = (bool, int, float, complex, str, bytes, np.generic, np.dtype, np.ufunc, numba.types.Type, type(None))
 
 _OURS: set[int] = set()
 
 
 def rule(function: Function) -> Function:
     """Compile a function over one game record; it becomes part of the entry that calls it."""
-    dispatcher: Function = _remember(numba.njit(nogil=True, error_model="numpy")(function))
+    dispatcher: Function = numba.njit(nogil=True, error_model="numpy")(function)
+    _OURS.add(id(dispatcher))
     return dispatcher
 
 
 def entry(function: Function) -> Function:
     """Compile a function that Python calls, and keep its machine code on disk."""
-    folder = _cache_folder(_package_of(function))
-    if folder is None:  # a read-only home: compile anew in each process, since Numba's own places miss edits
-        return rule(function)
-    shared = config.CACHE_DIR
-    config.CACHE_DIR = str(folder)  # read by Numba while it decorates; other packages keep their own
-    try:
-        dispatcher: Function = _remember(numba.njit(nogil=True, error_model="numpy", cache=True)(function))
-        return dispatcher
-    finally:
-        config.CACHE_DIR = shared
+    dispatcher: Any = rule(function)
+    if not INTERPRETED:
+        dispatcher._cache = _Kept(dispatcher)
+    kept: Function = dispatcher
+    return kept
 
 
-def _package_of(function: Callable[..., Any]) -> Path:
-    """The folder of the package, or the single file, that a function belongs to."""
-    file = Path(function.__code__.co_filename)
-    depth = function.__module__.count(".")
-    return file.parents[depth - 1] if depth else file
+# ---------------------------------------------------------------- what machine code is made of
 
 
-def _remember(dispatcher: Any) -> Any:
-    _OURS.add(id(dispatcher))
-    return dispatcher
+def digest_of(function: Any) -> str | None:
+    """Names what machine code is made of: it changes with any edit that can change it. None if that cannot be told."""
+    digest, reached, waiting = hashlib.sha256(repr(SETTINGS).encode()), {id(function)}, [function]
+    while waiting:
+        try:
+            text, others = _ingredients(waiting.pop())
+        except _Unknown:
+            return None
+        digest.update(text)
+        waiting += [other for other in others if id(other) not in reached]
+        reached |= set(map(id, others))
+    return digest.hexdigest()[:16]
+
+
+class _Unknown(Exception):
+    """A constant whose value cannot be written down."""
+
+
+@cache
+def _ingredients(function: Any) -> tuple[bytes, list[Any]]:
+    """The byte code of a function with the values of its constants, and the functions that it names."""
+    plain = function.py_func if isinstance(function, Dispatcher) else function
+    cells = [cell.cell_contents for cell in plain.__closure__ or ()]
+    others: list[Any] = []
+    texts = [plain.__module__, plain.__qualname__, repr(getattr(function, "targetoptions", ""))]
+    texts += _code(plain.__code__)
+    for value in (plain.__defaults__, plain.__kwdefaults__, *cells, *_globals(plain)):
+        texts += _value(value, others)
+    return "\0".join(texts).encode("utf-8", "surrogatepass"), others
+
+
+def _code(code: CodeType) -> Iterator[str]:
+    yield code.co_code.hex()
+    yield repr((code.co_names, code.co_varnames, code.co_freevars, code.co_cellvars))
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield from _code(constant)
+        else:
+            yield repr(constant)
+
+
+def _names(code: CodeType) -> Iterator[str]:
+    yield from code.co_names
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield from _names(constant)
+
+
+def _globals(function: FunctionType) -> Iterator[Any]:
+    """The global names a function uses, each with its value; of a module, what may be used of it."""
+    names = sorted(set(_names(function.__code__)))
+    waiting = [(name, function.__globals__[name]) for name in names if name in function.__globals__]
+    while waiting:
+        name, value = waiting.pop()
+        if isinstance(value, ModuleType) and value.__name__.partition(".")[0] not in FOREIGN:
+            waiting += [(f"{name}.{part}", vars(value)[part]) for part in names if part in vars(value)]
+        else:
+            yield name
+            yield value
+
+
+def _value(value: Any, functions: list[Any]) -> Iterator[str]:
+    """A constant in words; functions are added to the list instead."""
+    if isinstance(value, Dispatcher) or (isinstance(value, FunctionType) and not _is_foreign(value)):
+        functions.append(value)
+    elif isinstance(value, tuple | list):
+        yield f"{type(value).__qualname__} of {len(value)} {getattr(value, '_fields', '')}"
+        for one in value:
+            yield from _value(one, functions)
+    elif isinstance(value, np.ndarray):
+        yield f"{value.dtype.descr} {value.shape} {value.tobytes().hex()}"
+    elif isinstance(value, PLAIN):
+        yield f"{type(value).__qualname__} {value!r}"
+    elif isinstance(value, ModuleType):
+        yield value.__name__
+    elif isinstance(value, type) or (callable(value) and _is_foreign(value)):
+        yield f"{value.__module__}.{value.__qualname__} {getattr(value, '_fields', '')}"
+    else:
+        raise _Unknown
+
+
+def _is_foreign(value: Any) -> bool:
+    return str(getattr(value, "__module__", "")).partition(".")[0] in FOREIGN
+
+
+# ---------------------------------------------------------------- what is kept of it
+
+
+class _Kept(NullCache):  # type: ignore[misc]  # Numba has no types
+    """The machine code of one function on disk, a file for each signature. What is damaged is compiled anew."""
+
+    def __init__(self, dispatcher: Any) -> None:
+        self._dispatcher = dispatcher
+
+    def load_overload(self, signature: Any, context: Any) -> Any:
+        """The machine code for a signature, or None."""
+        context.refresh()
+        path = self._path(signature, context.codegen())
+        if path is None:
+            return None
+        try:
+            checksum, data = path.read_bytes().split(b"\n", 1)
+            if checksum != _checksum(data):
+                return None
+            made = CompileResult._rebuild(context, *pickle.loads(data))  # a file of the user's own cache
+        except Exception:  # damaged, or gone: it is compiled anew, and the file replaced
+            return None
+        with suppress(OSError):
+            for used in (path.parent, path.parent.parent):
+                os.utime(used)
+        return made
+
+    def save_overload(self, signature: Any, made: Any) -> None:
+        """Keep the machine code for a signature; where that is not possible, the next process compiles again."""
+        path = self._path(signature, made.codegen)
+        if path is None or made.lifted or made.library.has_dynamic_globals:
+            return
+        data: bytes = dumps(made._reduce())
+        with suppress(OSError):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            beside = path.with_name(uuid.uuid4().hex)
+            beside.write_bytes(_checksum(data) + b"\n" + data)
+            beside.replace(path)  # at once: another process may be writing or reading the same
+            _forget_the_unused(path.parent)
+
+    def _path(self, signature: Any, codegen: Any) -> Path | None:
+        digest = self._digest()
+        if digest is None:
+            return None
+        function = self._dispatcher.py_func
+        name = re.sub(r"[^\w.]", "", f"{function.__module__}.{function.__qualname__}")
+        which = hashlib.sha256(repr((signature, codegen.magic_tuple())).encode()).hexdigest()[:16]
+        return _root() / name / digest / which
+
+    def _digest(self) -> str | None:
+        return _digest_once(self._dispatcher)
+
+
+_digest_once = cache(digest_of)  # when it is first asked for, all that it calls has been defined
+
+
+def _root() -> Path:
+    return Path(os.environ.get("BORNEO_CACHE_DIR") or user_cache_path("borneo-env")) / "compiled"
+
+
+def _checksum(data: bytes) -> bytes:
+    return hashlib.sha256(data).hexdigest().encode()
+
+
+def _forget_the_unused(folder: Path) -> None:
+    """Remove older versions of a function's machine code than the last few, and functions nobody has used for long."""
+    versions = sorted((f for f in folder.parent.iterdir() if f != folder), key=lambda f: f.stat().st_mtime)
+    newest = folder.stat().st_mtime
+    functions = folder.parent.parent.iterdir()
+    unused = [f for f in functions if newest - f.stat().st_mtime > KEEP_DAYS * 86_400]
+    for old in (*versions[: -(KEEP_VERSIONS - 1)], *unused):
+        shutil.rmtree(old, ignore_errors=True)
 
 
 def attributes(argument: Any) -> Any:

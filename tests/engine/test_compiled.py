@@ -5,15 +5,19 @@ import random
 import shutil
 import subprocess
 import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from pathlib import Path
+from types import ModuleType
 
+import numba
 import numpy as np
 import pytest
 
 import borneo_env
 from borneo_env import Batch, Ruleset, redact, resample
-from borneo_env.engine.jit import KEEP_CACHES
+from borneo_env.engine.jit import KEEP_DAYS, KEEP_VERSIONS, digest_of
 
 PACKAGE = Path(borneo_env.__file__).parent
 SETTINGS = ("NUMBA_DISABLE_JIT", "NUMBA_BOUNDSCHECK", "NUMBA_CACHE_DIR")
@@ -146,16 +150,126 @@ def test_an_edited_rule_takes_effect_where_the_cache_folder_cannot_be_made(copie
     assert copied("file")[0] == "[0, -3, 0, 0]"
 
 
-def test_folders_of_versions_long_unused_are_removed(copied, tmp_path):
-    folder = tmp_path / "cache" / "compiled"
-    unused = [f"unused for {days} days" for days in range(1, KEEP_CACHES + 4)]
-    for days, name in enumerate(unused, start=1):
-        (folder / name).mkdir(parents=True)
-        os.utime(folder / name, times=(1_700_000_000 - 86_400 * days,) * 2)
-    copied()
-    left = {path.name for path in folder.iterdir()}
-    assert left & set(unused) == set(unused[:KEEP_CACHES])
-    assert len(left) == KEEP_CACHES + 1
+# A bot of somebody's own: an entry that calls a rule of another package, which uses a constant of a third.
+CONSTANTS = "FACTOR = 2  # a factor"
+HELPER = """
+from borneo_env.engine.jit import rule
+from constants import FACTOR
+
+MORE = 100
+
+@rule
+def doubled(x):
+    return FACTOR * x
+"""
+BOT = """
+import helper
+from borneo_env.engine.jit import entry
+from helper import doubled
+
+@entry
+def answer(x):
+    return doubled(x) + helper.MORE
+"""
+COMPILED, KEPT = True, False
+
+
+@pytest.fixture
+def ask(tmp_path, monkeypatch):
+    """Imports somebody's own bot as a new process would, and asks it; also tells whether it was compiled for that."""
+    monkeypatch.setenv("BORNEO_CACHE_DIR", str(tmp_path))
+
+    def answer(*edit):
+        for name, text in (("constants", CONSTANTS), ("helper", HELPER), ("bot", BOT)):
+            module = ModuleType(name)
+            monkeypatch.setitem(sys.modules, name, module)
+            exec(text.replace(*edit) if edit else text, vars(module))
+        return module.answer(4), bool(module.answer.stats.cache_misses)
+
+    return answer
+
+
+def kept_file(folder):
+    (path,) = (path for path in folder.rglob("*") if path.is_file())
+    return path
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "answer"),
+    [
+        ("FACTOR * x", "FACTOR * x + 1", 109),
+        ("MORE = 100", "MORE = 200", 208),
+        ("FACTOR = 2", "FACTOR = 3", 112),
+        ("+ helper.MORE", "- helper.MORE", -92),
+    ],
+    ids=["a rule of another package", "a constant of another package", "a constant of a third", "the entry itself"],
+)
+def test_no_edit_is_missed_wherever_it_is_made(ask, old, new, answer):
+    assert ask() == (108, COMPILED)
+    assert ask() == (108, KEPT)
+    assert ask(old, new) == (answer, COMPILED)
+    assert ask() == (108, KEPT), "the old machine code is still there"
+
+
+@pytest.mark.parametrize(("old", "new"), [("  # a factor", ""), ("MORE = 100", "LESS = 7\n\nMORE = 100")])
+def test_an_edit_that_changes_no_machine_code_compiles_nothing(ask, old, new):
+    assert ask() == (108, COMPILED)
+    assert ask(old, new) == (108, KEPT)
+
+
+def test_what_has_a_constant_nobody_can_write_down_is_not_kept(ask):
+    unknown = "import helper", "import helper\nhelper.MORE = type('Number', (), {})()"
+    with pytest.raises(numba.TypingError):
+        ask(*unknown)
+    bot = sys.modules["bot"]
+    assert digest_of(bot.answer) is None
+
+
+@pytest.mark.parametrize(
+    "damaged",
+    [lambda whole: b"", lambda whole: b"nonsense", lambda whole: whole[:-100], lambda whole: whole[:-1] + b"?"],
+    ids=["empty", "nonsense", "cut off", "changed"],
+)
+def test_damaged_machine_code_is_compiled_anew(ask, tmp_path, damaged):
+    ask()
+    path = kept_file(tmp_path)
+    path.write_bytes(damaged(path.read_bytes()))
+    assert ask() == (108, COMPILED)
+    assert ask() == (108, KEPT)
+
+
+def test_a_folder_where_machine_code_should_be_is_survived(ask, tmp_path):
+    ask()
+    path = kept_file(tmp_path)
+    path.unlink()
+    path.mkdir()
+    assert ask() == (108, COMPILED)
+
+
+def test_processes_that_compile_at_once_agree(tmp_path):
+    for name, text in (("constants", CONSTANTS), ("helper", HELPER), ("bot", BOT)):
+        (tmp_path / f"{name}.py").write_text(text)
+    settings = {"PYTHONPATH": f"{tmp_path}{os.pathsep}{PACKAGE.parent}", "BORNEO_CACHE_DIR": str(tmp_path / "cache")}
+    with ThreadPoolExecutor(3) as pool:
+        answers = list(pool.map(lambda _: run_python("import bot; print(bot.answer(4))", **settings)[0], range(3)))
+    assert answers == ["108"] * 3
+    assert run_python("import bot; print(bot.answer(4))", **settings) == ("108", "")
+
+
+def test_old_versions_and_functions_long_unused_are_removed(ask, tmp_path):
+    functions = tmp_path / "compiled"
+    old, recent = functions / "old.function" / "version", functions / "recent.function" / "version"
+    versions = [functions / "bot.answer" / f"version {age}" for age in range(1, KEEP_VERSIONS + 2)]
+    for age, folder in enumerate((*versions, recent), start=1):
+        folder.mkdir(parents=True)
+        os.utime(folder, times=(time.time() - age,) * 2)
+    old.mkdir(parents=True)
+    os.utime(old.parent, times=(time.time() - (KEEP_DAYS + 1) * 86_400,) * 2)
+    ask()
+    assert not old.exists()
+    assert recent.exists()
+    assert [folder for folder in versions if folder.exists()] == versions[: KEEP_VERSIONS - 1]
+    assert len(list((functions / "bot.answer").iterdir())) == KEEP_VERSIONS
 
 
 def test_functions_of_others_are_compiled_without_announcement():
