@@ -432,7 +432,7 @@ FILES = {  # name: content, wrong line, reason
     "a list": (b"[1, 2]\n", 1, "not a JSON object"),
     "a number": (b"7\n", 1, "not a JSON object"),
     "null": (b"null\n", 1, "not a JSON object"),
-    "NaN": (b"NaN\n", 1, "not a JSON object"),
+    "NaN": (b"NaN\n", 1, "not JSON (it holds a number that is none"),
     "an empty object": (b"{}\n", 1, "format"),
     "deeply nested lists": (b"[" * 100_000, 1, "not JSON"),
     "deeply nested objects": (b'{"a":' * 100_000, 1, "not JSON"),
