@@ -180,7 +180,11 @@ class Game:
             raise SaveError(f"line {number}: {in_short(line)} cannot come next")
         if self.player in self.agents and self.batch.forced()[0] == NO_ACTION:
             self._views()  # the dice that the agent had
-        action = self.batch.actions.action(line["move"], self.batch.phase_name())
+        phase = self.batch.phase_name()
+        try:
+            action = self.batch.actions.action(line["move"], phase)
+        except ValueError:
+            raise SaveError(f"line {number}: {in_short(line['move'])} is not a move of the phase {phase}") from None
         self.play(action)
 
     def _compare(self, lines: Sequence[Line]) -> None:
