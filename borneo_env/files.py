@@ -81,10 +81,11 @@ def parse_json(text: str) -> Any:
 
 
 def _object(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
-    made = dict(pairs)
-    if len(made) < len(pairs):
-        names = [name for name, _ in pairs]
-        raise ValueError(f"it has two entries {in_short(next(name for name in names if names.count(name) > 1))}")
+    made: dict[str, Any] = {}
+    for name, value in pairs:
+        if name in made:
+            raise ValueError(f"it has two entries {in_short(name)}")
+        made[name] = value
     return made
 
 

@@ -27,6 +27,7 @@ from borneo_env.ruleset import Ruleset, RulesetError
 
 FORMAT = "borneo-record/1"
 LARGEST_FILE = 5_000_000  # bytes; a game with all its legal moves has about 200,000
+MOST_LINES = 20_000  # a game has about 250
 RULESET_KEYS = ("edition", "players", "traders", "blackbeard")
 
 Line = dict[str, Any]
@@ -150,7 +151,10 @@ def read_record(path: str | Path) -> list[Line]:
         text = read_text(path, LARGEST_FILE)
     except FileError as error:
         raise RecordError(1, f"the file {error.reason}") from None
-    return [_parse_line(i, line) for i, line in enumerate(text.splitlines(), start=1)]
+    lines = text.splitlines()
+    if len(lines) > MOST_LINES:
+        raise RecordError(MOST_LINES + 1, f"a record has one game, which never has more than {MOST_LINES:,} lines")
+    return [_parse_line(i, line) for i, line in enumerate(lines, start=1)]
 
 
 def _parse_line(number: int, text: str) -> Line:

@@ -498,6 +498,7 @@ FILES = {  # name: content, wrong line, reason
     "half a character": (b'{"format": "\\ud800"}', 1, "half a character"),
     "an infinite number": (b'{"format": 1e999}', 1, "a number that is none"),
     "a mark of its bytes": (b'\xef\xbb\xbf{"format": 1}', 1, "BOM"),
+    "many lines": (b"{}\n" * 20_001, 20_001, "one game"),
     "a long text": (b'{"format": "' + b"9" * 100_000 + b'"}', 1, "format"),
 }
 
@@ -760,3 +761,4 @@ def test_whatever_a_file_holds_it_is_believed_or_refused(spoilt, data, tmp_path_
         except RecordError as error:
             assert error.line >= 1
             assert error.reason
+            assert str(error).isprintable() and len(str(error)) < 3000
