@@ -69,7 +69,7 @@ class Quit(Exception):
 
 
 class Stopped(Exception):
-    """Nobody can type any more: the input has ended, or the program is told to end."""
+    """The program is told to end."""
 
 
 # ---------------------------------------------------------------- the game
@@ -245,20 +245,26 @@ class Table:
         """
         with _stopped_by_signals():
             try:
-                while True:
-                    try:
-                        return self._play()
-                    except Quit:
-                        if self._save():
-                            return False
-                        self._say("The game goes on. Try again, or press Ctrl-D to end it without saving.")
-            except (Stopped, KeyboardInterrupt):
-                self.game.save(self.save_to)
-                with suppress(OSError):  # the terminal may be gone
-                    self._say_saved()
+                return self._play_or_save()
+            except Stopped:  # once, but anywhere: even while the game was being saved for another reason
+                self._save_to_leave()
                 return False
+
+    def _play_or_save(self) -> bool:
+        while True:
+            try:
+                return self._play()
+            except Quit:
+                if self._save():
+                    return False
+                self._say("The game goes on. Try again, or press Ctrl-D to end it without saving.")
+            except (EOFError, KeyboardInterrupt):
+                self._save_to_leave()
+                return False
+            except Stopped:
+                raise
             except BaseException:
-                with suppress(OSError):
+                with suppress(OSError):  # the terminal may be gone
                     self._save()
                 raise
 
@@ -285,7 +291,7 @@ class Table:
             raise Quit from None
         if not line:
             self._say()
-            raise Stopped
+            raise EOFError
         if not self._typed.isatty():
             self._say(on_one_line(line.strip()))  # a terminal shows what is typed
         return line.strip()
@@ -351,6 +357,12 @@ class Table:
             return False
         self._say_saved()
         return True
+
+    def _save_to_leave(self) -> None:
+        """Save where nobody can be asked any more; raises FileError if that fails."""
+        self.game.save(self.save_to)
+        with suppress(OSError):  # the terminal may be gone
+            self._say_saved()
 
     def _say_saved(self) -> None:
         self._say(f"Saved. `borneo play --continue {on_one_line(str(self.save_to))}` goes on.")

@@ -479,6 +479,23 @@ def test_being_told_to_end_saves(name, tmp_path):
     assert signal.getsignal(number) == before
 
 
+@pytest.mark.parametrize("typed", ["1\n\nq\n", "1\n\n"])
+def test_being_told_to_end_while_saving_saves(typed, tmp_path, monkeypatch):
+    game, file, synced, sync = sit(), tmp_path / "save.json", [], os.fsync
+
+    def told_while_saving(fd):
+        synced.append(fd)
+        if len(synced) < 4:  # the first interrupts; the others are one too many
+            os.kill(os.getpid(), signal.SIGHUP)
+        sync(fd)
+
+    monkeypatch.setattr(os, "fsync", told_while_saving)
+    assert not table(game, typed, file)[0]
+    assert len(synced) == 2
+    assert Game.load(file).lines == game.lines
+    assert [path.name for path in tmp_path.iterdir()] == ["save.json"]
+
+
 class Gone(io.StringIO):
     """A terminal that is closed after a while."""
 
