@@ -216,7 +216,7 @@ def verify(files: RecordFiles, as_json: AsJson = False) -> None:
 @app.command()
 def show(
     file: RecordFile,
-    everything: Annotated[bool, typer.Option("--all", help="Tell forced choices to decline as well.")] = False,
+    everything: Annotated[bool, typer.Option("--all", help="Tell every choice to decline, forced ones too.")] = False,
     as_json: AsJson = False,
 ) -> None:
     """Tell a recorded game in words, move by move."""
