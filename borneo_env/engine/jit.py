@@ -22,6 +22,8 @@ import numpy as np
 from numba.core import config, event
 from platformdirs import user_cache_path
 
+from borneo_env.engine.parts import OPTIONS, Part
+
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 INTERPRETED = bool(config.DISABLE_JIT)  # NUMBA_DISABLE_JIT=1: every rule runs as plain Python
@@ -73,8 +75,8 @@ _OURS: set[int] = set()
 
 def rule(function: Function) -> Function:
     """Compile a function over one game record; it becomes part of the entry that calls it."""
-    dispatcher: Function = _remember(numba.njit(nogil=True, error_model="numpy")(function))
-    return dispatcher
+    part: Any = function if INTERPRETED else _remember(Part(function))
+    return part  # type: ignore[no-any-return]
 
 
 def entry(function: Function) -> Function:
@@ -85,7 +87,7 @@ def entry(function: Function) -> Function:
     shared = config.CACHE_DIR
     config.CACHE_DIR = str(folder)  # read by Numba while it decorates; other packages keep their own
     try:
-        dispatcher: Function = _remember(numba.njit(nogil=True, error_model="numpy", cache=True)(function))
+        dispatcher: Function = _remember(numba.njit(cache=True, **OPTIONS)(function))
         return dispatcher
     finally:
         config.CACHE_DIR = shared
