@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: run test checks tests soak ecosystem bench clean
+.PHONY: run test checks tests soak coverage ecosystem bench clean
 
 run: $(VENV)/installed
 	$(BIN)/borneo train --lessons 200000 --steps 500000 --against random --evaluate-every 125000 --evaluation-games 200 --seed 1 --fresh --out out/run
@@ -18,13 +18,23 @@ checks: $(VENV)/installed
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-# Sums take one thread in each worker of pytest: the workers fill the cores.
-tests: $(VENV)/installed
-	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -n auto --dist worksteal
+# Machine code is made once, before there are several processes that would each make it. Sums take one thread in each
+# worker of pytest: the workers fill the cores.
+PYTEST := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -n auto --dist worksteal
 
-# 20,000 games and more against the independent referee: some ten minutes on two cores.
+tests: $(VENV)/installed
+	PYTHONPATH=tests $(BIN)/python tests/compile_first.py
+	$(PYTEST)
+
+# What takes long: 20,000 games and more against the independent referee, notebooks as they are, whole trainings.
 soak: $(VENV)/installed
 	$(BIN)/pytest -m soak -s
+
+# The lines that tests reach. Those of compiled rules are counted in the second run, which interprets them.
+coverage: $(VENV)/installed
+	PYTHONPATH=tests $(BIN)/python tests/compile_first.py
+	$(PYTEST) --cov --cov-report=
+	NUMBA_DISABLE_JIT=1 $(PYTEST) --cov --cov-append tests/rules
 
 # Whole games through TorchRL and Tianshou, in a virtual environment of their own.
 ecosystem: .venv-ecosystem/installed

@@ -16,6 +16,21 @@ MACHINE = re.compile(r"/(?:tmp|home|root|Users|usr|var|opt|mnt|work)/|\b[A-Z]:\\
 LONGEST = 600  # seconds for a cell: the first one may compile the rules and the bots
 LARGEST = 1_500_000  # bytes of a notebook, so that code hosts show it
 
+# What `make test` runs with fewer games; `make soak` runs the notebooks as they are.
+SMALLER = {
+    "01_the_game_and_the_environment": {"games < 2_000": "games < 200"},
+    "02_bots_and_the_arena": {"games=800": "games=48", "games=2000": "games=48", "games=500": "games=48"},
+    "03_training": {
+        "steps=49_152": "steps=12_288",
+        "evaluate_every=12_288": "evaluate_every=6_144",
+        "evaluation_games=100": "evaluation_games=8",
+        "games=200": "games=24",
+        "Batch(40,": "Batch(8,",
+        ">= 50]": ">= 10]",
+    },
+    "04_a_hundred_thousand_games": {"100_000": "1_000", "10_000": "200", "4_000": "200"},
+}
+
 each_notebook = pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 
 
@@ -46,9 +61,19 @@ def test_there_are_notebooks():
     assert NOTEBOOKS
 
 
+def with_fewer_games(notebook: nbformat.NotebookNode, fewer: dict[str, str]) -> nbformat.NotebookNode:
+    cells = [cell for cell in notebook.cells if cell.cell_type == "code"]
+    for old, new in fewer.items():
+        assert any(old in cell.source for cell in cells), f"{old} is not in the notebook"
+        for cell in cells:
+            cell.source = cell.source.replace(old, new)
+    return notebook
+
+
 @each_notebook
-def test_notebook_runs(path, tmp_path):
-    notebook = read(path)
+@pytest.mark.parametrize("whole", [False, pytest.param(True, marks=pytest.mark.soak)], ids=["fewer games", "whole"])
+def test_notebook_runs(path, whole, tmp_path):
+    notebook = read(path) if whole else with_fewer_games(read(path), SMALLER[path.stem])
     NotebookClient(notebook, kernel_manager_class=OwnKernel, timeout=LONGEST).execute(cwd=str(tmp_path))
     warnings = [text for output in outputs(notebook) for text in texts(output) if "Warning" in text]
     assert not warnings

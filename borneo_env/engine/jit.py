@@ -32,6 +32,8 @@ from numba.core.dispatcher import Dispatcher
 from numba.core.serialize import dumps
 from platformdirs import user_cache_path
 
+from borneo_env.engine.parts import OPTIONS, Part
+
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 INTERPRETED = bool(config.DISABLE_JIT)  # NUMBA_DISABLE_JIT=1: every rule runs as plain Python
@@ -47,18 +49,18 @@ _OURS: set[int] = set()
 
 def rule(function: Function) -> Function:
     """Compile a function over one game record; it becomes part of the entry that calls it."""
-    dispatcher: Function = numba.njit(nogil=True, error_model="numpy")(function)
-    _OURS.add(id(dispatcher))
-    return dispatcher
+    part: Any = function if INTERPRETED else Part(function)
+    _OURS.add(id(part))
+    return part  # type: ignore[no-any-return]
 
 
 def entry(function: Function) -> Function:
     """Compile a function that Python calls, and keep its machine code on disk."""
-    dispatcher: Any = rule(function)
+    dispatcher: Any = numba.njit(**OPTIONS)(function)
+    _OURS.add(id(dispatcher))
     if not INTERPRETED:
         dispatcher._cache = _Kept(dispatcher)
-    kept: Function = dispatcher
-    return kept
+    return dispatcher  # type: ignore[no-any-return]
 
 
 # ---------------------------------------------------------------- what machine code is made of

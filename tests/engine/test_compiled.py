@@ -100,8 +100,11 @@ def test_the_bounds_are_checked_in_that_run():
         "@rule\n"
         "def read(array, i):\n"
         "    return array[i]\n"
+        "@rule\n"
+        "def ask(array, i):\n"
+        "    return read(array, i)\n"
         "try:\n"
-        "    print(read(np.zeros(3), 3))\n"
+        "    print(ask(np.zeros(3), 3))\n"
         "except IndexError:\n"
         "    print('checked')\n"
     )

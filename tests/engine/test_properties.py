@@ -1,6 +1,7 @@
 """Whatever is played, with whatever cards: the table stays in order, the mask tells the truth, and every game ends."""
 
 import numpy as np
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
@@ -249,13 +250,32 @@ class OneGame(RuleBasedStateMachine):
         assert self.batch.scores()[0].tolist() == recounted_scores(self.ruleset, self.batch.games[0])
 
 
-TestOneGame = OneGame.TestCase
-TestOneGame.settings = settings(REPRODUCIBLE, max_examples=150, stateful_step_count=25)
+class TestOneGame(OneGame.TestCase):
+    settings = settings(REPRODUCIBLE, max_examples=30, stateful_step_count=25)
 
 
-@settings(REPRODUCIBLE, max_examples=150)
-@given(ruleset=rulesets, seed=st.integers(0, 2**64 - 1), taste=tastes)
+@pytest.mark.soak
+class TestManyGames(OneGame.TestCase):
+    settings = settings(REPRODUCIBLE, max_examples=500, stateful_step_count=25)
+
+
+drawn_games = given(ruleset=rulesets, seed=st.integers(0, 2**64 - 1), taste=tastes)
+
+
+@settings(REPRODUCIBLE, max_examples=40)
+@drawn_games
 def test_every_game_ends(ruleset, seed, taste):
+    assert_it_ends(ruleset, seed, taste)
+
+
+@pytest.mark.soak
+@settings(REPRODUCIBLE, max_examples=500)
+@drawn_games
+def test_every_game_of_many_ends(ruleset, seed, taste):
+    assert_it_ends(ruleset, seed, taste)
+
+
+def assert_it_ends(ruleset, seed, taste):
     """By players of one taste, then by players at random; the table is in order at the end."""
     batch = Batch(1, ruleset, seed=seed, finished="hold", skip_forced=False)
     rng = np.random.default_rng(seed)

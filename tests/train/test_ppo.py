@@ -1,6 +1,7 @@
 """Trainings: tiny ones, from the first deal to the report."""
 
 import json
+import shutil
 import signal
 import subprocess
 import sys
@@ -21,15 +22,22 @@ from borneo_train.settings import Settings  # noqa: E402
 from borneo_train.tasks import TASKS  # noqa: E402
 from sb3_contrib import MaskablePPO  # noqa: E402
 
-ROLLOUT = 48 * 8
+ROLLOUT = 24 * 8
 TINY = Settings(
-    games=48, horizon=8, minibatch=128, epochs=1, actor="16x2", critic="16x2", steps=4 * ROLLOUT, seed=3,
+    games=24, horizon=8, minibatch=64, epochs=1, actor="16x2", critic="16x2", steps=4 * ROLLOUT, seed=3,
     evaluate_every=2 * ROLLOUT, evaluation_games=4, against="random", opponents="league", players="4",
 )  # fmt: skip
 
 
 def begin(folder, **changes):
     return Training.begun(replace(TINY, out=Path(folder), **changes), "borneo train")
+
+
+def run(training):
+    """Without the comparison with the bots: it takes longer than the training."""
+    training._report = list
+    training.run()
+    return training
 
 
 def weights(folder):
@@ -52,8 +60,13 @@ def curve(folder):
 def whole(tmp_path_factory):
     """A training that nobody has stopped, and its report."""
     folder = tmp_path_factory.mktemp("whole")
-    training = begin(folder)
-    return folder, training.run()
+    return folder, begin(folder).run()
+
+
+@pytest.fixture
+def copied(whole, tmp_path):
+    """The folder of that training, to do with as one likes."""
+    return Path(shutil.copytree(whole[0], tmp_path / "copied"))
 
 
 # ---------------------------------------------------------------- what there is afterwards
@@ -91,20 +104,26 @@ def test_the_league_has_members_that_are_policies(whole):
 
 
 def test_the_same_seed_gives_the_same_training(whole, tmp_path):
-    begin(tmp_path).run()
+    run(begin(tmp_path))
     assert_same_policy(whole[0] / "last", tmp_path / "last")
     assert curve(tmp_path) == curve(whole[0])
 
 
 def test_another_seed_gives_another(whole, tmp_path):
-    begin(tmp_path, seed=4, steps=ROLLOUT).run()
-    assert not np.array_equal(weights(whole[0] / "last")["0.biases"], weights(tmp_path / "last")["0.biases"])
+    start = weights(min((whole[0] / "league").iterdir()))["0.weights"]
+    same, other = (begin(tmp_path / str(seed), seed=seed) for seed in (TINY.seed, TINY.seed + 1))
+    assert np.array_equal(same._model().layers[0].weights, start)
+    assert not np.array_equal(other._model().layers[0].weights, start)
+    assert not np.array_equal(other.games.reset(), same.games.reset())
 
 
 # ---------------------------------------------------------------- learning
 
 
-@pytest.mark.parametrize(("task", "reward"), [("win", "score-delta"), ("contracts", ""), ("ranks", "")])
+@pytest.mark.parametrize(
+    ("task", "reward"),
+    [("win", "score-delta"), *(pytest.param(task, "", marks=pytest.mark.soak) for task in ("contracts", "ranks"))],
+)
 def test_a_tiny_training_improves_on_its_start(task, reward, tmp_path):
     """By its own measure, and by far more than the intervals are wide."""
     settings = Settings(
@@ -112,9 +131,7 @@ def test_a_tiny_training_improves_on_its_start(task, reward, tmp_path):
         actor="64x1", critic="64x1", steps=384 * 16 * 8, learning_rate=2e-3, opponents="self", against="random",
         evaluation_games=80, evaluate_every=10**6, seed=1,
     )  # fmt: skip
-    training = Training.begun(settings, "borneo train")
-    training._report = list  # the comparison with the bots takes longer than the training
-    training.run()
+    training = run(Training.begun(settings, "borneo train"))
     start, end = (entry["strength"][0] for entry in training.curve)
     if TASKS[task][0].more_is_better:
         assert end["low"] > start["high"]
@@ -130,9 +147,8 @@ def test_trials_decide_how_it_is_learnt(trials, kind, tmp_path):
 
 def test_a_training_by_trials_learns_and_says_so(tmp_path):
     training = begin(tmp_path, trials=1, briefed=True, steps=ROLLOUT)
-    training._report = list  # the comparison with the bots takes longer than the training
     before = training._model()
-    training.run()
+    run(training)
     found = read_model(tmp_path / "last")
     assert (found.card.steps, found.card.briefed, found.card.settings["trials"]) == (ROLLOUT, True, 1)
     assert not np.array_equal(found.layers[0].weights, before.layers[0].weights)
@@ -147,34 +163,37 @@ def test_a_training_by_trials_learns_and_says_so(tmp_path):
     [("mixed", 0), ("merchant", 1), *(pytest.param(name, 1, marks=pytest.mark.soak) for name in ("league", "nobody"))],
 )
 def test_a_training_that_was_stopped_goes_on_as_if_it_had_not_been(opponents, trials, tmp_path):
+    games = 8 if trials else TINY.games  # trials and notes take long
+    rollout = games * TINY.horizon
     settings = {
         "opponents": opponents,
         "lessons": 0 if trials else 500,
-        "players": "3,5",
+        "players": "3" if trials else "3,5",
         "briefed": trials > 0,
         "trials": trials,
+        "games": games,
+        "steps": 4 * rollout,
+        "evaluate_every": 2 * rollout,
+        "evaluation_games": 2,
     }
-    whole = begin(tmp_path / "whole", **settings)
-    whole._report = list  # the comparison with the bots takes longer than the training
-    whole.run()
+    run(begin(tmp_path / "whole", **settings))
     training = begin(tmp_path / "stopped", **settings)
-    training._on_rollout_start = stop_after(training, 2)
+    training._on_rollout_start = stop_after(training, 2 * rollout)
     training.run()
     assert training.stopped
-    assert training.learner.num_timesteps == 2 * ROLLOUT
+    assert training.learner.num_timesteps == 2 * rollout
     again = Training.taken_up(Settings(out=tmp_path / "stopped"))
-    assert again.learner.num_timesteps == 2 * ROLLOUT
-    again._report = list
-    again.run()
+    assert again.learner.num_timesteps == 2 * rollout
+    run(again)
     assert_same_policy(tmp_path / "whole" / "last", tmp_path / "stopped" / "last")
     assert curve(tmp_path / "stopped") == curve(tmp_path / "whole")
 
 
-def stop_after(training, rollouts):
+def stop_after(training, steps):
     between = training._on_rollout_start
 
     def stopping():
-        training.stopping = training.learner.num_timesteps >= rollouts * ROLLOUT
+        training.stopping = training.learner.num_timesteps >= steps
         between()
 
     return stopping
@@ -182,7 +201,7 @@ def stop_after(training, rollouts):
 
 def test_what_was_written_after_the_checkpoint_is_forgotten(whole, tmp_path):
     training = begin(tmp_path)
-    training._on_rollout_start = stop_after(training, 2)
+    training._on_rollout_start = stop_after(training, 2 * ROLLOUT)
     training.run()
     newest = checkpoint.newest(tmp_path / "checkpoints")
     newest.rename(newest.with_suffix(".part"))  # as if the process had been killed while it wrote
@@ -190,7 +209,7 @@ def test_what_was_written_after_the_checkpoint_is_forgotten(whole, tmp_path):
     assert again.learner.num_timesteps < 2 * ROLLOUT
     assert all(entry["steps"] <= again.learner.num_timesteps for entry in again.curve)
     assert all(int(member.name) <= again.learner.num_timesteps for member in (tmp_path / "league").iterdir())
-    again.run()
+    run(again)
     assert_same_policy(whole[0] / "last", tmp_path / "last")
 
 
@@ -215,13 +234,13 @@ def started(folder):
     return process
 
 
-def test_a_training_that_was_killed_goes_on(whole, tmp_path):
+@pytest.mark.soak
+def test_a_training_that_was_killed_goes_on(tmp_path):
     process = started(tmp_path)
     process.kill()
     process.wait()
     process.stderr.close()
-    training = Training.taken_up(Settings(out=tmp_path, steps=4 * ROLLOUT))
-    training.run()
+    run(Training.taken_up(Settings(out=tmp_path, steps=4 * ROLLOUT)))
     assert read_card(tmp_path / "last" / "card.json").steps >= 4 * ROLLOUT
 
 
@@ -237,18 +256,17 @@ def test_ctrl_c_saves(tmp_path):
 
 
 def test_minutes_stop_a_training(tmp_path):
-    training = begin(tmp_path, steps=10**6, minutes=1e-6)
-    training.run()
+    training = run(begin(tmp_path, steps=10**6, minutes=1e-6))
     assert training.stopped
     assert training.learner.num_timesteps < 10**5
 
 
 def test_minutes_are_those_of_a_session(tmp_path):
     """Whoever goes on for some minutes gets them, however long it took before."""
-    begin(tmp_path, steps=2 * ROLLOUT, minutes=1e-6).run()
+    run(begin(tmp_path, steps=2 * ROLLOUT, minutes=1e-6))
     again = Training.taken_up(Settings(out=tmp_path, minutes=1.0))
     again.seconds = 3600.0
-    again.run()
+    run(again)
     assert not again.stopped and again.learner.num_timesteps == 2 * ROLLOUT
 
 
@@ -258,31 +276,28 @@ def test_a_learner_is_measured_on_deals_it_has_not_learnt_from(whole):
     assert {row.measurement.seed for row in rows} == {TINY.seed + UNSEEN + 1}
 
 
-def test_a_damaged_checkpoint_is_told(tmp_path):
-    training = begin(tmp_path, steps=ROLLOUT)
-    training.run()
-    path = checkpoint.newest(tmp_path / "checkpoints") / checkpoint.TENSORS
+def test_a_damaged_checkpoint_is_told(copied):
+    path = checkpoint.newest(copied / "checkpoints") / checkpoint.TENSORS
     path.write_bytes(path.read_bytes()[:1000])
     with pytest.raises(checkpoint.CheckpointError, match="cannot go on from this checkpoint"):
-        Training.taken_up(Settings(out=tmp_path))
+        Training.taken_up(Settings(out=copied))
 
 
 # ---------------------------------------------------------------- mistakes
 
 
-def test_a_folder_with_a_training_is_not_overwritten(whole, tmp_path):
-    begin(tmp_path, steps=ROLLOUT).run()
+def test_a_folder_with_a_training_is_not_overwritten(copied):
     with pytest.raises(ValueError, match="holds a training: --resume goes on, --fresh starts anew"):
-        begin(tmp_path)
-    Training.begun(replace(TINY, out=tmp_path), "borneo train", fresh=True)
-    assert not (tmp_path / "curve.jsonl").exists()
+        begin(copied)
+    assert (copied / "curve.jsonl").exists()
+    Training.begun(replace(TINY, out=copied), "borneo train", fresh=True)
+    assert not (copied / "curve.jsonl").exists()
 
 
-def test_wrong_settings_remove_nothing(tmp_path):
-    begin(tmp_path, steps=ROLLOUT).run()
+def test_wrong_settings_remove_nothing(copied):
     with pytest.raises(ValueError, match="--task 'lose'"):
-        Training.begun(replace(TINY, out=tmp_path, task="lose"), "borneo train", fresh=True)
-    assert Training.taken_up(Settings(out=tmp_path)).learner.num_timesteps == ROLLOUT
+        Training.begun(replace(TINY, out=copied, task="lose"), "borneo train", fresh=True)
+    assert Training.taken_up(Settings(out=copied)).learner.num_timesteps == 4 * ROLLOUT
 
 
 def test_a_training_stopped_in_its_lessons_begins_again(tmp_path):
