@@ -8,26 +8,38 @@ from typing import Any
 
 import numpy as np
 from gymnasium import spaces
+from gymnasium.error import ResetNeeded
 from numpy.typing import NDArray
 from pettingzoo import AECEnv
 from pettingzoo.utils.env_logger import EnvLogger
 
-from borneo_env.engine.batch import Batch, fresh_seed
+from borneo_env.engine.actions import PASS
+from borneo_env.engine.batch import Batch, IllegalMove, fresh_seed
 from borneo_env.engine.hidden import SPECTATOR
+from borneo_env.engine.jit import attributes
+from borneo_env.engine.loops import observe_game
 from borneo_env.engine.observe import LARGEST, SMALLEST, explain, state_length
-from borneo_env.engine.state import GAME, OVER, PHASES, copy_games, slots_of
+from borneo_env.engine.state import COMMIT, DEFEND, GAME, OVER, PHASES, TRADERS, make_box, slots_of
 from borneo_env.rewards import AT_THE_END, Reward, find_reward
 from borneo_env.ruleset import Ruleset
 from borneo_env.screen import RENDER_MODES, Screen
-from borneo_env.vector import seat_spaces
+from borneo_env.vector import INTERRUPTED, NO_GAME, is_whole, seat_spaces
 
 MANUAL = Path(__file__).with_name("MANUAL.md").read_text(encoding="utf-8")
 
-# What changes in the course of a game.
+# What changes in the course of a game, and what a state must have in common with the environment it is set in.
 _CHANGING = (
-    "_batch", "_dealt", "_last_move", "agents", "agent_selection", "rewards", "_cumulative_rewards", "terminations",
-    "truncations", "infos",
+    "_batch", "_dealt", "_told", "_seen_by_all", "_seen_by_one", "agents", "agent_selection", "rewards",
+    "_cumulative_rewards", "terminations", "truncations", "infos",
 )  # fmt: skip
+_FIXED = ("ruleset", "skip_forced")
+
+# Whether one of these decisions is forced can follow from a hidden hand, and forced ones are not asked for: so that it
+# was asked for is a secret of who decides.
+HUSHED = (TRADERS, COMMIT, DEFEND)
+
+Move = tuple[int, int, bytes]  # who made it, the action, and the record of the game before it
+Told = dict[int | None, Move | None]  # the last move each viewer may be told of
 
 
 class raw_env(AECEnv):  # type: ignore[misc]  # PettingZoo has no types; the name is PettingZoo's, too
@@ -55,7 +67,7 @@ class raw_env(AECEnv):  # type: ignore[misc]  # PettingZoo has no types; the nam
         super().__init__()
         self.ruleset = Ruleset.given(ruleset, fields)
         players = self.ruleset.players
-        if viewer is not None and viewer not in range(SPECTATOR, players):
+        if viewer is not None and not (is_whole(viewer) and SPECTATOR <= viewer < players):
             raise ValueError(
                 f"viewer {viewer!r} does not exist; use 0 to {players - 1}, {SPECTATOR} for a spectator, "
                 "or None for the table"
@@ -64,11 +76,15 @@ class raw_env(AECEnv):  # type: ignore[misc]  # PettingZoo has no types; the nam
         self.agents: list[str] = []
         self.render_mode = render_mode
         self.viewer = viewer
+        self.skip_forced = skip_forced
+        self._obstacle = NO_GAME  # why nothing can be done before `reset`; empty if there is a game
         self._screen = Screen(render_mode)
         self._reward = find_reward(reward)
         self._dtype = np.dtype(dtype)
         self._tell_legal_moves = legal_moves
         self._seats = {agent: seat for seat, agent in enumerate(self.possible_agents)}
+        self._viewers = (None, SPECTATOR, *range(players))
+        self._box = attributes(make_box(self.ruleset))
         self._batch = Batch(1, self.ruleset, seed=fresh_seed(), finished="hold", skip_forced=skip_forced, threads=1)
         observation, action = seat_spaces(self.ruleset, dtype)
         mask = spaces.Box(0, 1, (int(action.n),), np.int8)
@@ -79,10 +95,17 @@ class raw_env(AECEnv):  # type: ignore[misc]  # PettingZoo has no types; the nam
         self._no_mask = np.zeros(mask.shape, np.int8)
         self.state_space = spaces.Box(SMALLEST, LARGEST, (state_length(slots_of(self.ruleset)),), np.int8)
 
+    def __getattr__(self, name: str) -> Any:
+        """What PettingZoo says of the attributes that `reset` makes."""
+        if name in _CHANGING:
+            raise AttributeError(f"{name} cannot be accessed before reset")
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
     @property
     def table(self) -> np.void:
-        """The game record itself, secrets included: read it by name, such as `env.table["ladder"]`."""
-        game: np.void = self._batch.games[0]
+        """A copy of the game record, secrets included: read it by name, such as `env.table["ladder"]`."""
+        self._check_game("table")
+        game: np.void = _game(self._batch.games.tobytes())[0]
         return game
 
     def observation_space(self, agent: str) -> spaces.Space[Any]:
@@ -93,46 +116,74 @@ class raw_env(AECEnv):  # type: ignore[misc]  # PettingZoo has no types; the nam
 
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
         """Deal a new game: the first one of a seed, or the next one of the present seed."""
-        if seed is None:
-            self._batch.reset(where=True)
-        else:
-            self._batch.reset(seed)
+        obstacle, self._obstacle = self._obstacle, INTERRUPTED
+        try:
+            self._batch.reset(seed, None if seed is not None else True)
+        except ValueError:  # the seed is none, and nothing has been dealt
+            self._obstacle = obstacle
+            raise
         self.agents = self.possible_agents[:]
         self.rewards = dict.fromkeys(self.agents, 0.0)
         self._cumulative_rewards = dict.fromkeys(self.agents, 0.0)
         self.terminations = dict.fromkeys(self.agents, False)
         self.truncations = dict.fromkeys(self.agents, False)
         self.infos: dict[str, dict[str, Any]] = {agent: {} for agent in self.agents}
-        self._dealt = copy_games(self._batch.games)
-        self._last_move: tuple[int, int, bytes] | None = None
+        self._dealt = self._batch.games.tobytes()
+        self._told: Told = dict.fromkeys(self._viewers)
+        self._seen_by_all: tuple[bytes, Told] = self._dealt, self._told  # at the last decision that all know of
+        self._seen_by_one: dict[int | None, tuple[bytes, Told]] = {}  # at a later one that this player knows of
         self._ask()
+        self._obstacle = ""
         if self.render_mode == "human":
             self.render()
 
     def step(self, action: int | None) -> None:
         """Play an action of the deciding agent; IllegalMove changes nothing and says what is legal."""
+        if self._obstacle:
+            self._check_game("step")
         agent = self.agent_selection
+        if not self.agents:
+            raise IllegalMove("the game is over: reset() deals the next one")
         if self.terminations[agent] or self.truncations[agent]:
             self._was_dead_step(action)
             return
-        if not isinstance(action, int | np.integer):
+        if not is_whole(action):
             raise TypeError(f"an action is a whole number, not {action!r}")
-        last_move = (self._seats[agent], int(action), self._batch.games.tobytes())
-        before = self._dealt if self._reward in AT_THE_END else copy_games(self._batch.games)
-        self._batch.step_game(0, int(action))
-        self._last_move = last_move
+        move = self._seats[agent], int(action), self._batch.games.tobytes()  # type: ignore[arg-type]
+        phase = self._batch.games["phase"][0]
+        self._obstacle = INTERRUPTED
+        try:
+            self._batch.step_game(0, move[1])
+        except IllegalMove:
+            self._obstacle = ""
+            raise
+        self._remember(move, phase)
         self._cumulative_rewards[agent] = 0.0
-        self._give_rewards(before)
+        self._give_rewards(move[2])
         self._ask()
+        self._obstacle = ""
         if self.render_mode == "human":
             self.render()
 
-    def _give_rewards(self, before: NDArray[np.void]) -> None:
+    def _remember(self, move: Move, phase: int) -> None:
+        """Keep what those who know of a decision saw when it was asked for, and tell them the move."""
+        seat, action, before = move
+        if not self._is_hushed(phase):
+            self._seen_by_all, self._seen_by_one = (before, self._told), {}
+            self._told = dict.fromkeys(self._viewers, move)
+        else:
+            self._seen_by_one[seat] = before, self._told
+            everybody = phase == TRADERS and action != PASS  # a transfer or an attack cannot have been forced
+            self._told = self._told | dict.fromkeys(self._viewers if everybody else (None, seat), move)
+
+    def _give_rewards(self, before: bytes) -> None:
         over = self._batch.games["phase"][0] == OVER
         if over:
             self.terminations = dict.fromkeys(self.agents, True)
         if over or self._reward not in AT_THE_END:
-            values = self._reward(self.ruleset, before, self._batch.games)[0].tolist()
+            start = _game(self._dealt if self._reward in AT_THE_END else before)
+            end = _game(self._batch.games.tobytes())  # a copy: a function of the user's own may write into it
+            values = self._reward(self.ruleset, start, end)[0].tolist()
             self.rewards = dict(zip(self.agents, values, strict=True))
             self._accumulate_rewards()
 
@@ -147,16 +198,43 @@ class raw_env(AECEnv):  # type: ignore[misc]  # PettingZoo has no types; the nam
         self.infos[self.agent_selection] = info
 
     def observe(self, agent: str) -> dict[str, NDArray[Any]]:
-        """What an agent knows now, whoever decides; the mask is all zero if it is not this agent's decision."""
+        """What an agent may know now; if it is not its decision, the mask is all zero.
+
+        Whether a decision with traders or in a contest is asked for can tell of a hand. While one is open, the others
+        are shown the table as it was at the last decision they know of: any other one, or one of their own.
+        """
+        if self._obstacle:
+            self._check_game("observe")
         seat = self._seats[agent]
         observation = np.empty(self._length, self._dtype)
-        self._batch.observe_game(0, seat, observation)
-        if self._batch.games["player"][0] == seat:
-            return {"observation": observation, "action_mask": self._batch.mask[0].astype(np.int8)}
-        return {"observation": observation, "action_mask": self._no_mask.copy()}
+        games = self._batch.games
+        decides = games["player"][0] == seat
+        if decides or not self._is_hushed(games["phase"][0]):
+            self._batch.observe_game(0, seat, observation)
+        else:
+            seen, _ = self._last_seen(seat)
+            observe_game(self._box, attributes(_game(seen)), 0, seat, observation)  # type: ignore[no-untyped-call]
+        mask = self._batch.mask[0].astype(np.int8) if decides else self._no_mask.copy()
+        return {"observation": observation, "action_mask": mask}
+
+    def _is_hushed(self, phase: int) -> bool:
+        """Whether only the player who decides may know that a decision of this phase is asked for."""
+        return self.skip_forced and phase in HUSHED
+
+    def _check_game(self, what: str) -> None:
+        if self._obstacle == NO_GAME:
+            raise AssertionError(f"reset() needs to be called before {what}.")
+        if self._obstacle:
+            raise ResetNeeded(self._obstacle)
+
+    def agent_iter(self, max_iter: int = 2**63) -> Any:
+        """The agents one after the other, each when it decides."""
+        self._check_game("agent_iter()")
+        return super().agent_iter(max_iter)
 
     def state(self) -> NDArray[np.int8]:
         """The whole table for centralised critics: what player 0 knows, then all hands and the order of the piles."""
+        self._check_game("state")
         state: NDArray[np.int8] = self._batch.state()[0]
         return state
 
@@ -166,68 +244,85 @@ class raw_env(AECEnv):  # type: ignore[misc]  # PettingZoo has no types; the nam
 
     def get_state(self) -> dict[str, Any]:
         """Everything that `set_state` needs to play on identically."""
-        return copy.deepcopy({name: getattr(self, name) for name in _CHANGING})
+        self._check_game("get_state")
+        return copy.deepcopy({name: getattr(self, name) for name in _CHANGING + _FIXED})
 
     def set_state(self, state: dict[str, Any]) -> None:
-        """Go back to a state that `get_state` gave."""
-        self.__dict__.update(copy.deepcopy(state))
+        """Go back to a state that `get_state` gave, here or in an environment of the same ruleset."""
+        if not isinstance(state, dict) or set(state) != {*_CHANGING, *_FIXED} or not isinstance(state["_batch"], Batch):
+            raise ValueError("this is no state; give one that get_state() gave")
+        for name in _FIXED:
+            if state[name] != getattr(self, name):
+                raise ValueError(f"this state is of another {name}; set it in an environment of the same {name}")
+        self.__dict__.update(copy.deepcopy({name: state[name] for name in _CHANGING}))
+        self._obstacle = ""
 
     def render(self) -> Any:
         """The position as the render mode says: text, an array of pixels, or a window."""
-        if not hasattr(self, "agent_selection"):
-            EnvLogger.error_render_before_reset()
-        return self._screen.show(self.ruleset, self._batch.games[0], self.viewer, self._told_move())
+        self._check_game("render")
+        return self._screen.show(self.ruleset, *self._sight())
 
     def _repr_svg_(self) -> str:
         """What a notebook shows: the position for the viewer's eyes, or that there is none yet."""
         from borneo_env.render import notice, svg
 
-        if not hasattr(self, "agent_selection"):
-            return notice("No game yet: reset() deals one.")
-        return svg(self.ruleset, self._batch.games[0], self.viewer, self._told_move())
+        return notice(self._obstacle) if self._obstacle else svg(self.ruleset, *self._sight())
 
-    def _told_move(self) -> str:
-        """The last move that was asked for, in words."""
+    def _sight(self) -> tuple[np.void, int | None, str]:
+        """The game as the viewer may see it now, the viewer, and the last move in words."""
+        games = self._batch.games
+        if self.viewer in (None, games["player"][0]) or not self._is_hushed(games["phase"][0]):
+            return games[0], self.viewer, self._in_words(self._told[self.viewer])
+        record, told = self._last_seen(self.viewer)
+        return _game(record)[0], self.viewer, self._in_words(told[self.viewer])
+
+    def _last_seen(self, viewer: int | None) -> tuple[bytes, Told]:
+        """The game, and what was told of it, at the last decision that a viewer knows of."""
+        return self._seen_by_one.get(viewer, self._seen_by_all)
+
+    def _in_words(self, move: Move | None) -> str:
         from borneo_env.story import move_in_words
 
-        if self._last_move is None:
+        if move is None:
             return ""
-        seat, action, before = self._last_move
-        game = np.frombuffer(before, GAME)[0]
+        seat, action, before = move
+        game = _game(before)[0]
         return move_in_words(self.ruleset, game, seat, self._batch.actions.text(action, PHASES[game["phase"]]))
 
     def close(self) -> None:
         self._screen.close()
 
 
+def _game(record: bytes) -> NDArray[np.void]:
+    """The game of a record, as an array of one."""
+    return np.frombuffer(bytearray(record), GAME)
+
+
 # What PettingZoo's wrappers do around its classic games, without their cost: an illegal move ends the game with -1 for
-# the offender and 0 for the others; an action outside the action space, or a call before `reset`, is an error.
+# the offender and 0 for the others; an action outside the action space is an error, one after the end a warning.
 class env(raw_env):
     __doc__ = MANUAL
 
     def step(self, action: int | None) -> None:
-        if not hasattr(self, "agent_selection"):
-            EnvLogger.error_step_before_reset()
+        if self._obstacle:
+            self._check_game("step")
         agent = self.agent_selection
         if not self.agents:
             EnvLogger.warn_step_after_terminated_truncated()
         elif self.terminations[agent] or self.truncations[agent]:
             super().step(action)
         else:
-            assert self.action_spaces[agent].contains(action), f"{action!r} is not in the action space"
+            inside = is_whole(action) and self.action_spaces[agent].contains(action)
+            assert inside, f"{action!r} is not in the action space"
             if self._batch.mask[0, action]:
                 super().step(action)
             else:
                 self._lose(agent)
 
-    def observe(self, agent: str) -> dict[str, NDArray[Any]]:
-        if not hasattr(self, "agent_selection"):
-            EnvLogger.error_observe_before_reset()
-        return super().observe(agent)
-
     def _lose(self, offender: str) -> None:
         """End the game for an illegal move."""
         EnvLogger.warn_on_illegal_move()
+        self._obstacle = INTERRUPTED
         self._cumulative_rewards[offender] = 0.0
         self.terminations = dict.fromkeys(self.agents, True)
         self.truncations = dict.fromkeys(self.agents, True)
@@ -235,3 +330,4 @@ class env(raw_env):
         self.rewards[offender] = -1.0
         self._accumulate_rewards()
         self._deads_step_first()
+        self._obstacle = ""

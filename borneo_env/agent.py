@@ -88,6 +88,10 @@ class UnknownAgent(ValueError):
     """A name that no agent has, or arguments it does not take."""
 
 
+class WrongAnswer(ValueError):
+    """What an agent answered is not a legal action for each game it was asked for."""
+
+
 def known_agents() -> list[str]:
     """The names agents are found by."""
     return sorted({RANDOM, *(point.name for point in entry_points(group=GROUP))})
@@ -214,8 +218,14 @@ def seat_names(agents: str, players: int) -> list[str]:
 
 
 def find_opponents(opponents: Any, players: int) -> list[Agent]:
-    """The opponents of one seat, in turn order from its left: one for all, or one for each."""
-    if isinstance(opponents, str) or not isinstance(opponents, Sequence):
+    """The opponents of one seat, in turn order from its left: one for all, or one for each.
+
+    A name for all makes an agent for each seat, so that none can remember what another's hand was. An object for all is
+    one agent with all these hands, as the caller wishes.
+    """
+    if isinstance(opponents, str):
+        return [find_agent(opponents) for _ in range(players - 1)]
+    if not isinstance(opponents, Sequence):
         return [find_agent(opponents)] * (players - 1)
     if len(opponents) != players - 1:
         raise UnknownAgent(f"{len(opponents)} opponents given; a game of {players} has {players - 1}")
@@ -227,12 +237,37 @@ def ask(
 ) -> NDArray[np.int64]:
     """An action for each of some games; `seated` (games, players) says which agent sits where.
 
-    Each agent is asked once, for all its games together.
+    Each agent is asked once, for all its games together. WrongAnswer names one that answers with anything but a legal
+    action for each of them; an error of its own gets a note with its name.
     """
     actions = np.empty(len(rows), np.int64)
     who = seated[rows, batch.player[rows]]
     for number, agent in enumerate(agents):
         mine = np.flatnonzero(who == number)
         if len(mine):
-            actions[mine] = agent.act(Views(batch.ruleset, *batch.view(rows[mine])))
+            name = f"agent {number + 1} of {len(agents)} ({type(agent).__name__})"
+            try:
+                answer = agent.act(Views(batch.ruleset, *batch.view(rows[mine])))
+            except Exception as error:
+                error.add_note(f"{name} raised this when it was asked for {len(mine)} games")
+                raise
+            actions[mine] = _legal(batch, rows[mine], answer, name)
+    return actions
+
+
+def _legal(batch: Batch, rows: NDArray[np.intp], answer: Any, name: str) -> NDArray[np.int64]:
+    """An agent's answer, if it is a legal action for each game."""
+    try:
+        actions = np.asarray(answer)
+    except ValueError:
+        raise WrongAnswer(f"{name} answered {answer!r}, which is no array") from None
+    if actions.shape != rows.shape or actions.dtype.kind not in "iu":
+        raise WrongAnswer(f"{name} answered with {actions.dtype} of shape {actions.shape} for {len(rows)} games")
+    actions = actions.astype(np.int64)
+    known = (actions >= 0) & (actions < batch.mask.shape[1])
+    wrong = np.flatnonzero(~known | ~batch.mask[rows, np.where(known, actions, 0)])
+    if len(wrong):
+        row, action = int(rows[wrong[0]]), int(actions[wrong[0]])
+        move, legal = batch.actions.text(action, batch.phase_name(row)), ", ".join(batch.legal_moves(row))
+        raise WrongAnswer(f"{name} answered {move!r} in game {row}, which is not legal; legal are: {legal}")
     return actions

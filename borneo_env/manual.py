@@ -38,7 +38,8 @@ MEANINGS = {
     "skip_forced": "play decisions with a single legal option without asking",
     "render_mode": f"{', '.join(f'`{mode}`' for mode in RENDER_MODES)} or None; the last two want the extra `render`",
     "viewer": "whose eyes `render` shows the game to: a seat, -1 for a spectator, None for the whole table",
-    "opponents": "a name or an agent for all other seats, or a list: one for each, in turn order from the learner",
+    "opponents": "a name for all other seats, each with an agent of its own; one agent that plays them all; or a list: "
+    "one for each, in turn order from the learner",
     "seat": "the learner's seat, or `random`: drawn anew for each game",
     "num_envs": "how many games are played side by side",
     "threads": "how many threads step them, None for all cores; the games do not depend on it",
@@ -68,13 +69,21 @@ RULES_OF_USE = """\
 ## What the environments do
 
 - `env.observe(agent)` works at any time for any seat: an agent that does not decide gets a mask of zeros.
+- Whether a decision of the phases traders, commit and defend is forced can follow from a hidden hand, and then that it
+  is asked for is a secret. While one is open, those who do not decide are shown the table as it was at the last
+  decision they know of: one of another phase, or one of their own. `render` with a `viewer` does the same. The order in
+  which the environment asks (`agent_selection`) still tells the program that runs it about forced decisions: do not
+  feed it to a policy, or use `skip_forced=False`, which asks for all of them and hides none.
 - `env()` does what PettingZoo's wrappers do around the classic games: an illegal move ends the game with -1 for the
   offender and 0 for the others, an action outside the action space or a call before `reset` is an error.
   `raw_env()` raises `IllegalMove`, which names the legal moves, and leaves the game as it was.
+- A step that breaks off in the middle (Ctrl-C, an error in an opponent or in a reward of your own) cannot be gone on
+  with: `ResetNeeded` says so until `reset` deals a new game.
 - At the end every seat gets its reward in the last step. `infos[agent]` names the phase.
 - `reset(seed=7)` deals the first game of seed 7; `reset()` deals the next one. The same seed gives the same games on
   every machine.
 - `copy.deepcopy`, `pickle`, `get_state()` and `set_state(state)` work in mid-game; the copy plays on identically.
+- Observations, masks, infos and `env.table` are copies: keep them, or write into them.
 - `env.unwrapped.explain(observation)` says an observation in words; `borneo_env.engine.observe.split` gives its blocks.
 - `BorneoEnv` (`gymnasium.make("borneo_env:Borneo-v0")`) is one learner seat against opponents. Its reward is what
   happened since the learner's last decision; `action_masks()` and `info["action_mask"]` say what is legal.

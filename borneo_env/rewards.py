@@ -1,12 +1,14 @@
 """Rewards by name. Each is a pure function of the games before and after, for all players at once.
 
 `reward(ruleset, before, after)` gets two arrays of complete GAME records of the same games and returns an array
-(games, players). A reward of your own is such a function; the environments take it in place of a name.
+(games, players). A reward of your own is such a function; the environments take it in place of a name. The games it
+gets are copies, and what it returns is checked.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -22,6 +24,10 @@ Reward = Callable[[Ruleset, Games, Games], NDArray[np.floating[Any]]]
 
 class UnknownReward(ValueError):
     """A name that no reward has."""
+
+
+class WrongReward(ValueError):
+    """What a reward of one's own returned is not a number for each player of each game."""
 
 
 def win(ruleset: Ruleset, before: Games, after: Games) -> NDArray[np.float64]:
@@ -77,12 +83,26 @@ AT_THE_END: tuple[Reward, ...] = (win, place, score)  # zero until a game is ove
 
 
 def find_reward(reward: str | Reward) -> Reward:
-    """A reward by its name; a function is taken as it is."""
+    """A reward by its name; what a function of one's own returns is checked."""
     if callable(reward):
-        return reward
-    if reward not in REWARDS:
+        return reward if reward in REWARDS.values() else partial(_checked, reward)
+    if not isinstance(reward, str) or reward not in REWARDS:
         raise UnknownReward(f"there is no reward {reward!r}; use one of {', '.join(REWARDS)}, or a function")
     return REWARDS[reward]
+
+
+def _checked(reward: Reward, ruleset: Ruleset, before: Games, after: Games) -> NDArray[np.float64]:
+    given = reward(ruleset, before, after)
+    name, shape = getattr(reward, "__name__", repr(reward)), (len(after), ruleset.players)
+    try:
+        values = np.asarray(given, np.float64)
+    except (TypeError, ValueError):
+        raise WrongReward(f"the reward {name} returned {given!r}; it must be an array of numbers") from None
+    if values.shape != shape:
+        raise WrongReward(f"the reward {name} returned an array of {values.shape}; (games, players) are {shape}")
+    if not np.isfinite(values).all():
+        raise WrongReward(f"the reward {name} returned numbers that are not finite: {values[~np.isfinite(values)][0]}")
+    return values
 
 
 def _at_the_end(before: Games, after: Games, values: NDArray[np.floating[Any]]) -> NDArray[np.float64]:

@@ -6,21 +6,24 @@ from typing import Any
 
 import gymnasium
 import numpy as np
+from gymnasium.error import ResetNeeded
 from numpy.typing import NDArray
 
 from borneo_env.agent import RANDOM
+from borneo_env.engine.batch import IllegalMove
 from borneo_env.engine.observe import explain
 from borneo_env.rewards import Reward
 from borneo_env.ruleset import Ruleset
 from borneo_env.screen import RENDER_MODES, Screen
-from borneo_env.vector import RANDOM_SEAT, Seats, seat_spaces
+from borneo_env.vector import INTERRUPTED, NO_GAME, RANDOM_SEAT, Seats, is_whole, seat_spaces
 
 
 class BorneoEnv(gymnasium.Env[NDArray[Any], Any]):
     """One seat of a game of Borneo; the opponents play inside `step`.
 
     The reward is what happened since the seat's last decision. `action_masks()` and `info["action_mask"]` say what is
-    legal; an illegal action raises IllegalMove and changes nothing.
+    legal; an illegal action raises IllegalMove and changes nothing. A step before `reset`, after the end, or after one
+    that was interrupted raises Gymnasium's ResetNeeded.
     """
 
     metadata = {"render_modes": RENDER_MODES, "render_fps": 2}  # noqa: RUF012  # Gymnasium wants a plain dict
@@ -66,9 +69,16 @@ class BorneoEnv(gymnasium.Env[NDArray[Any], Any]):
 
     def step(self, action: int) -> tuple[NDArray[Any], float, bool, bool, dict[str, Any]]:
         """Play the learner's action, then the opponents', up to the learner's next decision or the end."""
-        if not isinstance(action, int | np.integer):
+        if not is_whole(action):
             raise TypeError(f"an action is a whole number, not {action!r}")
-        self._seats.step([int(action)])
+        self._check_game()
+        if self._seats.done[0]:
+            raise ResetNeeded("the game is over: reset() deals the next one")
+        try:
+            actions = np.array([int(action)], np.int64)
+        except OverflowError:
+            raise IllegalMove(f"{action} is not legal; it is not in the action space {self.action_space}") from None
+        self._seats.step(actions)
         info = self._info()
         if self._seats.done[0]:
             info |= {"scores": self._seats.final_scores[0].tolist(), "places": self._seats.final_places[0].tolist()}
@@ -78,6 +88,7 @@ class BorneoEnv(gymnasium.Env[NDArray[Any], Any]):
 
     def action_masks(self) -> NDArray[np.bool_]:
         """Which actions are legal: what sb3-contrib's masked algorithms ask for."""
+        self._check_game()
         mask: NDArray[np.bool_] = self._seats.mask[0].copy()
         return mask
 
@@ -91,15 +102,27 @@ class BorneoEnv(gymnasium.Env[NDArray[Any], Any]):
 
     def render(self) -> Any:
         """The position as the learner sees it: text, an array of pixels, or a window."""
+        self._check_game()
         return self._screen.show(self.ruleset, self._seats.batch.games[0], self.seat, "")
 
     def _repr_svg_(self) -> str:
         """What a notebook shows: the position as the learner sees it, or that there is none yet."""
         from borneo_env.render import notice, svg
 
-        if not self._dealt:
-            return notice("No game yet: reset() deals one.")
+        if self._obstacle:
+            return notice(self._obstacle)
         return svg(self.ruleset, self._seats.batch.games[0], self.seat)
+
+    @property
+    def _obstacle(self) -> str:
+        """Why nothing can be done before `reset`; empty if there is a game."""
+        if not self._dealt:
+            return NO_GAME
+        return INTERRUPTED if self._seats.in_step else ""
+
+    def _check_game(self) -> None:
+        if self._obstacle:
+            raise ResetNeeded(self._obstacle)
 
     def close(self) -> None:
         self._screen.close()

@@ -6,20 +6,24 @@ from typing import Any
 
 import numpy as np
 from gymnasium import spaces
+from gymnasium.error import ResetNeeded
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 from numpy.typing import ArrayLike, NDArray
 
 from borneo_env.agent import RANDOM, Random, ask, find_opponents
 from borneo_env.engine.actions import action_table
-from borneo_env.engine.batch import Batch, fresh_seed, observe, state
+from borneo_env.engine.batch import Batch, IllegalMove, fresh_seed, observe, state
+from borneo_env.engine.loops import NO_ACTION
 from borneo_env.engine.observe import LARGEST, SMALLEST, length, state_length
-from borneo_env.engine.state import OVER, copy_games, slots_of
+from borneo_env.engine.state import NOBODY, OVER, copy_games, slots_of
 from borneo_env.rewards import AT_THE_END, Reward, find_reward
 from borneo_env.ruleset import Ruleset
 
 RANDOM_SEAT = "random"
 DTYPES = ("int8", "float32")
+NO_GAME = "No game yet: reset() deals one."
+INTERRUPTED = "The environment was interrupted in the middle of a step: reset() deals a new game."
 
 
 class Seats:
@@ -27,8 +31,13 @@ class Seats:
 
     `step(actions)` plays the learner's actions and everything up to its next decision. A game that ends is dealt anew
     at once: `observation` and `mask` then are those of the new game, and what the old one came to is in `final_*`
-    where `done` is true. All arrays are overwritten by the next step. With `whole_table` the learner is shown the whole
-    table (`Batch.state`), which begins with its observation: for critics that know more than the player.
+    where `done` is true. All arrays are overwritten by the next step; `mask` and `seat` are for reading only. With
+    `whole_table` the learner is shown the whole table (`Batch.state`), which begins with its observation: for critics
+    that know more than the player.
+
+    NO_ACTION is for games that are over, where they are held (`deals_anew=False`). A step that does not come to its
+    end, because an opponent or a reward raised an error or somebody pressed Ctrl-C, leaves games with another player's
+    decision: then only `reset` is possible, and ResetNeeded says so.
     """
 
     def __init__(
@@ -46,9 +55,10 @@ class Seats:
         first: int = 0,
         whole_table: bool = False,
     ) -> None:
-        if seat != RANDOM_SEAT and (not isinstance(seat, int | np.integer) or not 0 <= seat < ruleset.players):
+        if seat != RANDOM_SEAT and not (is_whole(seat) and 0 <= int(seat) < ruleset.players):
             raise ValueError(f"seat {seat!r} does not exist; use 0 to {ruleset.players - 1}, or {RANDOM_SEAT!r}")
         self.ruleset = ruleset
+        self.in_step = False  # a step or reset has begun and not come to its end
         self.opponents = find_opponents(opponents, ruleset.players)
         self.reward_function = find_reward(reward)
         self.batch = Batch(
@@ -81,24 +91,36 @@ class Seats:
     @property
     def mask(self) -> NDArray[np.bool_]:
         """(games, actions): what the learner may do; all False where the game is over."""
+        self._check_whole()
         return self.batch.mask
 
     def reset(self, seed: int | None = None, where: ArrayLike | None = None) -> None:
         """Deal new games (all, or the next ones where `where` is true) and play up to the learner's decision."""
-        self.batch.reset(seed, where)
-        chosen = np.ones(len(self), np.bool_) if where is None else np.broadcast_to(where, len(self))
+        chosen = np.broadcast_to(np.asarray(True if where is None else where, np.bool_), len(self))
+        if not chosen.all():
+            self._check_whole()
+        interrupted, self.in_step = self.in_step, True
+        try:
+            self.batch.reset(seed, where)
+        except ValueError:  # the seed is none, and nothing has been dealt
+            self.in_step = interrupted
+            raise
         self._take_seats(chosen)
         self._before = copy_games(self.batch.games)
         self._moved = np.arange(len(self))
         self._ask_opponents()
         self.done[:] = False
         self._observe(self.observation)
+        self.in_step = False
 
     def step(self, actions: ArrayLike) -> None:
         """Play the learner's actions and everything up to its next decision; the arrays have the outcome."""
+        self._check_actions(actions)
+        self.in_step = True
         self.begin(actions)
         self._ask_opponents()
         self.finish()
+        self.in_step = False
 
     def begin(self, actions: ArrayLike) -> None:
         """The first part of a step: play the learner's actions."""
@@ -168,12 +190,27 @@ class Seats:
         self._seated[chosen] = from_learner % self.ruleset.players - 1
 
     def _give_rewards(self, rows: NDArray[np.intp]) -> None:
+        if not len(rows):
+            return
         before, after = copy_games(self._before, rows), copy_games(self.batch.games, rows)
         values = self.reward_function(self.ruleset, before, after)
         self.reward[rows] = values[np.arange(len(rows)), self.seat[rows]]
 
     def _observe(self, out: NDArray[Any]) -> None:
         (self.batch.state if self.whole_table else self.batch.observe)(self.seat, out=out)
+
+    def _check_actions(self, actions: ArrayLike) -> None:
+        """Raise an error if a step with these actions cannot be made; nothing has changed then."""
+        self._check_whole()
+        self.batch.check(actions)
+        idle = np.flatnonzero(np.asarray(actions) == NO_ACTION)
+        idle = idle[self.batch.games["player"][idle] != NOBODY]
+        if len(idle):
+            raise IllegalMove(f"game {idle[0]} is not over: the learner must play a legal action, not {NO_ACTION}")
+
+    def _check_whole(self) -> None:
+        if self.in_step:
+            raise ResetNeeded(INTERRUPTED)
 
 
 class BorneoVectorEnv(VectorEnv):
@@ -198,13 +235,14 @@ class BorneoVectorEnv(VectorEnv):
         **fields: Any,
     ) -> None:
         ruleset = Ruleset.given(ruleset, fields)
-        self.num_envs = num_envs
         self.seats = Seats(
             num_envs, ruleset, opponents=opponents, seat=seat, reward=reward, dtype=dtype, threads=threads
         )
+        self.num_envs = len(self.seats)
+        self._dealt = False
         self.single_observation_space, self.single_action_space = seat_spaces(ruleset, dtype)
-        self.observation_space = batch_space(self.single_observation_space, num_envs)
-        self.action_space = batch_space(self.single_action_space, num_envs)
+        self.observation_space = batch_space(self.single_observation_space, self.num_envs)
+        self.action_space = batch_space(self.single_action_space, self.num_envs)
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
@@ -213,11 +251,14 @@ class BorneoVectorEnv(VectorEnv):
             self.seats.reset(where=True)
         else:
             self.seats.reset(seed)
+        self._dealt = True
         return self.seats.observation.copy(), self._infos()
 
     def step(
         self, actions: ArrayLike
     ) -> tuple[NDArray[Any], NDArray[np.float32], NDArray[np.bool_], NDArray[np.bool_], dict[str, Any]]:
+        if not self._dealt:
+            raise ResetNeeded(NO_GAME)
         seats = self.seats
         seats.step(actions)
         infos = self._infos()
@@ -234,6 +275,11 @@ class BorneoVectorEnv(VectorEnv):
     def action_masks(self) -> NDArray[np.bool_]:
         """(games, actions): which actions are legal."""
         return self.seats.mask.copy()
+
+
+def is_whole(number: Any) -> bool:
+    """Whether something is a whole number: True and False are none here, though Python takes them for 1 and 0."""
+    return isinstance(number, int | np.integer) and not isinstance(number, bool)
 
 
 def seat_spaces(ruleset: Ruleset, dtype: str, whole_table: bool = False) -> tuple[spaces.Box, spaces.Discrete]:

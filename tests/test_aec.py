@@ -10,12 +10,14 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from gymnasium.error import ResetNeeded
 from pettingzoo.test import api_test, max_cycles_test, performance_benchmark, render_test, seed_test
 from pettingzoo.utils.conversions import parallel_to_aec, turn_based_aec_to_parallel
 from playing import RULESETS, SEVERAL_RULESETS, fields, pick, play_on, totals
 
 import borneo_env
 from borneo_env import IllegalMove
+from borneo_env.aec import HUSHED
 from borneo_env.engine.observe import split
 from borneo_env.render import Picture
 from borneo_env.rewards import REWARDS
@@ -100,7 +102,10 @@ def test_pettingzoo_can_cut_a_game_short(ruleset):
 
 @pytest.mark.parametrize("ruleset", SEVERAL_RULESETS)
 def test_a_game_is_the_batch_game_of_the_same_seed(ruleset):
-    """Agent, observation, mask and state, decision by decision; forced moves are played on both sides."""
+    """Agent, observation, mask and state, decision by decision; forced moves are played on both sides.
+
+    What those see who do not decide is this, unless that the decision is asked for is a secret: see `test_secrets.py`.
+    """
     env = borneo_env.env(**fields(ruleset))
     env.reset(seed=12)
     seats = range(ruleset.players)
@@ -112,7 +117,8 @@ def test_a_game_is_the_batch_game_of_the_same_seed(ruleset):
             seen = env.observe(env.agent_selection)
             assert (seen["observation"] == batch.observe()[0]).all()
             assert (seen["action_mask"] == batch.mask[0]).all()
-            assert all((env.observe(f"player_{seat}")["observation"] == batch.observe(seat)[0]).all() for seat in seats)
+            if batch.phase[0] not in HUSHED:
+                assert all((env.observe(f"player_{i}")["observation"] == batch.observe(i)[0]).all() for i in seats)
             assert (env.state() == batch.state()[0]).all() and env.table == batch.games[0]
             batch.step([pick(batch.mask[0])])
             env.step(pick(seen["action_mask"]))
@@ -168,6 +174,17 @@ def test_what_is_returned_can_be_kept_and_written_to():
     play_on(env, 5)
     assert str(kept) == str(before)
     assert all((kept[i][key] == before[i][key]).all() for i in range(2) for key in before[i])
+
+
+def test_the_table_is_a_copy():
+    env = borneo_env.env()
+    env.reset(seed=1)
+    table, before = env.table, env.table.tobytes()
+    table["ladder"][:] = 0
+    table["phase"] = 7
+    assert env.table.tobytes() == before
+    env.step(1)
+    assert env.table.tobytes() != before
 
 
 @pytest.mark.parametrize("dtype", ["int8", "float32"])
@@ -285,6 +302,53 @@ def test_a_state_can_be_restored_elsewhere():
     assert play_on(env, 60, seed=9) == play_on(other, 60, seed=9)
 
 
+@pytest.mark.parametrize(
+    ("there", "reason"),
+    [
+        ({"edition": "card"}, "this state is of another ruleset"),
+        ({"players": 3}, "this state is of another ruleset"),
+        ({"blackbeard": True}, "this state is of another ruleset"),
+        ({"skip_forced": False}, "this state is of another skip_forced"),
+    ],
+)
+def test_a_state_of_another_game_is_refused(there, reason):
+    other = borneo_env.env(**there)
+    other.reset(seed=5)
+    refuse_state(other.get_state(), reason)
+
+
+def lacking(state, name):
+    return {key: value for key, value in state.items() if key != name}
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        lambda state: None,
+        lambda state: {},
+        lambda state: list(state),
+        lambda state: lacking(state, "infos"),
+        lambda state: state | {"agent": "player_0"},
+        lambda state: state | {"_batch": state["_batch"].games},
+    ],
+    ids=["None", "empty", "list", "incomplete", "more", "records"],
+)
+def test_what_is_no_state_is_refused(spoil):
+    env = borneo_env.env()
+    env.reset(seed=5)
+    refuse_state(spoil(env.get_state()), r"give one that get_state\(\) gave")
+
+
+def refuse_state(state, reason):
+    env, expected = borneo_env.env(), borneo_env.env()
+    for one in (env, expected):
+        one.reset(seed=6)
+        play_on(one, 30)
+    with pytest.raises(ValueError, match=reason):
+        env.set_state(state)
+    assert play_on(env, 60, seed=9) == play_on(expected, 60, seed=9)
+
+
 # ---------------------------------------------------------------- mistakes
 
 
@@ -313,10 +377,11 @@ def test_the_raw_environment_refuses_an_illegal_move_and_stays_as_it_was():
     play_on(env, 30)
     before = (env.state().tobytes(), env.agent_selection, dict(env.rewards), dict(env._cumulative_rewards))
     legal = np.flatnonzero(env.last()[0]["action_mask"])
-    for action in (next(a for a in range(370) if a not in legal), 370, -1, 2**40):
+    for action in (next(a for a in range(370) if a not in legal), 370, -1, 2**70, np.uint64(2**64 - 1)):
         with pytest.raises(IllegalMove, match=r"player .* phase .*is not legal; legal are: "):
             env.step(action)
-    for action in (float(legal[0]), None, "place red", np.array([int(legal[0])])):
+    one = int(legal[0])
+    for action in (float(one), np.float64(one), None, "place red", np.array([one]), np.array(one), True, np.True_):
         with pytest.raises(TypeError, match="whole number"):
             env.step(action)
     assert (env.state().tobytes(), env.agent_selection, env.rewards, env._cumulative_rewards) == before
@@ -332,7 +397,11 @@ def test_a_refused_move_is_not_told():
     assert env.render() == shown
 
 
-@pytest.mark.parametrize("action", [1.0, 370, -1, "place red", None])
+@pytest.mark.parametrize(
+    "action",
+    [1.0, np.float64(1), 370, -1, np.int64(-1), 2**70, "place red", None, True, np.True_, np.array(1), np.array([1])],
+    ids=repr,
+)
 def test_an_action_outside_the_space_is_refused(action):
     env = borneo_env.env()
     env.reset(seed=1)
@@ -354,10 +423,98 @@ def test_an_action_after_the_end_is_refused(caplog):
     assert "after" in caplog.text and not env.agents
 
 
-@pytest.mark.parametrize("call", [lambda env: env.step(1), lambda env: env.observe("player_0")])
-def test_a_call_before_reset_is_refused(call):
-    with pytest.raises(AssertionError, match="reset"):
-        call(borneo_env.env())
+def test_the_raw_environment_refuses_an_action_after_the_end():
+    env = borneo_env.raw_env(tables="tiny")
+    env.reset(seed=4)
+    play_on(env)
+    while env.agents:
+        env.step(None)
+    for action in (1, None):
+        with pytest.raises(IllegalMove, match=r"over: reset\(\) deals the next one"):
+            env.step(action)
+
+
+both = pytest.mark.parametrize("make", [borneo_env.env, borneo_env.raw_env])
+CALLS = {
+    "step": lambda env: env.step(1),
+    "observe": lambda env: env.observe("player_0"),
+    "state": lambda env: env.state(),
+    "table": lambda env: env.table,
+    "render": lambda env: env.render(),
+    "agent_iter": lambda env: env.agent_iter(),
+    "get_state": lambda env: env.get_state(),
+}
+every_call = pytest.mark.parametrize("name", CALLS)
+
+
+@both
+@every_call
+def test_a_call_before_reset_is_refused(make, name):
+    with pytest.raises(AssertionError, match=rf"reset\(\) needs to be called before {name}"):
+        CALLS[name](make(render_mode="ansi"))
+
+
+@both
+@pytest.mark.parametrize("name", ["agent_selection", "rewards", "terminations", "truncations", "infos", "last"])
+def test_there_is_nothing_to_read_before_reset(make, name):
+    with pytest.raises(AttributeError, match="cannot be accessed before reset"):
+        env = make()
+        getattr(env, name)()
+
+
+def interrupted(make=borneo_env.env, **arguments):
+    """An environment in which Ctrl-C was pressed in the middle of a step."""
+    env = make(render_mode="ansi", **arguments)
+    env.reset(seed=1)
+    play_on(env, 20)
+
+    def interrupt():
+        raise KeyboardInterrupt
+
+    env._ask = interrupt
+    with pytest.raises(KeyboardInterrupt):
+        env.step(pick(env.last()[0]["action_mask"]))
+    del env._ask
+    return env
+
+
+@both
+@every_call
+def test_a_step_that_was_interrupted_is_not_gone_on_with(make, name):
+    env = interrupted(make)
+    for one in (env, copy.deepcopy(env)):
+        with pytest.raises(ResetNeeded, match=r"interrupted in the middle of a step: reset\(\)"):
+            CALLS[name](one)
+    assert "interrupted" in env._repr_svg_()
+
+
+def test_a_reset_is_enough_after_an_interrupt():
+    env, expected = interrupted(), borneo_env.env()
+    with pytest.raises(ValueError, match="a seed is a whole number"):
+        env.reset(seed=-1)
+    with pytest.raises(ResetNeeded):
+        env.step(1)
+    for one in (env, expected):
+        one.reset(seed=2)
+    assert play_on(env, 60) == play_on(expected, 60)
+
+
+def test_a_state_from_before_is_enough_after_an_interrupt():
+    expected = borneo_env.env()
+    expected.reset(seed=2)
+    play_on(expected, 30)
+    env = interrupted()
+    env.set_state(expected.get_state())
+    assert play_on(env, 60) == play_on(expected, 60)
+
+
+def test_a_seed_that_is_refused_leaves_the_game_as_it_was():
+    env, expected = borneo_env.env(), borneo_env.env()
+    for one in (env, expected):
+        one.reset(seed=2)
+    with pytest.raises(ValueError, match="a seed is a whole number"):
+        env.reset(seed=-1)
+    assert play_on(env, 60) == play_on(expected, 60)
 
 
 @pytest.mark.parametrize("make", [borneo_env.env, borneo_env.raw_env])
@@ -370,6 +527,10 @@ def test_a_call_before_reset_is_refused(call):
         ({"reward": "glory"}, "no reward 'glory'; use one of win, place"),
         ({"dtype": "float64"}, "use one of int8, float32"),
         ({"render_mode": "hologram"}, "use one of ansi, rgb_array, human"),
+        ({"viewer": 4}, "viewer 4 does not exist; use 0 to 3, -1 for a spectator"),
+        ({"viewer": -2}, "viewer -2 does not exist"),
+        ({"viewer": True}, "viewer True does not exist"),
+        ({"viewer": 1.0}, "viewer 1.0 does not exist"),
     ],
 )
 def test_wrong_arguments_get_a_clear_error(make, arguments, reason):

@@ -4,12 +4,13 @@ from functools import cache
 
 import numpy as np
 import pytest
+from gymnasium.error import ResetNeeded
 from playing import SEVERAL_RULESETS, pick, play_seat_on, recorded, totals, totals_of
 
 import borneo_env
 from borneo_env.engine.observe import split
 from borneo_env.record import record_games, replay
-from borneo_env.rewards import AT_THE_END, REWARDS, UnknownReward, find_reward
+from borneo_env.rewards import AT_THE_END, REWARDS, UnknownReward, WrongReward, find_reward
 
 AT_THE_END_BY_NAME = [name for name, reward in REWARDS.items() if reward in AT_THE_END]
 
@@ -107,3 +108,98 @@ def test_a_reward_of_ones_own_gets_each_step_once():
 def test_an_unknown_reward_is_refused():
     with pytest.raises(UnknownReward, match="no reward 'glory'; use one of win, place, score, score-delta, contracts"):
         find_reward("glory")
+    with pytest.raises(UnknownReward, match="no reward"):
+        find_reward(["win"])
+
+
+# ---------------------------------------------------------------- rewards of one's own that are wrong
+
+
+def too_many(ruleset, before, after):
+    return np.zeros((len(after), 5))
+
+
+def one_each(ruleset, before, after):
+    return np.zeros(len(after))
+
+
+def unknown(ruleset, before, after):
+    return np.full((len(after), ruleset.players), np.nan)
+
+
+def in_words(ruleset, before, after):
+    return "much"
+
+
+def nothing(ruleset, before, after):
+    return None
+
+
+def fails(ruleset, before, after):
+    raise ZeroDivisionError("nothing to divide by")
+
+
+@pytest.mark.parametrize("make", [borneo_env.env, borneo_env.raw_env, borneo_env.BorneoEnv, borneo_env.BorneoVectorEnv])
+@pytest.mark.parametrize(
+    ("reward", "error", "reason"),
+    [
+        (too_many, WrongReward, r"the reward too_many returned an array of \(1, 5\); \(games, players\) are \(1, 3\)"),
+        (one_each, WrongReward, r"the reward one_each returned an array of \(1,\)"),
+        (unknown, WrongReward, r"the reward unknown returned numbers that are not finite: nan"),
+        (in_words, WrongReward, r"the reward in_words returned 'much'; it must be an array of numbers"),
+        (nothing, WrongReward, r"the reward nothing returned"),
+        (fails, ZeroDivisionError, "nothing to divide by"),
+    ],
+)
+def test_a_wrong_reward_of_ones_own_is_named_and_ends_the_game(make, reward, error, reason):
+    env = make(players=3, reward=reward)
+    step = (lambda: env.step([1])) if make is borneo_env.BorneoVectorEnv else (lambda: env.step(1))
+    env.reset(seed=1)
+    for _ in range(2):
+        with pytest.raises(error, match=reason):
+            step()
+        with pytest.raises(ResetNeeded, match="interrupted in the middle of a step"):
+            step()
+        env.reset()
+
+
+def test_a_reward_of_ones_own_may_return_lists_of_whole_numbers():
+    env = borneo_env.env(players=3, reward=lambda ruleset, before, after: [[1, 2, 3]] * len(after))
+    env.reset(seed=1)
+    env.step(1)
+    assert list(env.rewards.values()) == [1.0, 2.0, 3.0]
+
+
+def scribbling(ruleset, before, after):
+    for games in (before, after):
+        games.view(np.uint8)[:] = 77
+    return np.zeros((len(after), ruleset.players))
+
+
+def test_a_reward_of_ones_own_cannot_harm_the_games():
+    games = []
+    for reward in (scribbling, placed):
+        env = borneo_env.env(players=3, reward=reward)
+        seats = borneo_env.Seats(2, env.ruleset, reward=reward, seed=1)
+        env.reset(seed=1)
+        for _ in range(80):
+            env.step(pick(env.last()[0]["action_mask"]))
+            seats.step([pick(mask) for mask in seats.mask])
+        seen = [env.observe(agent)["observation"].tobytes() for agent in env.agents]
+        games.append((env.table.tobytes(), seen, seats.batch.games.tobytes()))
+    assert games[0] == games[1]
+
+
+def test_a_reward_of_ones_own_is_asked_about_games_only():
+    """A step in which all games end has nothing left to reward."""
+
+    def counting(ruleset, before, after):
+        assert len(after)
+        return np.zeros((len(after), ruleset.players))
+
+    seats = borneo_env.Seats(1, borneo_env.Ruleset(players=3, tables="tiny"), reward=counting, seed=1)
+    ends = 0
+    for _ in range(60):
+        seats.step([pick(mask) for mask in seats.mask])
+        ends += seats.done[0]
+    assert ends

@@ -7,6 +7,7 @@ import gymnasium
 import numpy as np
 import pytest
 import stable_baselines3.common.env_checker
+from gymnasium.error import ResetNeeded
 from gymnasium.utils.env_checker import check_env
 from playing import RULESETS, SEVERAL_RULESETS, Picker, fields, pick, play_seat_on, totals
 from sb3_contrib import MaskablePPO
@@ -86,8 +87,9 @@ def test_one_seat_against_opponents():
             break
     assert terminated and total in (0, 1 / 3, 1 / 2, 1) and (info["places"][2] == 1) == (total > 0)
     assert info["phase"] == "over" and not info["action_mask"].any()
-    with pytest.raises(IllegalMove, match="over"):
-        env.step(0)
+    for action in (0, borneo_env.NO_ACTION):
+        with pytest.raises(ResetNeeded, match=r"over: reset\(\) deals the next one"):
+            env.step(action)
 
 
 @pytest.mark.parametrize("ruleset", SEVERAL_RULESETS)
@@ -227,6 +229,9 @@ def test_an_observation_is_explained():
         ({"seat": 7}, ValueError, "seat 7 does not exist; use 0 to 3, or 'random'"),
         ({"seat": 3, "players": 3}, ValueError, "seat 3 does not exist; use 0 to 2, or 'random'"),
         ({"seat": -1}, ValueError, "seat -1 does not exist"),
+        ({"seat": True}, ValueError, "seat True does not exist"),
+        ({"seat": 1.0}, ValueError, "seat 1.0 does not exist"),
+        ({"seat": "first"}, ValueError, "seat 'first' does not exist"),
         ({"opponents": "genius"}, UnknownAgent, "no agent 'genius'; known are: .*random"),
         ({"opponents": ["random"]}, UnknownAgent, "1 opponents given; a game of 4 has 3"),
         ({"opponents": 5}, UnknownAgent, "a name or has a method act"),
@@ -244,7 +249,10 @@ def test_a_wrong_action_is_refused_and_changes_nothing():
     for action in (int(np.flatnonzero(~mask)[0]), len(mask), -2):
         with pytest.raises(IllegalMove, match=r"player .* phase place: .* is not legal; legal are: place red"):
             env.step(action)
-    for action in (1.0, "place red", None):
+    for action in (borneo_env.NO_ACTION, np.int64(-1), 2**70, np.uint64(2**64 - 1)):
+        with pytest.raises(IllegalMove, match="legal"):
+            env.step(action)
+    for action in (1.0, "place red", None, True, np.True_, np.float32(1), np.array(1), np.array([1])):
         with pytest.raises(TypeError, match="an action is a whole number"):
             env.step(action)
     assert (env.action_masks() == mask).all()
@@ -252,6 +260,49 @@ def test_a_wrong_action_is_refused_and_changes_nothing():
     expected.reset(seed=1)
     assert play_seat_on(env, 30) == play_seat_on(expected, 30)
     assert env.observation_space.contains(seen)
+
+
+CALLS = [lambda env: env.step(1), lambda env: env.action_masks(), lambda env: env.render()]
+every_call = pytest.mark.parametrize("call", CALLS, ids=["step", "action_masks", "render"])
+
+
+@every_call
+def test_a_call_before_reset_is_refused(call):
+    with pytest.raises(ResetNeeded, match=r"No game yet: reset\(\) deals one"):
+        call(borneo_env.BorneoEnv(render_mode="ansi"))
+
+
+class Breaking(Picker):
+    """An agent that breaks off at its tenth decision, once."""
+
+    def __init__(self, error):
+        super().__init__()
+        self.error = error
+
+    def act(self, views):
+        answer = super().act(views)
+        if len(self.views) == 10:
+            raise self.error
+        return answer
+
+
+@every_call
+@pytest.mark.parametrize("error", [KeyboardInterrupt(), RuntimeError("thinking failed")], ids=["Ctrl-C", "error"])
+def test_a_step_that_was_interrupted_is_not_gone_on_with(call, error):
+    """The opponent was about to decide: its mask and its view are nothing for the learner."""
+    env = borneo_env.BorneoEnv(players=3, render_mode="ansi", opponents=Breaking(error), seat=0)
+    env.reset(seed=1)
+    with pytest.raises(type(error)) as raised:
+        play_seat_on(env)
+    if isinstance(error, Exception):
+        assert raised.value.__notes__[0].startswith("agent 1 of 2 (Breaking) raised this")
+    for one in (env, copy.deepcopy(env)):
+        with pytest.raises(ResetNeeded, match=r"interrupted in the middle of a step: reset\(\)"):
+            call(one)
+    assert "interrupted" in env._repr_svg_()
+    expected = borneo_env.BorneoEnv(players=3, opponents=Picker(), seat=0)
+    assert (env.reset(seed=2)[0] == expected.reset(seed=2)[0]).all()
+    assert play_seat_on(env, 20) == play_seat_on(expected, 20)
 
 
 # ---------------------------------------------------------------- pictures

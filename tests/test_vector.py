@@ -6,11 +6,12 @@ import pickle
 import gymnasium
 import numpy as np
 import pytest
+from gymnasium.error import ResetNeeded
 from playing import SEVERAL_RULESETS, Picker, fields, pick, totals
 
 import borneo_env
 from borneo_env import BorneoEnv, BorneoVectorEnv, IllegalMove, Ruleset, Seats
-from borneo_env.agent import UnknownAgent
+from borneo_env.agent import UnknownAgent, WrongAnswer
 from borneo_env.engine.observe import split
 from borneo_env.rewards import REWARDS
 
@@ -255,7 +256,12 @@ def test_a_copy_in_mid_game_plays_on_identically(clone):
         ({"seat": 7}, ValueError, "seat 7 does not exist; use 0 to 3, or 'random'"),
         ({"opponents": "genius"}, UnknownAgent, "no agent 'genius'; known are: .*random"),
         ({"opponents": ["random"] * 4}, UnknownAgent, "4 opponents given; a game of 4 has 3"),
+        ({"seat": -1}, ValueError, "seat -1 does not exist"),
+        ({"seat": True}, ValueError, "seat True does not exist"),
+        ({"seat": 1.0}, ValueError, "seat 1.0 does not exist"),
         ({"num_envs": 0}, ValueError, "at least 1 game, not 0"),
+        ({"num_envs": -3}, ValueError, "at least 1 game, not -3"),
+        ({"num_envs": 2.0}, ValueError, "at least 1 game, not 2.0"),
         ({"threads": 0}, ValueError, "threads is a number from 1"),
     ],
 )
@@ -279,3 +285,128 @@ def test_wrong_actions_are_refused_and_change_nothing():
     expected.reset(seed=1)
     assert (envs.action_masks() == expected.action_masks()).all()
     assert (envs.step(legal)[0] == expected.step(legal)[0]).all()
+
+
+def test_as_many_games_as_a_number_of_numpy():
+    envs = BorneoVectorEnv(np.int64(3), players=3, seat=np.int8(1))
+    observation, infos = envs.reset(seed=1)
+    assert type(envs.num_envs) is int and observation in envs.observation_space and set(infos["seat"]) == {1}
+
+
+def test_a_learner_cannot_leave_its_decision_out():
+    """NO_ACTION is for games that are over; in any other the learner would see the same decision for ever."""
+    seats = Seats(3, Ruleset(players=3), seed=1)
+    actions = picks(seats.mask)
+    for left_out in (np.array([*actions[:2], -1]), [*actions[:2].tolist(), -1]):
+        before = seats.batch.games.tobytes()
+        with pytest.raises(IllegalMove, match="game 2 is not over: the learner must play a legal action"):
+            seats.step(left_out)
+        assert seats.batch.games.tobytes() == before
+    envs = BorneoVectorEnv(1, players=3)
+    envs.reset(seed=1)
+    with pytest.raises(IllegalMove, match="game 0 is not over"):
+        envs.step([borneo_env.NO_ACTION])
+    for actions in ([True], np.array([1.0]), ["place red"], [2**70]):
+        with pytest.raises(TypeError, match="actions are whole numbers"):
+            envs.step(actions)
+    with pytest.raises(IllegalMove, match="is not legal"):
+        envs.step(np.array([2**64 - 1], np.uint64))
+
+
+def test_a_step_before_reset_is_refused():
+    with pytest.raises(ResetNeeded, match="No game yet"):
+        BorneoVectorEnv(1).step([1])
+
+
+class Answering:
+    """An agent that answers as a function of the mask says, but for its first decisions."""
+
+    def __init__(self, answer, first=3):
+        self.answer = answer
+        self.left = first
+
+    def act(self, views):
+        self.left -= 1
+        return np.array([pick(mask) for mask in views.mask]) if self.left >= 0 else self.answer(views.mask)
+
+
+@pytest.mark.parametrize(
+    ("answer", "reason"),
+    [
+        (lambda mask: np.full(len(mask), -1), r"in game \d, which is not legal; legal are: "),
+        (lambda mask: np.full(len(mask), mask.shape[1]), r"in game \d, which is not legal; legal are: "),
+        (lambda mask: mask.argmin(1), r"in game \d, which is not legal; legal are: "),
+        (lambda mask: np.full(len(mask), 2**64 - 1, np.uint64), r"in game \d, which is not legal; legal are: "),
+        (lambda mask: mask.argmax(1).astype(float), r"float64 of shape \(\d,\) for \d games"),
+        (lambda mask: mask.any(1), r"bool of shape"),
+        (lambda mask: mask, r"bool of shape \(\d, 370\)"),
+        (lambda mask: int(mask[0].argmax()), r"int64 of shape \(\) for \d games"),
+        (lambda mask: [*mask.argmax(1), 0], r"int64 of shape \(\d,\) for \d games"),
+        (lambda mask: [[1], [1, 2]], r"which is no array"),
+        (lambda mask: None, r"object of shape \(\)"),
+    ],
+    ids=["-1", "370", "illegal", "large", "float", "bool", "mask", "number", "too many", "ragged", "None"],
+)
+def test_a_wrong_answer_is_blamed_on_the_opponent(answer, reason):
+    seats = Seats(4, Ruleset(players=3), opponents=["random", Answering(answer)], seat=0, seed=1)
+    with pytest.raises(WrongAnswer, match=r"^agent 2 of 2 \(Answering\) answered .*" + reason):
+        for _ in range(20):
+            seats.step(picks(seats.mask))
+    with pytest.raises(ResetNeeded, match="interrupted"):
+        seats.step(np.zeros(4, int))
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.int16, np.uint64])
+def test_opponents_answer_with_any_whole_numbers(dtype):
+    others = Answering(lambda mask: mask.argmax(1).astype(dtype), first=0)
+    seats = Seats(4, Ruleset(players=3), opponents=others, seat=0, seed=1)
+    assert (seats.batch.player == 0).all()
+
+
+def test_only_a_reset_of_all_games_is_enough_after_an_interrupt():
+    seats = Seats(4, Ruleset(players=3), opponents=Answering(lambda mask: 1 / 0), seat=0, seed=1)
+    with pytest.raises(ZeroDivisionError):
+        for _ in range(20):
+            seats.step(picks(seats.mask))
+    seats.opponents = [Picker(), Picker()]
+    for refused in (lambda: seats.mask, lambda: seats.step([0] * 4), lambda: seats.reset(where=[True, False] * 2)):
+        with pytest.raises(ResetNeeded, match="interrupted in the middle of a step"):
+            refused()
+    with pytest.raises(ValueError, match="a seed is a whole number"):
+        seats.reset(seed=-1)
+    with pytest.raises(ResetNeeded):
+        seats.step([0] * 4)
+    seats.reset(seed=2)
+    expected = Seats(4, Ruleset(players=3), opponents=Picker(), seat=0, seed=2)
+    for _ in range(10):
+        assert (seats.observation == expected.observation).all()
+        seats.step(picks(seats.mask))
+        expected.step(picks(expected.mask))
+
+
+def test_a_reset_that_is_refused_leaves_the_games_as_they_were():
+    seats, expected = Seats(2, Ruleset(players=3), seed=1), Seats(2, Ruleset(players=3), seed=1)
+    with pytest.raises(ValueError, match="a seed is a whole number"):
+        seats.reset(seed=-1)
+    with pytest.raises(ValueError, match="broadcast"):
+        seats.reset(where=[True, False, True])
+    seats.step(picks(seats.mask))
+    expected.step(picks(expected.mask))
+    assert (seats.observation == expected.observation).all()
+
+
+def test_writing_into_the_arrays_harms_no_game():
+    """Those that may be written into; the mask cannot be."""
+    arrays = ("observation", "final_observation", "reward", "done", "final_scores", "final_places", "final_seat")
+    seats, expected = (Seats(4, Ruleset(players=3, tables="tiny"), seed=1) for _ in range(2))
+    for _ in range(60):
+        for name in arrays:
+            getattr(seats, name)[:] = 1
+        with pytest.raises(ValueError, match="read-only"):
+            seats.mask[:] = True
+        actions = picks(seats.mask)
+        seats.step(actions)
+        expected.step(actions)
+        assert seats.batch.games.tobytes() == expected.batch.games.tobytes()
+        assert (seats.observation == expected.observation).all() and (seats.reward == expected.reward).all()
+        assert (seats.done == expected.done).all()
