@@ -15,7 +15,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from borneo_env.aec import env, raw_env
-from borneo_env.engine.batch import Batch, available_cores
+from borneo_env.engine.batch import Batch
+from borneo_env.engine.threads import available_cores
 from borneo_env.ruleset import Ruleset
 from borneo_env.vector import BorneoVectorEnv
 

@@ -7,7 +7,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from borneo_env.cards import Tables, load_tables
+from borneo_env.cards import Tables, check_tables, load_tables
 from borneo_env.files import in_short
 
 EDITIONS = ("board", "card")
@@ -53,7 +53,9 @@ class Ruleset:
             raise RulesetError("Blackbeard's secret is a variant of the board edition (R9.2); use edition='board'")
         if not isinstance(self.tables, Tables | str | Path | None):
             raise RulesetError(f"tables are the path of a TOML file, or loaded Tables, not {in_short(self.tables)}")
-        if not isinstance(self.tables, Tables):
+        if isinstance(self.tables, Tables):
+            check_tables(self.tables)
+        else:
             source: str | Path = self.edition if self.tables is None else self.tables
             object.__setattr__(self, "tables", load_tables(source))
 
@@ -79,6 +81,10 @@ class Ruleset:
     def _hash(self) -> int:
         """Computed once: the card tables are long, and rulesets are looked up often."""
         return hash((self.edition, self.players, self.traders, self.blackbeard, self.tables))
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Without the hash: texts have another one in every process."""
+        return {name: value for name, value in self.__dict__.items() if name != "_hash"}
 
     @property
     def name(self) -> str:

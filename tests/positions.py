@@ -137,7 +137,7 @@ def position(
     for name, counted in recount(g, batch.ruleset).items():
         g[name] = counted
     batch.games[0] = g
-    batch.refresh()
+    batch.refresh(check=False)  # much of a position is left out
     return Position(batch)
 
 

@@ -10,7 +10,7 @@ def test_a_full_position_is_a_game_that_can_be():
     game = position(
         players=3,
         ladders={"red": [0, 1, 2], "yellow": [2, 0, 1], "blue": [1, 2, 0]},
-        hands={0: [card("red")], 1: ["ggg/b", "any cargo"]},
+        hands={0: [card("red")], 1: ["ggg/b", "any cargo"], 2: ["any cargo"]},
         warehouses={0: ["pepper double", "joker"], 2: ["cloves port", "Banda", "nutmeg single"]},
         ports={1: ["Makassar", "bbb/y", "rrr/g"]},
         discards=["yyy/r"],

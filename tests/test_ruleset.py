@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import copy
 import dataclasses
+import os
+import pickle
+import subprocess
+import sys
 
 import numpy as np
 import pytest
 
-from borneo_env.cards import Tables, load_tables
+from borneo_env.cards import TableError, Tables, load_tables
 from borneo_env.engine.batch import Batch
 from borneo_env.ruleset import Ruleset, RulesetError, every_ruleset
 
@@ -136,3 +141,82 @@ def test_tables_are_loaded_when_the_ruleset_is_made():
     assert isinstance(Ruleset(tables="tiny").tables, Tables)
     with pytest.raises(ValueError, match=r"nowhere\.toml: cannot be read"):
         Ruleset(tables="nowhere.toml")  # type: ignore[arg-type]
+
+
+# ---------------------------------------------------------------- tables made by hand
+
+
+def by_hand(**changes):
+    """The cards of the board edition with some lists replaced."""
+    return dataclasses.replace(load_tables("board"), **changes)
+
+
+def first_changed(list_name, **fields):
+    """The cards of the board edition with fields of the first card of a list replaced."""
+    first, *others = getattr(load_tables("board"), list_name)
+    return by_hand(**{list_name: (dataclasses.replace(first, **fields), *others)})
+
+
+BOARD = load_tables("board")
+
+
+@pytest.mark.parametrize(
+    ("tables", "reason"),
+    [
+        (by_hand(cargo=BOARD.cargo[:3]), "cargo: has 3 rows"),
+        (by_hand(cargo=BOARD.cargo * 2), "cargo: has 120 rows"),
+        (by_hand(cargo=list(BOARD.cargo)), "cargo: is not a tuple of Cargo"),
+        (by_hand(cargo=None), "cargo: is not a tuple of Cargo"),
+        (by_hand(cargo=BOARD.ports), "cargo: is not a tuple of Cargo"),
+        (by_hand(ports=()), "ports: 0 are in play"),
+        (by_hand(ports=BOARD.ports * 8), "are in play"),
+        (by_hand(ports=(1, 2, 3)), "ports: is not a tuple of Port"),
+        (by_hand(contracts=()), "contracts: need a row for each of each-1"),
+        (by_hand(contracts=BOARD.contracts[::-1]), "contracts: need a row for each of each-1"),
+        (by_hand(contracts=BOARD.contracts[:1] * 5), "each-1 has a row already"),
+        (first_changed("cargo", flags=("red", "red", "red", "pink")), "cargo row 0: flags"),
+        (first_changed("cargo", flags=["red"] * 4), "cargo row 0: flags"),
+        (first_changed("cargo", flags=("red",) * 5), "cargo row 0: flags"),
+        (first_changed("cargo", spice="chest"), "cargo row 0: spice"),
+        (first_changed("cargo", count=3), "cargo row 0: count"),
+        (first_changed("cargo", count=True), "cargo row 0: count"),
+        (first_changed("ports", limit=0), "ports row 0: limit"),
+        (first_changed("ports", limit=100_000), "ports row 0: limit"),
+        (first_changed("ports", monopoly=2.5), "ports row 0: monopoly"),
+        (first_changed("ports", mark="6"), "ports row 0: mark"),
+        (first_changed("contracts", supply=101), "contracts row 0: supply"),
+        (first_changed("contracts", points=-1), "contracts row 0: points"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_tables_made_by_hand_are_checked_as_files_are(tables, reason):
+    with pytest.raises(TableError, match=f"^tables: .*{reason}"):
+        Ruleset(tables=tables)
+
+
+def test_tables_made_by_hand_can_be_played_with():
+    tables = first_changed("ports", limit=9, name="Home")
+    assert Ruleset(tables=tables).tables is tables
+    assert Batch(2, tables=tables).play_random(50) == 100
+
+
+# ---------------------------------------------------------------- in other processes
+
+
+def test_an_unpickled_ruleset_is_found_in_another_process():
+    """Texts have other hashes there."""
+    ruleset = Ruleset(players=3)
+    hash(ruleset)
+    code = (
+        "import pickle, sys; from borneo_env import Ruleset; "
+        "sys.exit(pickle.load(sys.stdin.buffer) not in {Ruleset(players=3)})"
+    )
+    environment = os.environ | {"PYTHONHASHSEED": "1"}
+    child = subprocess.run([sys.executable, "-c", code], input=pickle.dumps(ruleset), env=environment)
+    assert child.returncode == 0
+
+
+def test_a_pickled_ruleset_takes_no_hash_along():
+    ruleset = Ruleset(players=3)
+    hash(ruleset)
+    assert "_hash" not in vars(pickle.loads(pickle.dumps(ruleset))) and "_hash" not in vars(copy.copy(ruleset))

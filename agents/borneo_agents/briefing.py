@@ -17,12 +17,13 @@ from borneo_agents.room import ROOM
 from borneo_agents.scripted import choose
 from borneo_agents.search import play, play_out
 from borneo_env.agent import Views
-from borneo_env.engine.batch import Batch, in_parallel
+from borneo_env.engine.batch import Batch
 from borneo_env.engine.dice import scramble
 from borneo_env.engine.game import MAX_OPTIONS, legal
 from borneo_env.engine.hidden import resample_game
 from borneo_env.engine.jit import entry, rule
 from borneo_env.engine.state import CHOICES, GAME, OVER, SEATS, THINGS, make_box
+from borneo_env.engine.threads import in_parallel
 
 WORLDS = 2  # imagined games for each decision
 ROUNDS = 2  # how long they are played on

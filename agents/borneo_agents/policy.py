@@ -10,7 +10,6 @@ import hashlib
 from pathlib import Path
 from typing import Any
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
@@ -18,6 +17,7 @@ from borneo_agents.briefing import ADVICE, ADVISED, brief_on
 from borneo_agents.model import Model, ModelError, best_actions, drawn_actions, notes_on_options, odds_of, read_model
 from borneo_agents.weighing import MOST_WORLDS, weigh_options
 from borneo_env.agent import UnknownAgent, Views
+from borneo_env.engine.threads import available_cores
 
 SHIPPED = Path(__file__).parent / "shipped"
 PER_WIN = 200.0  # how much more an action is liked that wins for certain
@@ -67,7 +67,7 @@ class Policy:
             raise ModelError(f"the policy was trained for the {edition} edition, not for {views.ruleset.name}")
         if self.model.judge is None:
             return self.model.logits(views.observe(), views.mask)
-        threads = numba.config.NUMBA_NUM_THREADS
+        threads = available_cores()
         notes = brief_on(views, threads)
         logits = self.model.logits(np.concatenate([views.observe(), notes], 1), views.mask)
         if self.model.card.task != "win":

@@ -15,10 +15,10 @@ from borneo_agents.chances import FACTS
 from borneo_agents.room import ROOM
 from borneo_agents.search import expect
 from borneo_env.agent import Views
-from borneo_env.engine.batch import in_parallel
 from borneo_env.engine.game import MAX_OPTIONS
 from borneo_env.engine.jit import entry, rule
 from borneo_env.engine.state import GAME, SEATS, THINGS, make_box
+from borneo_env.engine.threads import in_parallel
 
 MOST_WORLDS = 64  # imagined games that scratch paper has room for
 AT_ONCE = 4  # imagined games after which those who have fallen behind are given up

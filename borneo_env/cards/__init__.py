@@ -13,6 +13,7 @@ from borneo_env.cards.tables import (
     Port,
     TableError,
     Tables,
+    check_tables,
     load_tables,
     read_tables,
 )
@@ -30,6 +31,7 @@ __all__ = [
     "Port",
     "TableError",
     "Tables",
+    "check_tables",
     "load_tables",
     "read_tables",
 ]

@@ -139,6 +139,20 @@ def read_tables(data: dict[str, Any], where: str) -> Tables:
     return tables
 
 
+def check_tables(tables: Tables) -> None:
+    """Raise TableError unless tables made by hand are such as `read_tables` makes from a file."""
+    data: dict[str, Any] = {}
+    for name, kind in (("cargo", Cargo), ("ports", Port), ("contracts", Contract)):
+        cards = getattr(tables, name)
+        if type(cards) is not tuple or any(type(card) is not kind for card in cards):
+            raise TableError(f"tables: {name}: is not a tuple of {kind.__name__}")
+        data[name] = [dict(vars(card)) for card in cards]
+    for row in data["cargo"]:
+        row["flags"] = list(row["flags"]) if type(row["flags"]) is tuple else None  # as a file has them
+    if read_tables(data, "tables") != tables:
+        raise TableError(f"tables: contracts: need a row for each of {', '.join(CONTRACT_KINDS)}, in this order")
+
+
 def _read_list(data: dict[str, Any], where: str, name: str, read_row: Any) -> list[Any]:
     rows = data.get(name)
     if not isinstance(rows, list):

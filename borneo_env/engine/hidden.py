@@ -16,7 +16,9 @@ from borneo_env.engine.jit import attributes, entry, rule
 from borneo_env.engine.state import (
     CARDS,
     COMMIT,
+    GAME,
     HAND,
+    HAND_ROOM,
     NO_CARD,
     PILE,
     SEATS,
@@ -51,7 +53,8 @@ def fill_secrets(g, seat, unseen):
         if player != seat:
             for slot in range(g.hand_size[player]):
                 card = take_from_pile(g, unseen, n, g.hand_since[player, slot])
-                g.place[card] = HAND + player
+                if card != NO_CARD:  # there always is one in a game that can be
+                    g.place[card] = HAND + player
     lay_pile(g, g.draw, unseen, n)
     n = shuffled_unseen(g, CARDS, THINGS, unseen)
     lay_pile(g, g.port_pile, unseen, n)
@@ -72,13 +75,13 @@ def shuffled_unseen(g, low, high, unseen):
 
 @rule
 def take_from_pile(g, unseen, n, since):
-    """Take the first card of a certain draw pile from the list of unseen cards."""
-    i = 0
-    while unseen[i] == NO_CARD or g.since[unseen[i]] != since:
-        i += 1
-    card = unseen[i]
-    unseen[i] = NO_CARD
-    return card
+    """Take the first card of a certain draw pile from the list of unseen cards; NO_CARD if there is none."""
+    for i in range(n):
+        card = unseen[i]
+        if card != NO_CARD and g.since[card] == since:
+            unseen[i] = NO_CARD
+            return card
+    return NO_CARD
 
 
 @rule
@@ -93,14 +96,70 @@ def lay_pile(g, pile, unseen, n):
 
 
 @rule
-def possible(g):
-    """Whether the game can have come about: someone who just declared an attack holds a card for it (R4.3)."""
+def possible(g, seat):
+    """Whether the game can have come about: someone who just declared an attack holds a card for it (R4.3).
+
+    Where no other deal of the unseen cards would help, this one is taken, so that a search for a better one ends.
+    """
     if g.phase != COMMIT or g.attack_cards > 0:
         return True
     for card in range(CARDS):
-        if g.place[card] == HAND + g.player and (g.fighters >> np.uint64(card)) & ONE == ONE:
+        if g.place[card] == HAND + g.player and is_fighter(g, card):
             return True
+    return not may_attack(g, seat)
+
+
+@rule
+def is_fighter(g, card):
+    return (g.fighters >> np.uint64(card)) & ONE == ONE
+
+
+@rule
+def may_attack(g, seat):
+    """Whether the deciding player can hold a card for an attack, for all that a seat knows."""
+    if not 0 <= g.player < SEATS:
+        return False
+    for card in range(CARDS):
+        if is_fighter(g, card):
+            place = g.place[card]
+            if g.player == seat:
+                if place == HAND + seat:
+                    return True
+            elif place in (PILE, UNSEEN) or (HAND <= place < HAND + SEATS and place != HAND + seat):
+                for slot in range(g.hand_size[g.player]):
+                    if g.hand_since[g.player, slot] == g.since[card]:
+                        return True
     return False
+
+
+@rule
+def can_be_dealt(g, seat, unseen):
+    """Whether the unseen things are as many as the piles and the other hands of a game hold; blanks its secrets."""
+    blank_secrets(g, seat)
+    n = list_unseen(g, 0, CARDS, unseen)
+    left = n
+    for player in range(SEATS):
+        if not 0 <= g.hand_size[player] <= HAND_ROOM:
+            return False
+        if player != seat:
+            for slot in range(g.hand_size[player]):
+                if take_from_pile(g, unseen, n, g.hand_since[player, slot]) == NO_CARD:
+                    return False
+                left -= 1
+    if left != g.draw_left or list_unseen(g, CARDS, THINGS, unseen) != g.ports_left:
+        return False
+    return g.phase != COMMIT or g.attack_cards > 0 or may_attack(g, seat)
+
+
+@rule
+def list_unseen(g, low, high, unseen):
+    """List the unseen things with ids from low to high in their order; returns how many there are."""
+    n = 0
+    for thing in range(low, high):
+        if g.place[thing] == UNSEEN:
+            unseen[n] = thing
+            n += 1
+    return n
 
 
 @entry
@@ -118,7 +177,7 @@ def resample_game(g, seat, stream, unseen):
         g.rng[SHUFFLES] = stream
         fill_secrets(g, seat, unseen)
         stream = g.rng[SHUFFLES]
-        searching = not possible(g)
+        searching = not possible(g, seat)
     for own in range(len(g.rng)):
         g.rng[own] = scramble(stream, np.uint64(1 + own)) | ONE
     return stream
@@ -128,6 +187,15 @@ def resample_game(g, seat, stream, unseen):
 def resample_games(games, seats, seeds, unseen):
     for i in range(len(games)):
         resample_game(games[i], seats[i], scramble(seeds[i], np.uint64(0)) | ONE, unseen)
+
+
+@entry
+def first_impossible(games, seats, unseen):
+    """The first of some games that cannot be resampled, or -1."""
+    for i in range(len(games)):
+        if not can_be_dealt(games[i], seats[i], unseen):
+            return i
+    return -1
 
 
 def redact(games: Any, seat: ArrayLike) -> Any:
@@ -143,22 +211,46 @@ def resample(games: Any, seat: ArrayLike, rng: np.random.Generator) -> Any:
     Works on complete and on redacted games alike. Its random streams are fresh, so nothing that comes later
     (reshuffles, the port pile) follows the original game.
     """
+    if not isinstance(rng, np.random.Generator):
+        raise TypeError(f"resample draws from a generator, np.random.default_rng(seed), not from {rng!r}")
     copies, seats = _prepare(games, seat)
     watching = np.flatnonzero(seats >= 0)
     seen = (copies["place"][watching] == HAND + seats[watching, None]).sum(1)
     if np.any(seen != copies["hand_size"][watching, seats[watching]]):
         raise ValueError("a view that hides the seat's own hand cannot be resampled for it; give its own view")
+    unseen = np.empty(THINGS, np.int8)
+    impossible = first_impossible(attributes(copies), seats, unseen)
+    if impossible >= 0:
+        seen_by = f"seat {seats[impossible]}" if seats[impossible] >= 0 else "a spectator"
+        raise ValueError(f"game {impossible}: no deal of the cards {seen_by} has not seen leads to this position")
     seeds = rng.integers(2**64, size=len(copies), dtype=np.uint64)
-    resample_games(attributes(copies), seats, seeds, np.empty(THINGS, np.int8))
+    resample_games(attributes(copies), seats, seeds, unseen)
     return _like(games, copies)
 
 
+def checked_seats(seats: ArrayLike, players: int, games: int) -> NDArray[np.int64]:
+    """(games,): a seat of so many players, or SPECTATOR, for each game; one that does not exist is a ValueError."""
+    chosen = np.asarray(seats)
+    if chosen.dtype.kind not in "iu" or not _all_between(SPECTATOR, chosen, players - 1):
+        raise ValueError(f"a seat is a number from 0 to {players - 1}, or {SPECTATOR} for a spectator, not {seats!r}")
+    if chosen.shape not in ((games,), (), (1,)):
+        raise ValueError(f"one seat, or one for each of the {games} games is needed, not an array of {chosen.shape}")
+    each = np.empty(games, np.int64)
+    each[:] = chosen
+    return each
+
+
+def _all_between(low: int, numbers: NDArray[Any], high: int) -> bool:
+    if not numbers.size:
+        return True
+    return bool(np.minimum.reduce(numbers, None) >= low and np.maximum.reduce(numbers, None) <= high)
+
+
 def _prepare(games: Any, seat: ArrayLike) -> tuple[NDArray[np.void], NDArray[np.int64]]:
-    copies = copy_games(np.atleast_1d(games))
-    seats = np.asarray(seat)
-    if seats.dtype.kind not in "iu" or seats.min() < SPECTATOR or seats.max() >= SEATS:
-        raise ValueError(f"a seat is a number from 0 to {SEATS - 1}, or {SPECTATOR} for a spectator, not {seat!r}")
-    return copies, np.broadcast_to(seats, copies.shape).astype(np.int64)
+    records = np.atleast_1d(games)
+    if records.dtype != GAME or records.ndim != 1:
+        raise TypeError(f"give a GAME record or a row of them, not {type(games).__name__} of shape {records.shape}")
+    return copy_games(records), checked_seats(seat, SEATS, len(records))
 
 
 def _like(games: Any, copies: NDArray[np.void]) -> Any:

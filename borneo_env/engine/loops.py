@@ -14,6 +14,7 @@ from borneo_env.engine.rules.setup import deal, new_game
 from borneo_env.engine.state import CHOICES, OVER, SEATS
 
 NO_ACTION = -1  # leaves a game as it is
+NUMBERS = np.uint64(2**63 - 1)  # games are numbered up to it, then from 0 again
 SEAT_KEY = np.uint64(0x5EA7)  # keeps the draw of seats apart from the streams of the games
 
 # What the batch knows about each game beside its record: the decision being asked for, and the last result.
@@ -44,7 +45,7 @@ def settle(box, blank, run, games, i, desk):
             note_result(box, games[i], desk)
             if run.hold:
                 return
-            deal_game(box, blank, games, i, run.seed, np.uint64(games[i].number) + run.stride)
+            deal_game(box, blank, games, i, run.seed, (np.uint64(games[i].number) + run.stride) & NUMBERS)
         desk.count = legal(box, games[i], desk.options)
 
 
@@ -105,6 +106,15 @@ def refresh_games(boxes, blank, runs, games, desks, masks):
         desks[i].done = False  # that a held game is over is no news
         masks[i, :] = False
         mark(masks[i], desks[i], True)
+
+
+@entry
+def first_stuck(boxes, games, options):
+    """The first of some games that is not over and has no legal move, or -1; `options` is room to work in."""
+    for i in range(len(games)):
+        if games[i].phase != OVER and legal(boxes[0], games[i], options) == 0:
+            return i
+    return -1
 
 
 @entry

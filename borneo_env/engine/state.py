@@ -71,7 +71,7 @@ TRANSFERS, CONTESTS_STARTED, CONTESTS_WON, CONTESTS_DEFENDED, MONOPOLIES, SHARED
 
 FIELDS = (
     Field("rng", "u8", (2,), 0, 2**64 - 1, "random streams: shuffles, random choices; secret"),
-    Field("number", "i8", (), 0, 2**62, "which game of its seed this is; secret, as it tells the deal"),
+    Field("number", "i8", (), 0, 2**63 - 1, "which game of its seed this is; secret, as it tells the deal"),
     Field("fighters", "u8", (), 0, 2**60 - 1, "contest: bit c is set if card c shows a flag of the contested company"),
     Field("clock", "i2", (), 0, CLOCK_MAX, "counts the arrivals of cards on the table and the shuffles"),
     Field("since", "i2", (THINGS,), 0, CLOCK_MAX, "clock when a thing came to its port or warehouse; for a card in a "
@@ -86,7 +86,7 @@ FIELDS = (
     Field("draw_left", "i1", (), 0, CARDS, "cards in the draw pile"),
     Field("draw_size", "i1", (), 0, CARDS, "cards the draw pile had when it was shuffled"),
     Field("port_pile", "i1", (MAX_PORTS,), -1, THINGS - 1, "port pile, its top port at ports_left - 1; secret"),
-    Field("ports_left", "i1", (), 0, MAX_PORTS, "ports in the port pile"),
+    Field("ports_left", "i1", (), 0, MAX_PORTS - OPEN_PORTS, "ports in the port pile"),
     Field("open", "i1", (OPEN_PORTS,), -1, THINGS - 1, "the open ports; -1 while a port's cards are distributed"),
     Field("laid", "i1", (OPEN_PORTS,), 0, CARDS, "cargo cards at each open port"),
     Field("lowest", "i1", (OPEN_PORTS,), -1, CARDS - 1, "the card played last at each open port, or -1"),

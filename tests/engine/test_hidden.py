@@ -12,7 +12,19 @@ import pytest
 from borneo_env import GAME, SPECTATOR, Batch, Ruleset, every_ruleset, redact, resample
 from borneo_env.cards import COMPANIES
 from borneo_env.engine.check import check_games
-from borneo_env.engine.state import CARDS, CHOICES, COMMIT, HAND, HAND_ROOM, OVER, PILE, SEATS, SHUFFLES, UNSEEN
+from borneo_env.engine.state import (
+    CARDS,
+    CHOICES,
+    COMMIT,
+    DISCARD,
+    HAND,
+    HAND_ROOM,
+    OVER,
+    PILE,
+    SEATS,
+    SHUFFLES,
+    UNSEEN,
+)
 
 SECRET = ("rng", "number", "draw", "port_pile")  # whole fields; `place` is secret in part
 FAR = 5.0  # standard deviations; chance alone goes that far once in millions of tests
@@ -517,3 +529,84 @@ def test_another_seats_view_cannot_be_resampled():
     batch = Batch(3, players=3, seed=1)
     with pytest.raises(ValueError, match="own hand"):
         resample(redact(batch.games, 0), 1, np.random.default_rng(1))
+
+
+# Wrong use
+
+
+def generator():
+    return np.random.default_rng(0)
+
+
+@pytest.mark.parametrize("rng", [None, 0, np.random, random, np.random.RandomState(0), random.Random(0)], ids=repr)
+def test_only_new_generators_are_drawn_from(rng):
+    with pytest.raises(TypeError, match=r"resample draws from a generator, np.random.default_rng\(seed\), not from"):
+        resample(history(Ruleset())[0][:3], 0, rng)
+
+
+@pytest.mark.parametrize("games", [np.zeros(3), np.zeros((2, 2), GAME), 5, None, np.zeros(2, [("place", "i1", 76)])])
+def test_only_records_of_games_are_redacted_and_resampled(games):
+    for look in (redact, lambda games, seat: resample(games, seat, generator())):
+        with pytest.raises(TypeError, match="a GAME record or a row of them"):
+            look(games, 0)
+
+
+@pytest.mark.parametrize("seats", [[0, 1], [[0, 1, 2]], [0, 1, 2, 3]])
+def test_there_is_one_seat_for_each_game(seats):
+    with pytest.raises(ValueError, match="one for each of the 3 games"):
+        redact(history(Ruleset())[0][:3], seats)
+
+
+def unlike_any_pile(game):
+    """A hand holds a card of a pile that no unseen card is of."""
+    game["hand_since"][1, 0] = 77
+
+
+def too_many_in_a_hand(game):
+    game["hand_size"][1] += 1
+    game["hand_since"][1, : game["hand_size"][1]] = 0
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        unlike_any_pile,
+        too_many_in_a_hand,
+        lambda game: game["hand_size"].__setitem__(1, 100),
+        lambda game: game["hand_size"].__setitem__(4, -1),
+        lambda game: game.__setitem__("draw_left", game["draw_left"] + 1),
+        lambda game: game.__setitem__("draw_left", -1),
+        lambda game: game.__setitem__("ports_left", game["ports_left"] - 1),
+        lambda game: game["place"].__setitem__(slice(CARDS), UNSEEN),
+    ],
+)
+@pytest.mark.parametrize("seat", [0, SPECTATOR])
+def test_a_record_that_no_deal_leads_to_cannot_be_resampled(change, seat):
+    """It would be searched for for ever, or beyond the end of the list of unseen cards."""
+    games = history(Ruleset())[0][20:23].copy()
+    change(games[1])
+    for views in (games, redact(games, seat)):
+        with pytest.raises(
+            ValueError, match=r"game 1: no deal of the cards (seat 0|a spectator) has not seen|own hand"
+        ):
+            resample(views, seat, generator())
+
+
+def discarded_only(game):
+    """All cards with a flag of the company lie open in the discard pile."""
+    game["fighters"] = np.uint64(1) << np.uint64(np.flatnonzero(game["place"][:CARDS] == DISCARD)[0])
+
+
+@pytest.mark.parametrize("own", [True, False])
+@pytest.mark.parametrize(
+    "change",
+    [lambda game: game.__setitem__("fighters", 0), discarded_only, lambda game: game.__setitem__("player", -1)],
+    ids=["no such card", "discarded", "nobody"],
+)
+def test_an_attack_that_nobody_can_have_declared_cannot_be_resampled(own, change):
+    _, game = declared_attack()
+    seat = int(game["player"]) if own else (int(game["player"]) + 1) % 4
+    assert resample(game, seat, generator())["phase"] == COMMIT
+    change(game)
+    with pytest.raises(ValueError, match=f"no deal of the cards seat {seat} has not seen"):
+        resample(game, seat, generator())

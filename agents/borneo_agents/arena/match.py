@@ -306,5 +306,5 @@ def lay_out(tournament: Tournament, deals: range, *, skip_forced: bool = True) -
     batch = Batch(len(deals) * tournament.block, rules, finished=hold, skip_forced=skip_forced, threads=1)
     batch.games[:] = dealt.games.repeat(tournament.block)
     batch.games["rng"][:, CHOICES] = tournament.dice(deals) | np.uint64(1)  # as `dice.seed_streams` has it
-    batch.refresh()
+    batch.refresh(check=False)
     return batch

@@ -22,7 +22,8 @@ from borneo_agents.arena.tournament import Tournament, TournamentError, tourname
 from borneo_agents.statistics.results import blocks, results
 from borneo_agents.statistics.sequential import UNDECIDED, SequentialTest, Verdict
 from borneo_env.agent import Agent, find_agent
-from borneo_env.engine.batch import Batch, available_cores
+from borneo_env.engine.batch import Batch
+from borneo_env.engine.threads import available_cores
 from borneo_env.ruleset import Ruleset
 
 TIME_LIMIT = 5.0  # seconds for a decision
