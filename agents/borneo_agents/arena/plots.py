@@ -70,7 +70,9 @@ def ranked(result: ArenaResult) -> list[Profile]:
 
 
 def short(name: str, longest: int = 26) -> str:
-    return name if len(name) <= longest else name[: longest - 1] + "…"
+    """A name as a label: not too long, and no formula, nor hidden from legends."""
+    cut = name if len(name) <= longest else name[: longest - 1] + "…"
+    return ("\u200b" if cut.startswith("_") else "") + cut.replace("$", r"\$")
 
 
 def _rows(figure: Figure, names: Sequence[str], extra: float = 0.8, each: float = 0.36) -> Any:
