@@ -420,13 +420,14 @@ def _say_what_is_kept(result: Any, asked: int, folder: Path | None) -> None:
     if result is None or not result.complete:
         kept = "nothing is finished yet" if result is None else f"{len(result.outcomes):,} games are finished"
         again = f"the same command goes on with {folder}" if folder else "give --out to go on later"
-        err.print(f"Stopped: {kept}; {again}.", highlight=False)
+        err.print(f"Stopped: {kept}; {again}.", markup=False, highlight=False)
         raise typer.Exit(130)
     if result.tournament.games != asked:
         block = result.tournament.block
         err.print(f"{asked:,} games were rounded up to whole blocks of {block}: one deal, all line-ups, all seats.")
     if folder:
-        err.print(f"All is in {folder}: report.html, results.json and games.csv.", highlight=False, soft_wrap=True)
+        kept = f"All is in {folder}: report.html, results.json and games.csv."
+        err.print(kept, markup=False, highlight=False, soft_wrap=True)
 
 
 app.command()(train)

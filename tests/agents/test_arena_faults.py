@@ -151,7 +151,7 @@ def test_an_agent_that_cannot_be_made_loses_its_games(bots):
     played = play_arena(["random", "once:Once"], TINY, games=6, jobs=1)
     assert {(fault.agent, fault.kind) for fault in played.faults} == {(1, CRASH)}
     assert len(played.faults) == 6
-    assert "cannot be made: UnknownAgent" in played.faults[0].reason
+    assert "cannot be made: FileExistsError" in played.faults[0].reason
 
 
 def test_an_agent_that_ends_the_process_when_it_is_made_is_given_up(bots):
@@ -211,9 +211,14 @@ ERRORS = {
 def test_an_error_of_any_kind_loses_the_game(words, tmp_path):
     played = here({"random": "random", "it": Raising(ERRORS[words])}, games=6, out=tmp_path)
     assert [(fault.agent, fault.kind, fault.reason) for fault in played.faults] == [(1, CRASH, words)] * 6
-    write_results(tmp_path, played)
-    assert words.split(":")[-1] in (tmp_path / "games.csv").read_text(encoding="utf-8")
+    assert words in played.games_csv().encode("utf-8").decode()
     assert same_games(here({"random": "random", "it": First()}, games=6, out=tmp_path), played), "it was kept"
+
+
+def test_a_run_in_which_nobody_gets_anywhere_has_its_files(tmp_path):
+    here({"random": "random", "it": Raising(ValueError())}, games=6, out=tmp_path)
+    write_results(tmp_path, here({"random": "random", "it": Raising(ValueError())}, games=6, out=tmp_path))
+    assert "ValueError" in (tmp_path / "report.html").read_text()
 
 
 @pytest.mark.parametrize("patient", [False, True])
