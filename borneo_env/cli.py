@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import shlex
 import sys
@@ -18,11 +19,13 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.table import Table
 
+from borneo_env.files import FileError, check_writable, in_short, make_folder, on_one_line
 from borneo_env.ruleset import Ruleset
 
 app = typer.Typer(
     help="Borneo, the game of spice traders, for learning agents.", no_args_is_help=True, add_completion=False
 )
+LONGEST_ERROR = 4000  # characters; an illegal move is answered with all legal ones
 out = Console()
 err = Console(stderr=True)
 
@@ -42,8 +45,19 @@ def main() -> None:
     try:
         app(prog_name="borneo")
     except (ValueError, OSError) as error:  # the package's own errors are ValueErrors with a remedy in them
-        err.print(f"error: {error}", style="red", markup=False, highlight=False, soft_wrap=True)
+        _say(f"error: {_in_words(error)}", style="red")
         sys.exit(2)
+
+
+def _in_words(error: Exception) -> str:
+    if isinstance(error, OSError) and error.filename is not None:
+        return f"{error.filename}: {error.strerror}"
+    return str(error)
+
+
+def _say(words: str, style: str = "") -> None:
+    """Say something on stderr in one line; what stands in it is never taken for markup or for orders to a terminal."""
+    err.print(on_one_line(words, LONGEST_ERROR), style=style, markup=False, highlight=False, soft_wrap=True)
 
 
 def _progress() -> Progress:
@@ -126,7 +140,7 @@ def pictures(
     """Draw the example positions of the README (needs the extra `render`)."""
     from borneo_env.render import make_pictures
 
-    out_folder.mkdir(parents=True, exist_ok=True)
+    make_folder(out_folder)
     drawn = [str(path) for path in make_pictures(out_folder)]
     print(json.dumps(drawn) if as_json else "\n".join(drawn))
 
@@ -163,7 +177,7 @@ def record(
         for first in range(0, games, 100):
             chunk = min(100, games - first)
             played = record_games(ruleset, chunk, seed=seed, agents=names, first=first, legal=legal)
-            out_folder.mkdir(parents=True, exist_ok=True)
+            make_folder(out_folder)
             for number, lines in enumerate(played, start=first):
                 path = out_folder / f"{ruleset.name}-seed{seed}-game{number:05}.jsonl"
                 write_record(path, lines)
@@ -172,7 +186,7 @@ def record(
     if as_json:
         print(json.dumps([str(path) for path in written]))
     else:
-        print(f"{len(written)} records of {ruleset.name} in {out_folder}")
+        print(on_one_line(f"{len(written)} records of {ruleset.name} in {out_folder}"))
 
 
 @app.command()
@@ -194,7 +208,7 @@ def verify(files: RecordFiles, as_json: AsJson = False) -> None:
         print(json.dumps(verdicts))
     else:
         for verdict in wrong:
-            print(f"{verdict['file']}: line {verdict['line']}: {verdict['reason']}")
+            print(on_one_line(f"{verdict['file']}: line {verdict['line']}: {verdict['reason']}", LONGEST_ERROR))
         print(f"{len(verdicts) - len(wrong)} of {len(verdicts)} records are right")
     raise typer.Exit(1 if wrong else 0)
 
@@ -315,6 +329,9 @@ def play(
     edition: Edition = "board",
     seed: Annotated[int | None, typer.Option(help="The same seed gives the same deal; chance by default.")] = None,
     saved: Annotated[Path | None, typer.Option("--continue", help="Go on with a game that was saved.")] = None,
+    trust: Annotated[
+        bool, typer.Option("--trust", help="Run the code of agents named in the saved game that are not registered.")
+    ] = False,
     save_to: Annotated[
         Path | None, typer.Option("--save", help="Where to save; by default a new file borneo-game.json.")
     ] = None,
@@ -332,16 +349,25 @@ def play(
     from borneo_env.record import write_record
 
     if saved is not None:
-        game = Game.load(saved)
+        game = Game.load(saved, trusted=trust)
     else:
         names = [name.strip() for name in seats.split(",")]
         ruleset = _ruleset(edition, len(names), four_traders, blackbeard, tables)
         game = Game(ruleset, names, fresh_seed() if seed is None else seed)
     save_to = save_to or saved or free_name(Path("borneo-game.json"))
+    for path in filter(None, (save_to, record_file)):
+        check_writable(path)  # before hours of play, not after
     shown = sys.stderr if as_json else sys.stdout
+    for stream in (sys.stdin, shown):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")  # an odd byte must not end the game
     finished = Table(game, save_to, typed=sys.stdin, shown=shown, confirm=not yes).run()
     if finished and record_file is not None:
-        write_record(record_file, game.lines)
+        try:
+            write_record(record_file, game.lines)
+        except FileError as error:
+            game.save(save_to)
+            raise ValueError(f"{error}; the game is in {save_to}: continue it with another --record") from None
     if as_json:
         result = game.lines[-1] if finished else None
         print(json.dumps({"seats": game.seats, "result": result, "saved": None if finished else str(save_to)}))
@@ -383,7 +409,7 @@ def arena(
 
     pair = tuple(name.strip() for name in until_decided.split(",")) if until_decided else None
     if pair is not None and len(pair) != 2:
-        raise ValueError(f"--until-decided wants two agents with a comma between them, not {until_decided!r}")
+        raise ValueError(f"--until-decided wants two agents with a comma between them, not {in_short(until_decided)}")
     if out_folder is not None:
         write_results = _report_writer()  # before hours of play, not after
     result: ArenaResult | None
@@ -420,14 +446,13 @@ def _say_what_is_kept(result: Any, asked: int, folder: Path | None) -> None:
     if result is None or not result.complete:
         kept = "nothing is finished yet" if result is None else f"{len(result.outcomes):,} games are finished"
         again = f"the same command goes on with {folder}" if folder else "give --out to go on later"
-        err.print(f"Stopped: {kept}; {again}.", markup=False, highlight=False)
+        _say(f"Stopped: {kept}; {again}.")
         raise typer.Exit(130)
     if result.tournament.games != asked:
         block = result.tournament.block
-        err.print(f"{asked:,} games were rounded up to whole blocks of {block}: one deal, all line-ups, all seats.")
+        _say(f"{asked:,} games were rounded up to whole blocks of {block}: one deal, all line-ups, all seats.")
     if folder:
-        kept = f"All is in {folder}: report.html, results.json and games.csv."
-        err.print(kept, markup=False, highlight=False, soft_wrap=True)
+        _say(f"All is in {folder}: report.html, results.json and games.csv.")
 
 
 app.command()(train)

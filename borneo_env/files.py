@@ -9,6 +9,7 @@ import json
 import os
 import reprlib
 import secrets
+import shutil
 from collections.abc import Sequence
 from itertools import chain
 from pathlib import Path
@@ -80,10 +81,11 @@ def parse_json(text: str) -> Any:
 
 
 def _object(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
-    made = dict(pairs)
-    if len(made) < len(pairs):
-        names = [name for name, _ in pairs]
-        raise ValueError(f"it has two entries {in_short(next(name for name in names if names.count(name) > 1))}")
+    made: dict[str, Any] = {}
+    for name, value in pairs:
+        if name in made:
+            raise ValueError(f"it has two entries {in_short(name)}")
+        made[name] = value
     return made
 
 
@@ -99,24 +101,47 @@ def _check_depth(value: Any) -> None:
 # ---------------------------------------------------------------- writing
 
 
-def write_file(path: str | Path, content: str | bytes) -> None:
-    """Write a file whole or not at all: beside its place first, then there. What a link points to is replaced."""
-    place = Path(os.path.realpath(path))
+def write_file(path: str | Path, content: str | bytes, *, sync: bool = True) -> None:
+    """Write a file whole or not at all: beside its place first, then there. What a link points to is replaced.
+
+    With `sync` it has reached the disk when this returns.
+    """
     try:
-        if place.exists() and not place.is_file():
-            raise FileError(path, "cannot be written: it is there and no plain file")
-        beside = place.with_name(f".borneo-{secrets.token_hex(8)}")  # a name that no file has
+        place, beside = _places(path)
         try:
             with open(beside, "xb") as file:
                 file.write(content.encode("utf-8") if isinstance(content, str) else content)
                 file.flush()
-                os.fsync(file.fileno())
+                if sync:
+                    os.fsync(file.fileno())
+            if place.exists():
+                shutil.copymode(place, beside)
             beside.replace(place)
         except BaseException:
             beside.unlink(missing_ok=True)
             raise
     except OSError as error:
         raise FileError(path, f"cannot be written: {error.strerror}") from None
+
+
+def check_writable(path: str | Path) -> None:
+    """Refuse a path that no file can be written to, before there is something to lose."""
+    try:
+        _, beside = _places(path)
+        beside.touch(exist_ok=False)
+        beside.unlink()
+    except OSError as error:
+        raise FileError(path, f"cannot be written: {error.strerror}") from None
+
+
+def _places(path: str | Path) -> tuple[Path, Path]:
+    """Where a file goes, and a name beside it that no file has."""
+    place = Path(os.path.realpath(path))
+    if place.exists() and not place.is_file():
+        raise FileError(path, "cannot be written: it is there, and no plain file")
+    if place.exists() and not os.access(place, os.W_OK):
+        raise FileError(path, "cannot be written: it is read-only")
+    return place, place.with_name(f".borneo-{secrets.token_hex(8)}")
 
 
 def make_folder(path: str | Path) -> Path:

@@ -16,16 +16,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from borneo_env.agent import Agent, Random, ask, find_agent
+from borneo_env.agent import LONGEST_NAME, Agent, Random, ask, find_agent
 from borneo_env.cards import CARGO_CARDS, CONTRACT_KINDS, TableError, Tables, read_tables
 from borneo_env.engine.actions import OPEN_PORTS
 from borneo_env.engine.batch import Batch
 from borneo_env.engine.loops import NO_ACTION
 from borneo_env.engine.state import CARDS, FIRST_HAND, HAND, PILE
+from borneo_env.files import FileError, in_short, on_one_line, parse_json, read_text, write_file
 from borneo_env.ruleset import Ruleset, RulesetError
 
 FORMAT = "borneo-record/1"
-LARGEST_FILE = 20_000_000  # bytes; a game with all its legal moves has about 200,000
+LARGEST_FILE = 5_000_000  # bytes; a game with all its legal moves has about 200,000
+MOST_LINES = 20_000  # a game has about 250
 RULESET_KEYS = ("edition", "players", "traders", "blackbeard")
 
 Line = dict[str, Any]
@@ -136,8 +138,8 @@ def result_line(batch: Batch, game: int = 0) -> Line:
 
 
 def write_record(path: str | Path, record: Sequence[Line]) -> None:
-    """Write a record as JSON Lines."""
-    Path(path).write_text("".join(json.dumps(line) + "\n" for line in record), encoding="utf-8")
+    """Write a record as JSON Lines, whole or not at all."""
+    write_file(path, "".join(json.dumps(line) + "\n" for line in record), sync=False)
 
 
 # ---------------------------------------------------------------- reading
@@ -145,22 +147,20 @@ def write_record(path: str | Path, record: Sequence[Line]) -> None:
 
 def read_record(path: str | Path) -> list[Line]:
     """The parsed lines of a record file; raises RecordError where a line is not a JSON object."""
-    path = Path(path)
     try:
-        if path.stat().st_size > LARGEST_FILE:
-            raise RecordError(1, f"the file is larger than {LARGEST_FILE:,} bytes; a record has one game")
-        text = path.read_text(encoding="utf-8")
-    except OSError as error:
-        raise RecordError(1, f"the file cannot be read: {error.strerror}") from None
-    except UnicodeDecodeError:
-        raise RecordError(1, "the file is not text in UTF-8") from None
-    return [_parse_line(i, line) for i, line in enumerate(text.splitlines(), start=1)]
+        text = read_text(path, LARGEST_FILE)
+    except FileError as error:
+        raise RecordError(1, f"the file {error.reason}") from None
+    lines = text.splitlines()
+    if len(lines) > MOST_LINES:
+        raise RecordError(MOST_LINES + 1, f"a record has one game, which never has more than {MOST_LINES:,} lines")
+    return [_parse_line(i, line) for i, line in enumerate(lines, start=1)]
 
 
 def _parse_line(number: int, text: str) -> Line:
     try:
-        line = json.loads(text)
-    except (ValueError, RecursionError) as error:
+        line = parse_json(text)
+    except ValueError as error:
         raise RecordError(number, f"is not JSON ({error}); was the file cut off?") from None
     if not isinstance(line, dict):
         raise RecordError(number, f"is not a JSON object but {type(line).__name__}")
@@ -169,7 +169,7 @@ def _parse_line(number: int, text: str) -> Line:
 
 @dataclass
 class Moment:
-    """One line of a record that has been replayed: the game before it, and the batch of one game after it."""
+    """One line of a record that has been replayed: the game before it, and its own batch of one game after it."""
 
     kind: str  # "move", "shuffle" or "result"
     line_number: int
@@ -185,8 +185,9 @@ class Moment:
 
 def verify(lines: Sequence[Line]) -> Batch:
     """Replay a whole record through the engine; returns the finished game, or raises RecordError."""
-    moments = list(replay(lines))
-    return moments[-1].batch
+    for moment in replay(lines):
+        finished = moment.batch
+    return finished
 
 
 def replay(lines: Sequence[Line]) -> Iterator[Moment]:
@@ -213,7 +214,7 @@ def replay(lines: Sequence[Line]) -> Iterator[Moment]:
             _make_move(number, line, batch)
             if before["pile_since"] != batch.games["pile_since"][0]:
                 drawer = int(before["turn"])
-        yield Moment(kind, number, line, before, batch)
+        yield Moment(kind, number, line, before, batch.copy())
     if not complete:
         raise RecordError(len(lines) + 1, "the file ends before the game and its result do; was it cut off?")
 
@@ -232,12 +233,12 @@ def _deal(line: Line) -> Batch:
     places = ["an open place"] * OPEN_PORTS + ["the port pile"] * len(ports)
     _check_all(list(zip(ports, places, strict=False)), range(len(ruleset.tables.ports)), "port")
     agents = _get(1, line, "agents", list)
-    if len(agents) != ruleset.players or not all(isinstance(a, str) and a.isprintable() for a in agents):
-        raise RecordError(1, f"agents: should be {ruleset.players} names")
+    if len(agents) != ruleset.players or not all(_is_name(agent) for agent in agents):
+        raise RecordError(1, f"agents: should be {ruleset.players} names, not {in_short(agents)}")
     _get(1, line, "seed", int)
     start = _get(1, deal, "start", int)
     if not 0 <= start < ruleset.players:
-        raise RecordError(1, f"deal: start player {start} does not exist")
+        raise RecordError(1, f"deal: start player {in_short(start)} does not exist")
     batch = Batch(1, ruleset, finished="hold", skip_forced=False)
     batch.deal_stacked(0, start, [*chain(*hands), *draw], ports)
     return batch
@@ -246,15 +247,14 @@ def _deal(line: Line) -> Batch:
 def read_ruleset(line: Line) -> Ruleset:
     """The ruleset and the cards that the first line of a record names."""
     if line.get("format") != FORMAT:
-        raise RecordError(1, f"format: is {line.get('format')!r}; this version reads {FORMAT!r}")
+        raise RecordError(1, f"format: is {in_short(line.get('format'))}; this version reads {FORMAT!r}")
     fields = _get(1, line, "ruleset", dict)
     if sorted(fields) != sorted(RULESET_KEYS):
-        found = ", ".join(map(repr, fields))
-        raise RecordError(1, f"ruleset: has the fields {found}; it needs {', '.join(RULESET_KEYS)}")
+        raise RecordError(1, f"ruleset: has the fields {in_short(list(fields))}; it needs {', '.join(RULESET_KEYS)}")
     try:
         return Ruleset(**fields, tables=_read_tables(line))
     except (RulesetError, TableError, TypeError) as error:
-        raise RecordError(1, str(error)) from None
+        raise RecordError(1, on_one_line(str(error))) from None
 
 
 def _read_tables(line: Line) -> Tables:
@@ -272,8 +272,12 @@ def _read_tables(line: Line) -> Tables:
 def _get(number: int, line: Line, key: str, kind: type) -> Any:
     if type(line.get(key)) is not kind:
         names = {dict: "an object", list: "a list", int: "a whole number", str: "a text"}
-        raise RecordError(number, f"{key}: should be {names[kind]}, but is {str(line.get(key))[:60]!r}")
+        raise RecordError(number, f"{key}: should be {names[kind]}, but is {in_short(line.get(key))}")
     return line[key]
+
+
+def _is_name(agent: Any) -> bool:
+    return isinstance(agent, str) and agent.isprintable() and len(agent) <= LONGEST_NAME
 
 
 def _cards(number: int, cards: Any, what: str) -> list[int]:
@@ -287,7 +291,7 @@ def _check_all(where: list[tuple[Any, str]], things: range, what: str) -> None:
     found: dict[int, str] = {}
     for thing, place in where:
         if type(thing) is not int or thing not in things:
-            raise RecordError(1, f"deal: there is no {what} {thing!r:.20}")
+            raise RecordError(1, f"deal: there is no {what} {in_short(thing)}")
         if thing in found:
             raise RecordError(1, f"deal: {what} {thing} is in two places: {found[thing]} and {place}")
         found[thing] = place
@@ -301,10 +305,12 @@ def _make_move(number: int, line: Line, batch: Batch) -> None:
         raise RecordError(number, f"a move of player {batch.player[0]} should stand here (phase {batch.phase_name()})")
     player, move = _get(number, line, "player", int), _get(number, line, "move", str)
     if player != batch.player[0]:
-        raise RecordError(number, f"player {batch.player[0]} decides (phase {batch.phase_name()}), not player {player}")
+        raise RecordError(
+            number, f"player {batch.player[0]} decides (phase {batch.phase_name()}), not player {in_short(player)}"
+        )
     options = batch.legal_moves()
     if move not in options:
-        raise RecordError(number, f"{move[:60]!r} is not legal for player {player}; legal are: {', '.join(options)}")
+        raise RecordError(number, f"{in_short(move)} is not legal for player {player}; legal are: {', '.join(options)}")
     if "legal" in line and (not isinstance(line["legal"], list) or sorted(map(str, line["legal"])) != sorted(options)):
         raise RecordError(number, f"legal: the legal moves are: {', '.join(options)}")
     if line.get("forced", False) is not (len(options) == 1):
@@ -332,4 +338,4 @@ def _lay_recorded_pile(number: int, line: Line, batch: Batch, drawer: int) -> No
 def _check_result(number: int, line: Line, batch: Batch) -> None:
     for name, value in result_line(batch).items():
         if json.dumps(line.get(name)) != json.dumps(value):  # so that true is not taken for 1
-            raise RecordError(number, f"{name}: should be {value}, but the record says {str(line.get(name))[:60]!r}")
+            raise RecordError(number, f"{name}: should be {value}, but the record says {in_short(line.get(name))}")

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from borneo_env.cards import Tables, load_tables
+from borneo_env.files import in_short
 
 EDITIONS = ("board", "card")
 PLAYER_COUNTS = (3, 4, 5)
@@ -34,22 +35,24 @@ class Ruleset:
 
     def __post_init__(self) -> None:
         if self.edition not in EDITIONS:
-            raise RulesetError(f"edition {self.edition!r} does not exist; use one of {', '.join(EDITIONS)}")
+            raise RulesetError(f"edition {in_short(self.edition)} does not exist; use one of {', '.join(EDITIONS)}")
         if type(self.players) is not int or self.players not in PLAYER_COUNTS:
-            raise RulesetError(f"Borneo is for 3, 4 or 5 players, not {self.players!r}")
+            raise RulesetError(f"Borneo is for 3, 4 or 5 players, not {in_short(self.players)}")
         if type(self.traders) is not int or self.traders not in (3, 4):
-            raise RulesetError(f"each player has 3 traders, or 4 in the three-player variant, not {self.traders!r}")
+            raise RulesetError(
+                f"each player has 3 traders, or 4 in the three-player variant, not {in_short(self.traders)}"
+            )
         if self.traders == 4 and (self.edition, self.players) != ("board", 3):
             raise RulesetError(
                 f"four traders are a variant of the board edition with 3 players (R9.1), not of the {self.edition} "
                 f"edition with {self.players}; use traders=3 or players=3, edition='board'"
             )
         if type(self.blackbeard) is not bool:
-            raise RulesetError(f"blackbeard is True or False, not {self.blackbeard!r}")
+            raise RulesetError(f"blackbeard is True or False, not {in_short(self.blackbeard)}")
         if self.blackbeard and self.edition != "board":
             raise RulesetError("Blackbeard's secret is a variant of the board edition (R9.2); use edition='board'")
         if not isinstance(self.tables, Tables | str | Path | None):
-            raise RulesetError(f"tables are the path of a TOML file, or loaded Tables, not {self.tables!r}")
+            raise RulesetError(f"tables are the path of a TOML file, or loaded Tables, not {in_short(self.tables)}")
         if not isinstance(self.tables, Tables):
             source: str | Path = self.edition if self.tables is None else self.tables
             object.__setattr__(self, "tables", load_tables(source))
@@ -62,9 +65,11 @@ class Ruleset:
         known = [field.name for field in fields(cls)]
         for name in settings:
             if name not in known:
-                raise TypeError(f"there is no argument {name!r}; a ruleset has {', '.join(known)}")
+                raise TypeError(f"there is no argument {in_short(name)}; a ruleset has {', '.join(known)}")
         if not isinstance(ruleset, Ruleset | None):
-            raise TypeError(f"a ruleset is a Ruleset(...), not {ruleset!r}; or give its fields, such as players=4")
+            raise TypeError(
+                f"a ruleset is a Ruleset(...), not {in_short(ruleset)}; or give its fields, such as players=4"
+            )
         return ruleset or cls(**settings)
 
     def __hash__(self) -> int:

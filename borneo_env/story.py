@@ -8,13 +8,26 @@ from typing import Any
 import numpy as np
 
 from borneo_env.cards import COMPANIES, SPICES
-from borneo_env.engine.state import AT_PORT, CARDS, CONTRACT, NO_CARD, PAY, PHASES, WAREHOUSE, YIELD
+from borneo_env.engine.state import (
+    AT_PORT,
+    CARDS,
+    COMMIT,
+    CONTRACT,
+    DEFEND,
+    NO_CARD,
+    PAY,
+    PHASES,
+    TRADERS,
+    WAREHOUSE,
+    YIELD,
+)
+from borneo_env.files import in_short
 from borneo_env.record import Line, Moment, replay
 from borneo_env.ruleset import Ruleset
 
 
 def tell(lines: Sequence[Line], *, forced: bool = False) -> Iterator[str]:
-    """A record as lines of text; declined choices that were forced are told only if asked for."""
+    """A record as lines of text; choices to decline that say nothing new are told only if asked for."""
     teller = Teller(forced=forced)
     for moment in replay(lines):
         if moment.line_number == 2:
@@ -77,7 +90,7 @@ def _opening(header: Line) -> Iterator[str]:
     four_traders = ", four traders" if rules["traders"] == 4 else ""
     blackbeard = ", Blackbeard's secret" if rules["blackbeard"] else ""
     yield f"Borneo, {rules['edition']} edition, {rules['players']} players{four_traders}{blackbeard}"
-    yield f"Agents: {', '.join(header['agents'])}; seed {header.get('seed')}"
+    yield f"Agents: {', '.join(header['agents'])}; seed {in_short(header['seed'])}"
     names = [header["ports"][port]["name"] for port in header["deal"]["ports"]]
     yield f"Open ports: {', '.join(names[:3])}. Player {header['deal']['start']} begins."
 
@@ -90,7 +103,16 @@ def _result(line: Line) -> Iterator[str]:
 
 
 def _goes_without_saying(moment: Moment) -> bool:
-    return bool(moment.line.get("forced")) and moment.line["move"].endswith((" none", " done"))
+    """Whether a choice to decline need not be told.
+
+    Whether it was a choice at all depends on the hand in some phases, so there the same is told either way.
+    """
+    phase, move = int(moment.before["phase"]), str(moment.line["move"])
+    if move == "defend done" and not moment.before["defence_cards"]:
+        return False
+    if phase in (COMMIT, DEFEND):
+        return move.endswith(" done")  # how strong both are is told when the contest is decided
+    return phase != TRADERS and bool(moment.line.get("forced")) and move.endswith((" none", " done"))
 
 
 def _move(moment: Moment) -> str:

@@ -321,6 +321,15 @@ MISTAKES = {  # text of the file, where the mistake is, and a word of the reason
     "an empty file": ("", "cargo", "missing"),
     "not TOML": ("cargo = [", "", "not TOML"),
     "JSON": ('{"cargo": []}', "", "not TOML"),
+    "a long key": (".a" * 31_000 + " = 1", "", "line 1 has more than 30 dots"),
+    "a long key in quotes": ("'#'" + ".a" * 31 + " = 1", "", "line 1 has more than 30 dots"),
+    "a number of 5,000 digits": ("cargo = " + "9" * 5000, "", "not TOML: Exceeds the limit"),
+    "a large number": (contract_with(1, "points = 8", "points = 0x" + "f" * 5000), "contracts row 1: points",
+                       "a number of 20000 bits is not"),
+    "a long list": (cargo_with(17, '"cloves"', '["cloves"' + ', "x"' * 9000 + "]"), "cargo row 17: spice",
+                             "is not allowed"),
+    "a field that paints": (toml() + '\n"\\u001b[2J" = 1', "\\x1b[2J", "is not a known field"),
+    "a long field": (toml() + "\n" + "x" * 9000 + " = 1", "xxx", "...: is not a known field"),
     "deeply nested": ("cargo = " + "[" * 20_000 + "]" * 20_000, "", "TOML"),
 }  # fmt: skip
 
@@ -332,16 +341,16 @@ def test_a_mistake_is_told_with_file_row_and_field(name, load):
         load(text)
     assert re.match(rf".*own\.toml: {re.escape(where)}", str(caught.value))
     assert reason in str(caught.value)
-    assert "\n" not in str(caught.value)
+    assert str(caught.value).isprintable() and len(str(caught.value)) < 500
 
 
 def test_a_file_that_is_not_there(tmp_path):
-    with pytest.raises(TableError, match=r"nowhere\.toml: cannot be read \(No such file or directory\)"):
+    with pytest.raises(TableError, match=r"nowhere\.toml: cannot be read: No such file or directory; give the path"):
         load_tables(tmp_path / "nowhere.toml")
 
 
 def test_a_folder(tmp_path):
-    with pytest.raises(TableError, match=rf"{tmp_path}: cannot be read \(Is a directory\)"):
+    with pytest.raises(TableError, match=rf"{tmp_path}: cannot be read: Is a directory"):
         load_tables(tmp_path)
 
 
@@ -353,13 +362,13 @@ def test_a_name_that_no_edition_has():
 def test_a_huge_file_is_not_read(tmp_path):
     with open(tmp_path / "huge.toml", "wb") as file:
         file.truncate(2_000_000)
-    with pytest.raises(TableError, match=r"huge\.toml: larger than 1,000,000 bytes"):
+    with pytest.raises(TableError, match=r"huge\.toml: is larger than 64,000 bytes"):
         load_tables(tmp_path / "huge.toml")
 
 
 def test_a_binary_file(tmp_path):
     (tmp_path / "binary.toml").write_bytes(b"\xff\xfe\x00")
-    with pytest.raises(TableError, match=r"binary\.toml: is not a text file in UTF-8"):
+    with pytest.raises(TableError, match=r"binary\.toml: is not text in UTF-8"):
         load_tables(tmp_path / "binary.toml")
 
 

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
+import typer
 
 from borneo_env import bench, cli
 from borneo_env.bench import SIZES
@@ -332,6 +333,66 @@ def test_a_long_error_stays_one_line(borneo, tmp_path):
     assert answer.err.splitlines() == [
         f"error: {folder / 'nowhere.jsonl'}: line 1: the file cannot be read: No such file or directory"
     ]
+
+
+@pytest.mark.parametrize("command", ["record --players 3 --tables tiny", "pictures"])
+def test_a_folder_that_cannot_be_made_is_told(command, borneo, tmp_path):
+    (tmp_path / "file").write_text("")
+    for folder in (tmp_path / "file", tmp_path / "file" / "x"):
+        answer = borneo(f"{command} --out", folder)
+        assert answer.status == 2
+        assert answer.err.startswith(f"error: {folder}: is no folder, and cannot become one: ")
+        assert len(answer.err.splitlines()) == 1
+
+
+def test_ctrl_c_leaves_no_half_written_record(borneo, tmp_path, monkeypatch):
+    replaced, replace = [], Path.replace
+
+    def interrupted(path, place):
+        if replaced:
+            raise KeyboardInterrupt
+        replaced.append(place)
+        return replace(path, place)
+
+    monkeypatch.setattr(Path, "replace", interrupted)
+    answer = borneo("record --games 3 --players 3 --tables tiny --seed 1 --out", tmp_path)
+    assert answer.status != 0 and "Traceback" not in answer.err
+    [file] = tmp_path.iterdir()
+    assert file == replaced[0]
+    assert verify(read_record(file)).done[0]
+
+
+NASTY = "[bold]\x1b[2J\n[/]"
+
+
+def test_names_of_files_are_neither_markup_nor_orders_to_the_terminal(borneo, tmp_path, record_file):
+    spelt = str(tmp_path / "[bold]\\x1b[2J\\n[") + "/]"
+    odd = tmp_path / NASTY
+    assert borneo("show", odd).err == f"error: {spelt}: line 1: the file cannot be read: No such file or directory\n"
+    assert borneo("verify", odd).out.startswith(f"{spelt}: line 1: the file cannot")
+    out = borneo("record --players 3 --tables tiny --out", odd).out
+    assert out == f"1 records of board-3-own-cards in {spelt}\n"
+    assert borneo("record --edition", NASTY).err.startswith(r"error: edition '[bold]\x1b[2J\n[/]' does not exist")
+    assert borneo("record --tables", odd).err.startswith(f"error: {spelt}: cannot be read: ")
+    assert borneo("play --continue", odd).err.startswith(f"error: {spelt}: cannot be read: ")
+
+
+def test_the_folder_of_an_arena_is_no_markup(capsys):
+    with pytest.raises(typer.Exit):
+        cli._say_what_is_kept(None, 10, Path(NASTY))
+    assert capsys.readouterr().err == (
+        "Stopped: nothing is finished yet; the same command goes on with [bold]\\x1b[2J\\n[/].\n"
+    )
+
+
+@pytest.mark.parametrize("name", ["sys:exit", "os:name", "typing:Any", ".rel:C", "a..b:C", ":", "os:mkdir:made"])
+def test_a_name_that_is_no_agent_is_one_line(name, borneo, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    answer = borneo("record --players 3 --tables tiny --agents", name)
+    assert answer.status == 2
+    [said] = answer.err.splitlines()
+    assert f"{name!r}" in said
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_mistake_as_a_process_of_its_own():

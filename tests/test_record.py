@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import json
 import math
+import os
 import random
 import subprocess
 import sys
@@ -22,7 +23,7 @@ from borneo_env.cards import CONTRACT_KINDS
 from borneo_env.cli import app
 from borneo_env.engine.batch import Batch
 from borneo_env.engine.state import CARDS, HAND
-from borneo_env.record import Line, RecordError, read_record, record_games, verify, write_record
+from borneo_env.record import Line, RecordError, read_record, record_games, replay, verify, write_record
 from borneo_env.ruleset import Ruleset, every_ruleset
 from borneo_env.story import tell
 
@@ -201,6 +202,48 @@ def test_a_shuffle_stands_right_before_the_draw_that_needs_it():
     assert left_when_shuffled == {0, 1}
 
 
+def test_every_moment_keeps_its_own_games():
+    record = a_shuffled_record()
+    one_by_one = [(moment.before.tobytes(), moment.after.tobytes()) for moment in replay(record)]
+    together = [(moment.before.tobytes(), moment.after.tobytes()) for moment in list(replay(record))]
+    assert together == one_by_one
+    assert len(set(together)) > len(record) / 2
+
+
+def test_changing_a_moment_does_not_change_the_replay():
+    for moment in replay(a_record()):
+        moment.batch.play_random()
+
+
+# ---------------------------------------------------------------- told in words
+
+
+def test_a_story_does_not_betray_hands():
+    """Whether to defend or to attack was a choice depends on the hand, so the same is told either way."""
+    choices = set()
+    for seed in range(6):
+        record = a_record(Ruleset(), seed)
+        told, moments = "\n".join(tell(record)), list(replay(record))
+        declined = [
+            moment
+            for moment in moments
+            if moment.line.get("move") == "defend done" and not moment.before["defence_cards"]
+        ]
+        assert told.count("does not defend") == len(declined)
+        stayed = [moment for moment in moments if moment.line.get("move") == "traders none"]
+        assert told.count("leaves the traders where they are") == len(stayed)
+        assert "has played" not in told
+        choices |= {(moment.line["move"], bool(moment.line.get("forced"))) for moment in declined + stayed}
+    assert choices >= {("defend done", True), ("defend done", False), ("traders none", False)}
+
+
+def test_a_story_of_a_strange_seed_is_short(tmp_path):
+    record = a_record()
+    record[0]["seed"] = 10**4000
+    write_record(tmp_path / "file", record)
+    assert max(map(len, tell(read_record(tmp_path / "file")))) < 200
+
+
 # ---------------------------------------------------------------- wrong records
 
 
@@ -272,6 +315,7 @@ def forced_unmarked(record: list[Line]) -> None:
 SHUFFLE = index_of(a_shuffled_record(), "shuffle") + 1  # number of the line
 FORCED = index_of(a_record(), "forced") + 1
 RESULT = len(a_record())
+HUGE = 10**4000
 
 CASES = [
     Case("unknown version", put(0, format="borneo-record/2"), 1, "format"),
@@ -297,6 +341,18 @@ CASES = [
     Case("unknown company", lambda r: r[0]["cargo"][3].update(flags=["pink"] * 4), 1, "cargo row 3: flags"),
     Case("unknown spice", lambda r: r[0]["cargo"][3].update(spice="salt"), 1, "cargo row 3: spice"),
     Case("a port that is not in play", lambda r: r[0]["ports"][3].update(mark="5"), 1, "ports row 3: mark"),
+    *(
+        Case(f"a large number as {name}", spoil, line, "a number of 13288 bits")
+        for name, line, spoil in (
+            ("start", 1, deal(start=HUGE)),
+            ("port", 1, lambda r: r[0]["deal"]["ports"].append(HUGE)),
+            ("player", 6, put(5, player=HUGE)),
+            ("limit", 1, lambda r: r[0]["ports"][3].update(limit=HUGE)),
+            ("players", 1, lambda r: r[0]["ruleset"].update(players=HUGE)),
+            ("score", RESULT, put(-1, scores=HUGE)),
+        )
+    ),
+    Case("long names of agents", put(0, agents=["x" * 2000] * 3), 1, "agents: should be 3 names"),
     Case("card in two places", card_twice, 1, "two places"),
     Case("card nowhere", card_missing, 1, "no place"),
     Case("port in two places", port_twice, 1, "two places"),
@@ -349,6 +405,7 @@ def test_a_wrong_record_is_refused_with_line_and_reason(case, tmp_path):
     case.spoil(record)
     with pytest.raises(RecordError) as caught:
         verify(record)
+    assert str(caught.value).isprintable() and len(str(caught.value)) < 2000
     assert caught.value.line == case.line
     assert case.reason in caught.value.reason
     file = tmp_path / "game.jsonl"
@@ -432,11 +489,16 @@ FILES = {  # name: content, wrong line, reason
     "a list": (b"[1, 2]\n", 1, "not a JSON object"),
     "a number": (b"7\n", 1, "not a JSON object"),
     "null": (b"null\n", 1, "not a JSON object"),
-    "NaN": (b"NaN\n", 1, "not a JSON object"),
+    "NaN": (b"NaN\n", 1, "not JSON (it holds a number that is none"),
     "an empty object": (b"{}\n", 1, "format"),
     "deeply nested lists": (b"[" * 100_000, 1, "not JSON"),
     "deeply nested objects": (b'{"a":' * 100_000, 1, "not JSON"),
-    "a huge number": (b'{"format": ' + b"9" * 10_000 + b"}", 1, "not JSON"),
+    "a huge number": (b'{"format": ' + b"9" * 10_000 + b"}", 1, "a number of too many digits"),
+    "a key twice": (b'{"format": 1, "format": "borneo-record/1"}', 1, "it has two entries 'format'"),
+    "half a character": (b'{"format": "\\ud800"}', 1, "half a character"),
+    "an infinite number": (b'{"format": 1e999}', 1, "a number that is none"),
+    "a mark of its bytes": (b'\xef\xbb\xbf{"format": 1}', 1, "BOM"),
+    "many lines": (b"{}\n" * 20_001, 20_001, "one game"),
     "a long text": (b'{"format": "' + b"9" * 100_000 + b'"}', 1, "format"),
 }
 
@@ -446,6 +508,9 @@ def test_a_file_that_is_no_record_is_refused(name, tmp_path):
     content, line, reason = FILES[name]
     (tmp_path / "file").write_bytes(content)
     assert_refused(tmp_path / "file", line, reason)
+    with pytest.raises(RecordError) as caught:
+        verify(read_record(tmp_path / "file"))
+    assert len(str(caught.value)) < 300 and str(caught.value).isprintable()
 
 
 @pytest.mark.parametrize("line", [1, 6, RESULT])
@@ -471,6 +536,12 @@ def test_a_file_that_is_not_there_is_refused(tmp_path):
 
 def test_a_folder_is_refused(tmp_path):
     assert_refused(tmp_path, 1, "cannot be read: Is a directory")
+
+
+@pytest.mark.parametrize("name", ["/dev/zero", "pipe"])
+def test_what_is_no_plain_file_is_refused(name, tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    assert_refused(tmp_path / name, 1, "cannot be read: it is no plain file")
 
 
 def test_texts_in_a_record_cannot_paint_the_screen(tmp_path):
@@ -690,3 +761,4 @@ def test_whatever_a_file_holds_it_is_believed_or_refused(spoilt, data, tmp_path_
         except RecordError as error:
             assert error.line >= 1
             assert error.reason
+            assert str(error).isprintable() and len(str(error)) < 3000

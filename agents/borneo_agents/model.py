@@ -11,20 +11,19 @@ import json
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
-from reprlib import repr as in_short
-from stat import S_ISREG
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from safetensors import SafetensorError
-from safetensors.numpy import load, save_file
+from safetensors.numpy import load, save
 
 from borneo_agents.briefing import NOTES
 from borneo_env.engine.actions import ACTION_VERSION, action_table
 from borneo_env.engine.game import MAX_OPTIONS
 from borneo_env.engine.observe import OBSERVATION_VERSION, length
 from borneo_env.engine.state import slots_of
+from borneo_env.files import FileError, in_short, make_folder, on_one_line, parse_json, read_bytes, write_file
 from borneo_env.ruleset import EDITIONS, PLAYER_COUNTS, Ruleset
 
 FORMAT = "borneo-policy/5"
@@ -167,8 +166,7 @@ def _liked(logits: Floats, mask: NDArray[np.bool_]) -> Floats:
 
 def write_model(folder: str | Path, model: Model) -> None:
     """Write a policy into a folder, which is made if need be."""
-    folder = Path(folder)
-    folder.mkdir(parents=True, exist_ok=True)
+    folder = make_folder(folder)
     tensors = {
         f"{number}.{part}": np.ascontiguousarray(tensor, np.float32)
         for number, layer in enumerate(model.layers)
@@ -179,8 +177,8 @@ def write_model(folder: str | Path, model: Model) -> None:
         tensors |= {
             JUDGE + part: np.ascontiguousarray(tensor, np.float32) for part, tensor in model.judge._asdict().items()
         }
-    save_file(tensors, folder / WEIGHTS)
-    (folder / CARD).write_text(json.dumps(asdict(model.card), indent=2) + "\n", encoding="utf-8")
+    write_file(folder / WEIGHTS, save(tensors))
+    write_file(folder / CARD, json.dumps(asdict(model.card), indent=2) + "\n")
 
 
 def read_model(folder: str | Path) -> Model:
@@ -193,15 +191,16 @@ def read_card(path: Path) -> ModelCard:
     """The card of a policy, checked. Entries that no card has are ignored."""
     data = _read(path, LARGEST_CARD)
     try:
-        about = json.loads(data.decode("utf-8"))
-    except (ValueError, RecursionError) as error:
-        raise _refusal(path, f"is no JSON: {error}") from None
+        about = parse_json(data.decode("utf-8"))
+    except ValueError as error:
+        raise _refusal(path, f"is no JSON: {on_one_line(str(error))}") from None
     if not isinstance(about, dict):
         raise _refusal(path, "is no card of a policy: it should be an object")
     for name, known in VERSIONS.items():
         if about.get(name) != known:
             raise ModelError(
-                f"{path}: its {name} is {in_short(about.get(name))}, and this version of borneo-env reads {known!r}: "
+                f"{on_one_line(str(path))}: its {name} is {in_short(about.get(name))}, and this version of borneo-env "
+                f"reads {known!r}: "
                 "train the policy anew, or use the version of borneo-env named in its card"
             )
     for entry in fields(ModelCard):
@@ -235,7 +234,7 @@ def _read_weights(path: Path, card: ModelCard) -> tuple[Layers, Judge | None]:
     try:
         tensors: dict[str, NDArray[Any]] = load(data)
     except (SafetensorError, ValueError, KeyError, OverflowError) as error:
-        raise _refusal(path, f"is no safetensors file of float32 or float16 numbers: {str(error)[:200]!r}") from None
+        raise _refusal(path, f"is no safetensors file of float32 or float16 numbers: {in_short(str(error))}") from None
     of_judge = {part: tensors.pop(JUDGE + part, None) for part in Judge._fields} if card.briefed else {}
     if any(tensor is None for tensor in of_judge.values()):
         wanted = ", ".join(JUDGE + part for part in Judge._fields)
@@ -288,20 +287,12 @@ def _check_tensors(path: Path, tensors: dict[str, NDArray[Any]], last: int, card
 
 
 def _read(path: Path, most: int) -> bytes:
-    """All of a file; what is too large, or no plain file, is not even opened."""
     try:
-        about = path.stat()
-        if S_ISREG(about.st_mode) and about.st_size <= most:
-            return path.read_bytes()
-    except OSError as error:
-        raise _refusal(path, f"cannot be read: {error.strerror}") from None
-    except ValueError as error:  # a path that cannot be one
-        raise _refusal(path, f"cannot be read: {error}") from None
-    if S_ISREG(about.st_mode):
-        raise _refusal(path, f"is larger than {most // 2**20} MB, which no policy is")
-    raise _refusal(path, "is no file")
+        return read_bytes(path, most)
+    except FileError as error:
+        raise _refusal(path, error.reason) from None
 
 
 def _refusal(path: Path, reason: str) -> ModelError:
     remedy = f"a policy is a folder with {WEIGHTS} and {CARD}: get both anew, or train the policy again"
-    return ModelError(f"{path}: {reason}; {remedy}")
+    return ModelError(f"{on_one_line(str(path))}: {reason}; {remedy}")

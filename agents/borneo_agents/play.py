@@ -7,23 +7,27 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
+import signal
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from itertools import chain, count
 from pathlib import Path
 from typing import Any, TextIO
 
 import numpy as np
 
 from borneo_agents.options import options
-from borneo_env.agent import UnknownAgent, Views, find_agent
+from borneo_env.agent import UnknownAgent, Views, check_registered, find_agent
 from borneo_env.engine.batch import Batch
 from borneo_env.engine.hidden import SPECTATOR, redact
 from borneo_env.engine.loops import NO_ACTION
-from borneo_env.engine.state import NOBODY
+from borneo_env.engine.state import COMMIT, DEFEND, NOBODY, TRADERS
+from borneo_env.files import FileError, in_short, on_one_line, parse_json, read_text, write_file
 from borneo_env.record import (
     LARGEST_FILE,
     Line,
     Moment,
-    RecordError,
     header,
     read_ruleset,
     result_line,
@@ -38,6 +42,8 @@ FORMAT = "borneo-play/1"
 RECENT = 12  # lines of the story that are told again when a game goes on
 CLEAR = "\x1b[2J\x1b[3J\x1b[H"
 FIRST = np.array([0])
+TELLTALE = (TRADERS, COMMIT, DEFEND)  # phases in which it depends on the hand whether there is a choice
+STOPS = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
 
 HELP = """\
 Type the number of an option and press Enter. The choice is shown; Enter confirms it, u takes it back.
@@ -59,7 +65,11 @@ class AgentFailed(ValueError):
 
 
 class Quit(Exception):
-    """Somebody wants to stop for now."""
+    """Somebody at the keyboard wants to stop for now."""
+
+
+class Stopped(Exception):
+    """Nobody can type any more: the input has ended, or the program is told to end."""
 
 
 # ---------------------------------------------------------------- the game
@@ -72,7 +82,7 @@ class Game:
         if len(seats) != ruleset.players:
             raise UnknownAgent(f"{len(seats)} seats are named; a game of {ruleset.players} has {ruleset.players}")
         self.seats = list(seats)
-        self.names = [f"{name} {seat}" for seat, name in enumerate(seats)]
+        self.names = [f"{on_one_line(name)} {seat}" for seat, name in enumerate(seats)]
         self.agents = {seat: find_agent(name) for seat, name in enumerate(seats) if name != HUMAN}
         self.batch = Batch(1, ruleset, seed=seed, finished="hold", skip_forced=False, threads=1)
         self.lines: list[Line] = [header(ruleset, self.batch.games[0], seats, seed)]
@@ -94,14 +104,15 @@ class Game:
 
     def advance(self) -> None:
         """Play what needs no person, up to a person's decision or the end."""
-        while not self.over:
+        while not self.over and not self._asks_a_person():
             forced = int(self.batch.forced()[0])
-            if forced != NO_ACTION:
-                self.play(forced)
-            elif self.player in self.agents:
-                self.play(self._agents_choice())
-            else:
-                return
+            self.play(self._agents_choice() if forced == NO_ACTION else forced)
+
+    def _asks_a_person(self) -> bool:
+        """A person with a single option is asked too where the others would learn from it that there was no choice."""
+        if self.player in self.agents:
+            return False
+        return bool(self.batch.forced()[0] == NO_ACTION or (len(self.humans) > 1 and self.batch.phase[0] in TELLTALE))
 
     def play(self, action: int) -> None:
         """Make a legal move, and write and tell it."""
@@ -127,7 +138,7 @@ class Game:
         try:
             action = int(np.asarray(self.agents[self.player].act(self._views()))[0])
         except Exception as error:
-            raise AgentFailed(f"{name} failed: {type(error).__name__}: {error}") from None
+            raise AgentFailed(f"{name} failed: {on_one_line(f'{type(error).__name__}: {error}')}") from None
         if not (0 <= action < self.batch.mask.shape[1] and self.batch.mask[0, action]):
             raise AgentFailed(f"{name} wanted to play action {action}, which is not legal")
         return action
@@ -135,15 +146,15 @@ class Game:
     # ------------------------------------------------------------ saving
 
     def save(self, path: Path) -> None:
-        """Write the game so far."""
-        saved = {"format": FORMAT, "record": self.lines}
-        unfinished = path.with_name(f".{path.name}.saving")
-        unfinished.write_text(json.dumps(saved), encoding="utf-8")
-        unfinished.replace(path)
+        """Write the game so far; if that fails, what was saved before stays as it is."""
+        write_file(path, json.dumps({"format": FORMAT, "record": self.lines}))
 
     @classmethod
-    def load(cls, path: Path) -> Game:
-        """The game saved in a file. The file is only parsed: every move is checked and made again."""
+    def load(cls, path: Path, *, trusted: bool = False) -> Game:
+        """The game saved in a file. The file is only parsed: every move is checked and made again.
+
+        Only if it is `trusted` may its seats name other agents than registered ones, whose code is then run.
+        """
         lines = _saved_lines(path)
         try:
             ruleset = read_ruleset(lines[0])
@@ -151,23 +162,29 @@ class Game:
             if not isinstance(seats, list) or not all(isinstance(name, str) for name in seats):
                 raise SaveError("agents: should be a list of names")
             if type(seed) is not int:
-                raise SaveError(f"seed: should be a whole number, not {seed!r:.40}")
+                raise SaveError(f"seed: should be a whole number, not {in_short(seed)}")
+            if not trusted:
+                _check_seats(seats)
             game = cls(ruleset, seats, seed)
             game._compare(lines[:1])
             for number, line in enumerate(lines[1:], start=2):
                 if "move" in line:
                     game._repeat(number, line)
             game._compare(lines)
-        except (RecordError, SaveError, UnknownAgent, ValueError) as error:
-            raise SaveError(f"{path}: {error}") from None
+        except ValueError as error:
+            raise SaveError(f"{on_one_line(str(path))}: {on_one_line(str(error))}") from None
         return game
 
     def _repeat(self, number: int, line: Line) -> None:
         if self.over or line.get("player") != self.player or not isinstance(line["move"], str):
-            raise SaveError(f"line {number}: {str(line)[:80]} cannot come next")
+            raise SaveError(f"line {number}: {in_short(line)} cannot come next")
         if self.player in self.agents and self.batch.forced()[0] == NO_ACTION:
             self._views()  # the dice that the agent had
-        action = self.batch.actions.action(line["move"], self.batch.phase_name())
+        phase = self.batch.phase_name()
+        try:
+            action = self.batch.actions.action(line["move"], phase)
+        except ValueError:
+            raise SaveError(f"line {number}: {in_short(line['move'])} is not a move of the phase {phase}") from None
         self.play(action)
 
     def _compare(self, lines: Sequence[Line]) -> None:
@@ -180,22 +197,28 @@ class Game:
 
 
 def _saved_lines(path: Path) -> list[Line]:
+    where = on_one_line(str(path))
     try:
-        if path.stat().st_size > LARGEST_FILE:
-            raise SaveError(f"{path}: is larger than {LARGEST_FILE:,} bytes; a saved game is not")
-        saved = json.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise SaveError(f"{path}: cannot be read: {error.strerror}") from None
-    except (ValueError, RecursionError) as error:
-        if isinstance(error, SaveError):
-            raise
-        raise SaveError(f"{path}: is not JSON: {error}") from None
+        saved = parse_json(read_text(path, LARGEST_FILE))
+    except FileError as error:
+        raise SaveError(f"{error}; a saved game is what `borneo play` has written") from None
+    except ValueError as error:
+        raise SaveError(f"{where}: is not JSON: {on_one_line(str(error))}") from None
     if not isinstance(saved, dict) or saved.get("format") != FORMAT:
-        raise SaveError(f"{path}: is no saved game ({FORMAT})")
+        raise SaveError(f"{where}: is no saved game ({FORMAT})")
     lines = saved.get("record")
     if not isinstance(lines, list) or not lines or not all(isinstance(line, dict) for line in lines):
-        raise SaveError(f"{path}: holds no record")
+        raise SaveError(f"{where}: holds no record")
     return lines
+
+
+def _check_seats(seats: Sequence[str]) -> None:
+    try:
+        for name in seats:
+            if name != HUMAN:
+                check_registered(name)
+    except UnknownAgent as error:
+        raise SaveError(f"{error}; if you trust the file, continue it with --trust") from None
 
 
 # ---------------------------------------------------------------- the people
@@ -216,20 +239,36 @@ class Table:
         self._heard = dict.fromkeys([*game.humans, SPECTATOR], recent)  # lines of the story each person has been told
 
     def run(self) -> bool:
-        """Play to the end; False if somebody has quit, or pressed Ctrl-C. Then the game is saved."""
-        try:
-            while True:
-                self.game.advance()
-                if self.game.over:
-                    break
-                self._hand_over()
-                self.game.play(self._choose())
-        except (Quit, KeyboardInterrupt):
-            self._save()
-            return False
-        except AgentFailed:
-            self._save()
-            raise
+        """Play to the end; False if somebody has quit, or pressed Ctrl-C. Then the game is saved.
+
+        Whatever else ends it, the game is saved first; whoever quits and cannot save is asked on.
+        """
+        with _stopped_by_signals():
+            try:
+                while True:
+                    try:
+                        return self._play()
+                    except Quit:
+                        if self._save():
+                            return False
+                        self._say("The game goes on. Try again, or press Ctrl-D to end it without saving.")
+            except (Stopped, KeyboardInterrupt):
+                self.game.save(self.save_to)
+                with suppress(OSError):  # the terminal may be gone
+                    self._say_saved()
+                return False
+            except BaseException:
+                with suppress(OSError):
+                    self._save()
+                raise
+
+    def _play(self) -> bool:
+        while True:
+            self.game.advance()
+            if self.game.over:
+                break
+            self._hand_over()
+            self.game.play(self._choose())
         self._show_board(SPECTATOR)
         self._tell_news(self._viewer if len(self.game.humans) == 1 else SPECTATOR)
         return True
@@ -239,12 +278,16 @@ class Table:
 
     def _ask(self, prompt: str) -> str:
         print(prompt, end="", file=self._shown, flush=True)
-        line = self._typed.readline()
+        try:
+            line = self._typed.readline()
+        except KeyboardInterrupt:
+            self._say()
+            raise Quit from None
         if not line:
             self._say()
-            raise Quit
+            raise Stopped
         if not self._typed.isatty():
-            self._say(line.strip())  # a terminal shows what is typed
+            self._say(on_one_line(line.strip()))  # a terminal shows what is typed
         return line.strip()
 
     def _hand_over(self) -> None:
@@ -271,6 +314,7 @@ class Table:
     def _choose(self) -> int:
         """The action a person has chosen, and confirmed."""
         choices = options(self.game.batch)
+        numbered = {str(number): choice for number, choice in enumerate(choices, start=1)}
         self._list(choices)
         while True:
             typed = self._ask(f"{self.game.names[self.game.player]}, 1 to {len(choices)}, or ? for help: ")
@@ -278,10 +322,10 @@ class Table:
                 self._commands[typed](self)
                 if typed == "b":
                     self._list(choices)
-            elif not typed.isascii() or not typed.isdigit() or not 1 <= int(typed) <= len(choices):
-                self._say(f"{typed!r} is no option. Type a number from 1 to {len(choices)}, or ? for help.")
-            elif self._confirmed(choices[int(typed) - 1][1]):
-                return choices[int(typed) - 1][0]
+            elif typed not in numbered:
+                self._say(f"{in_short(typed)} is no option. Type a number from 1 to {len(choices)}, or ? for help.")
+            elif self._confirmed(numbered[typed][1]):
+                return numbered[typed][0]
 
     def _list(self, choices: Sequence[tuple[int, str]]) -> None:
         for number, (_, words) in enumerate(choices, start=1):
@@ -298,9 +342,18 @@ class Table:
                 raise Quit
             self._say("Enter confirms the choice, u takes it back, q saves and quits.")
 
-    def _save(self) -> None:
-        self.game.save(self.save_to)
-        self._say(f"Saved. `borneo play --continue {self.save_to}` goes on.")
+    def _save(self) -> bool:
+        """Save, and say so; or say why that failed."""
+        try:
+            self.game.save(self.save_to)
+        except FileError as error:
+            self._say(f"Not saved: {error}.")
+            return False
+        self._say_saved()
+        return True
+
+    def _say_saved(self) -> None:
+        self._say(f"Saved. `borneo play --continue {on_one_line(str(self.save_to))}` goes on.")
 
     def _help(self) -> None:
         self._say(HELP)
@@ -318,7 +371,28 @@ class Table:
     _commands: Any = {"?": _help, "b": _board, "h": _history, "s": _save, "q": _quit}  # noqa: RUF012  # never changed
 
 
+@contextmanager
+def _stopped_by_signals() -> Iterator[None]:
+    """Being told to end, as when the terminal is closed, raises Stopped in here, once."""
+
+    def stop(*_: Any) -> None:
+        for number in STOPS:
+            signal.signal(number, signal.SIG_IGN)  # nothing may disturb the saving
+        raise Stopped
+
+    if threading.current_thread() is not threading.main_thread():  # only there can signals be handled
+        yield
+        return
+    heeded = [number for number in STOPS if signal.getsignal(number) != signal.SIG_IGN]
+    before = {number: signal.signal(number, stop) for number in heeded}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
 def free_name(path: Path) -> Path:
     """This path, or one with a number where no file is yet: saving must not overwrite another game."""
-    tries = [path, *(path.with_stem(f"{path.stem}-{number}") for number in range(2, 1000))]
-    return next((free for free in tries if not free.exists()), path)
+    others = (path.with_stem(f"{path.stem}-{number}") for number in count(2))
+    return next(free for free in chain([path], others) if not free.exists())

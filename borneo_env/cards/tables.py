@@ -12,6 +12,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from borneo_env.files import FileError, in_short, on_one_line, read_text
+
 COMPANIES = ("red", "yellow", "green", "blue")  # R0.1
 SPICES = ("pepper", "cinnamon", "cloves", "nutmeg")  # R0.2
 CHEST = "chest"  # what a port shows in place of a spice when it is a joker (R0.9)
@@ -20,7 +22,9 @@ CARGO_CARDS = 60  # R0.3
 MIN_PORTS, MAX_PORTS = 3, 16
 MOST_CONTRACTS = 100  # of a kind
 MARKS = ("", "3/4", "5")
-LARGEST_FILE = 1_000_000  # bytes; the shipped tables have 6,000
+LONGEST_FIELD = 80  # characters of a field's name that are told
+LARGEST_FILE = 64_000  # bytes; the shipped tables have 6,000
+MOST_DOTS = 30  # in a line: the time that a key a.b.c takes to be parsed grows with the square of its length
 SHIPPED = Path(__file__).parent
 
 
@@ -74,7 +78,7 @@ def load_tables(source: str | Path) -> Tables:
     """The tables of a shipped edition by its name (`board`, `card`, `tiny`), or of a TOML file by its path."""
     if source in _shipped_names():
         return _load_shipped(str(source))
-    return read_tables(_parse(Path(source)), str(source))
+    return read_tables(_parse(Path(source)), on_one_line(str(source)))
 
 
 @cache
@@ -89,17 +93,17 @@ def _load_shipped(name: str) -> Tables:
 
 def _parse(path: Path) -> dict[str, Any]:
     try:
-        if path.stat().st_size > LARGEST_FILE:
-            raise TableError(f"{path}: larger than {LARGEST_FILE:,} bytes; a card table has 60 cargo rows")
-        return tomllib.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise TableError(f"{path}: cannot be read ({error.strerror}); give the path of a TOML card table") from None
-    except UnicodeDecodeError:
-        raise TableError(f"{path}: is not a text file in UTF-8") from None
+        text = read_text(path, LARGEST_FILE)
+        for number, line in enumerate(text.split("\n"), start=1):
+            if line.count(".") > MOST_DOTS:
+                raise FileError(path, f"line {number} has more than {MOST_DOTS} dots")
+        return tomllib.loads(text)
+    except FileError as error:
+        raise TableError(f"{error}; give the path of a TOML card table, which has 60 cargo rows") from None
     except RecursionError:
-        raise TableError(f"{path}: is not TOML of a card table: it is nested too deeply") from None
-    except tomllib.TOMLDecodeError as error:
-        raise TableError(f"{path}: is not TOML: {error}") from None
+        raise TableError(f"{on_one_line(str(path))}: is not TOML of a card table: it is nested too deeply") from None
+    except ValueError as error:  # not only TOMLDecodeError: a number may have too many digits
+        raise TableError(f"{on_one_line(str(path))}: is not TOML: {on_one_line(str(error))}") from None
 
 
 def read_tables(data: dict[str, Any], where: str) -> Tables:
@@ -145,10 +149,12 @@ def _read_list(data: dict[str, Any], where: str, name: str, read_row: Any) -> li
 def _read_cargo(row: _Row, i: int) -> Cargo:
     row.allow("id", "flags", "spice", "count")
     if type(row.data.get("id", i)) is not int or row.data.get("id", i) != i:
-        raise row.error("id", f"is {row.data['id']!r}; cargo cards are numbered in their order, so it must be {i}")
+        raise row.error(
+            "id", f"is {in_short(row.data['id'])}; cargo cards are numbered in their order, so it must be {i}"
+        )
     flags = row.get("flags")
     if not isinstance(flags, list) or len(flags) != 4 or any(flag not in COMPANIES for flag in flags):
-        raise row.error("flags", f"{flags!r} is not a list of four companies; use {', '.join(COMPANIES)}")
+        raise row.error("flags", f"{in_short(flags)} is not a list of four companies; use {', '.join(COMPANIES)}")
     return Cargo(tuple(flags), row.choice("spice", SPICES), row.integer("count", 1, 2, default=1))
 
 
@@ -156,7 +162,7 @@ def _read_port(row: _Row, i: int) -> Port:
     row.allow("name", "spice", "limit", "monopoly", "mark")
     name = row.get("name")
     if not isinstance(name, str) or not name.isprintable() or not 1 <= len(name) <= 24:
-        raise row.error("name", f"{name!r} is not a name of 1 to 24 letters")
+        raise row.error("name", f"{in_short(name)} is not a name of 1 to 24 letters")
     return Port(
         name,
         row.choice("spice", (*SPICES, CHEST)),
@@ -181,13 +187,12 @@ class _Row:
 
     def __init__(self, data: Any, where: str) -> None:
         if not isinstance(data, dict):
-            raise TableError(f"{where}: {data!r} is not a row of named fields such as {{ name = ... }}")
+            raise TableError(f"{where}: {in_short(data)} is not a row of named fields such as {{ name = ... }}")
         self.data = data
         self.where = where
 
     def error(self, field: str, reason: str) -> TableError:
-        name = field if field.isprintable() else repr(field)
-        return TableError(f"{self.where}: {name}: {reason}")
+        return TableError(f"{self.where}: {on_one_line(field, LONGEST_FIELD)}: {reason}")
 
     def allow(self, *fields: str) -> None:
         for field in self.data:
@@ -202,11 +207,11 @@ class _Row:
     def choice(self, field: str, allowed: Any, default: str | None = None) -> str:
         value = self.get(field) if default is None else self.data.get(field, default)
         if value not in allowed:
-            raise self.error(field, f"{value!r} is not allowed; use {', '.join(a or repr(a) for a in allowed)}")
+            raise self.error(field, f"{in_short(value)} is not allowed; use {', '.join(a or repr(a) for a in allowed)}")
         return str(value)
 
     def integer(self, field: str, low: int, high: int, default: int | None = None) -> int:
         value = self.get(field) if default is None else self.data.get(field, default)
         if type(value) is not int or not low <= value <= high:
-            raise self.error(field, f"{value!r} is not a whole number from {low} to {high}")
+            raise self.error(field, f"{in_short(value)} is not a whole number from {low} to {high}")
         return value

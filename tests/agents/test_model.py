@@ -1,5 +1,6 @@
 """Model files: what is written is read again, and what strangers send is refused with the file and a remedy."""
 
+import errno
 import json
 import math
 import os
@@ -206,6 +207,18 @@ def test_entries_that_no_card_has_are_ignored(folder):
     assert read_card(folder / CARD) == before
 
 
+def test_a_policy_that_cannot_be_written_leaves_the_one_before(folder, monkeypatch):
+    before = {file: (folder / file).read_bytes() for file in (CARD, WEIGHTS)}
+
+    def full(fd):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(ValueError, match=rf"{WEIGHTS}: cannot be written: No space left on device"):
+        write_model(folder, network(width=8))
+    assert {file.name: file.read_bytes() for file in folder.iterdir()} == before
+
+
 # ---------------------------------------------------------------- folders and files that are none
 
 
@@ -234,23 +247,21 @@ def test_a_folder_without_one_of_the_files(file, folder):
 def test_a_folder_in_place_of_a_file(file, folder):
     (folder / file).unlink()
     (folder / file).mkdir()
-    refused(folder, file, "is no file")
+    refused(folder, file, "cannot be read: Is a directory")
 
 
 @pytest.mark.parametrize("file", [CARD, WEIGHTS])
 def test_a_pipe_in_place_of_a_file_is_not_waited_for(file, folder):
     (folder / file).unlink()
     os.mkfifo(folder / file)
-    refused(folder, file, "is no file")
+    refused(folder, file, "cannot be read: it is no plain file")
 
 
 @pytest.mark.parametrize(("file", "largest"), [(CARD, LARGEST_CARD), (WEIGHTS, LARGEST_WEIGHTS)])
-def test_a_file_that_is_too_large_is_not_read(file, largest, folder, monkeypatch):
-    os.truncate(folder / file, largest + 1)  # takes no room on the disk
-    before, read = Path.read_bytes, []
-    monkeypatch.setattr(Path, "read_bytes", lambda path: read.append(path.name) or before(path))
-    refused(folder, file, f"is larger than {largest // 2**20} MB")
-    assert file not in read
+def test_a_file_that_is_too_large_is_not_read(file, largest, folder):
+    for size in (largest + 1, 2**40):  # takes no room on the disk, and would not fit into the memory
+        os.truncate(folder / file, size)
+        refused(folder, file, f"is larger than {largest:,} bytes")
 
 
 @pytest.mark.parametrize("file", [CARD, WEIGHTS])
@@ -270,9 +281,13 @@ def test_an_empty_file(file, folder):
         (b"\xff\xfe{}", "is no JSON: 'utf-8' codec can't decode"),
         ("{}".encode("utf-16"), "is no JSON"),
         (b"\xef\xbb\xbf{}", "is no JSON"),
-        (b"[" * 100_000, "is no JSON: maximum recursion depth"),
-        (b'{"format": ' * 90_000, "is no JSON: maximum recursion depth"),
-        (b'{"steps": ' + b"9" * 5000 + b"}", "is no JSON: Exceeds the limit"),
+        (b"[" * 100_000, "is no JSON: it is nested too deeply"),
+        (b'{"format": ' * 90_000, "is no JSON: it is nested too deeply"),
+        (b'{"steps": ' + b"9" * 5000 + b"}", "is no JSON: it holds a number of too many digits"),
+        (b'{"steps": NaN}', "is no JSON: it holds a number that is none"),
+        (b'{"steps": 1e999}', "is no JSON: it holds a number that is none"),
+        (b'{"steps": 1, "steps": 2}', "is no JSON: it has two entries 'steps'"),
+        (b'{"task": "\\ud800"}', "is no JSON: it holds half a character"),
         (b"[]", "should be an object"),
         (b"null", "should be an object"),
         (b'"' + b"x" * 10_000 + b'"', "should be an object"),
@@ -285,7 +300,7 @@ def test_a_card_that_is_none(content, reason, folder):
 
 @pytest.mark.parametrize(
     "version",
-    [0, 2, 10**300, "1", None, [1], "x" * 10_000, "\x1b[2J\n", {"deep": [[[[[[[[1]]]]]]]]}, float("inf")],
+    [0, 2, 10**300, "1", None, [1], "x" * 10_000, "\x1b[2J\n", {"deep": [[[[[[[[1]]]]]]]]}],
     ids=lambda version: str(version)[:8],
 )
 @pytest.mark.parametrize("name", ["format", "observation_version", "action_version"])
@@ -299,13 +314,13 @@ def test_another_version_is_refused_and_named(name, version, folder):
 @pytest.mark.parametrize("name", ["format", "observation_version", "edition", "players"])
 def test_an_entry_nested_so_deeply_that_it_is_just_read(name, folder):
     about = json.dumps(json.loads((folder / CARD).read_text()) | {name: "HERE"})
-    for depth in [20, *range(500, 1000, 3)]:
+    for depth in [20, 40, 900, 990]:
         (folder / CARD).write_text(about.replace('"HERE"', "[" * depth + "]" * depth))
         refused(folder, CARD, f"{name} (is|should be of type)" if depth == 20 else f"{name}|is no JSON", "")
 
 
 @pytest.mark.parametrize("name", ["observation_version", "action_version", "steps", "seed"])
-@pytest.mark.parametrize("value", [True, 1.0, "1", None, float("nan"), 1e999, []])
+@pytest.mark.parametrize("value", [True, 1.0, "1", None, []])
 def test_only_whole_numbers_are_whole_numbers(name, value, folder):
     rewrite_card(folder, **{name: value})
     refused(folder, CARD, f"{name} (should be of type int, not|is )", "")

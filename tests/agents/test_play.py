@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import re
 import signal
 import subprocess
@@ -20,6 +21,7 @@ from borneo_env import cli
 from borneo_env.agent import UnknownAgent
 from borneo_env.engine.batch import Batch
 from borneo_env.engine.state import HAND
+from borneo_env.files import FileError
 from borneo_env.record import read_record, verify
 from borneo_env.ruleset import Ruleset, every_ruleset
 from borneo_env.story import card_name
@@ -107,6 +109,15 @@ def test_what_is_no_option_is_asked_again(mark, tmp_path):
     assert moves[0]["move"] == "place yellow"
 
 
+def test_many_digits_are_no_option(tmp_path):
+    finished, shown = table(sit(), lines("9" * 5000, "\x1b[2J", "q"), tmp_path / "save.json")
+    assert not finished
+    assert len(re.findall(r"'9+\.\.\.9+' is no option", shown)) == 1
+    assert r"'\x1b[2J' is no option" in shown
+    assert max(map(len, shown.splitlines())) < 1200 and shown.replace("\n", "").isprintable()
+    assert (tmp_path / "save.json").exists()
+
+
 def test_a_choice_is_taken_back(tmp_path):
     game = sit()
     _, shown = table(game, lines(1, "u", 3, "what?", ""), tmp_path / "save.json")
@@ -170,6 +181,30 @@ def test_several_people_hand_over_without_seeing_hands(tmp_path):
         assert part.index("Enter when ready") < part.index(f"seen by human {seat}")
         assert f"seen by human {1 - seat}" not in part
         assert part.count("hand \x1b[") == part.count("BORNEO"), "one hand on every board"
+
+
+TELLTALE = ("traders", "attack", "transfer", "commit", "defend")
+
+
+@pytest.mark.parametrize(("seats", "asked"), [(SEATS, False), (["human", "human", "random"], True)])
+def test_nobody_learns_from_who_is_asked_what_somebody_holds(seats, asked):
+    """With several people, one with a single option is asked too in phases where that depends on the hand."""
+    verbs = set()
+    for seed in range(3):
+        game, rng, alone = sit(seats, seed, Ruleset(players=3)), np.random.default_rng(seed), set()
+        game.advance()
+        while not game.over:
+            choices = options(game.batch)
+            if len(choices) == 1:
+                alone.add(len(game.lines))
+            game.play(choices[rng.integers(len(choices))][0])
+            game.advance()
+        forced = {i for i, line in enumerate(game.lines) if line.get("forced") and line["player"] in game.humans}
+        forced = {i for i in forced if game.lines[i]["move"].split()[0] in TELLTALE}
+        assert alone == (forced if asked else set())
+        verbs |= {game.lines[i]["move"].split()[0] for i in forced}
+        verify(game.lines)
+    assert verbs >= {"commit", "defend"}
 
 
 # ---------------------------------------------------------------- saving
@@ -238,7 +273,12 @@ def change(saved, place, value):
         (["record", 0, "seed"], -1, "a seed is a whole number"),
         (["record", 0, "agents"], ["human", "random"], "2 seats are named"),
         (["record", 0, "agents"], [1, 2, 3], "a list of names"),
-        (["record", 0, "agents"], ["human", "random", "nobody"], "there is no agent 'nobody'"),
+        (["record", 0, "agents"], ["human", "random", "nobody"], "no registered agent 'nobody'.*--trust"),
+        (["record", 0, "agents"], ["human", "random", "x" * 10**6], "at most 1000 characters"),
+        (["record", 0, "seed"], 10**4000, "a seed is a whole number"),
+        (["record", 0, "seed"], "\x1b[2J" * 999, "seed: should be a whole number"),
+        (["record", 1, "move"], "\x1b[2J" * 10**5, "is not a move"),
+        (["record", 1], {"move": "x" * 10**6, "player": [[]]}, "line 2: .* cannot come next"),
         (["record", 0, "deal", "start"], 7, "line 1: is not what"),
         (["record", 1, "move"], "place pink", "'place pink' is not a move"),
         (["record", 1, "move"], ["place"], "line 2: .* cannot come next"),
@@ -255,8 +295,54 @@ def test_a_changed_file_is_refused(place, value, complaint, tmp_path):
     assert saved["record"][1]["move"] == "place red"
     change(saved, place, value)
     file.write_text(json.dumps(saved))
-    with pytest.raises(SaveError, match=complaint):
+    with pytest.raises(SaveError, match=complaint) as caught:
         Game.load(file)
+    assert str(caught.value).isprintable() and len(str(caught.value)) < 1200 + len(str(file))
+
+
+def spoilt(text, rng):
+    """A saved game with some characters replaced, put in or taken out, or a value replaced."""
+    odd = [
+        '"',
+        "{",
+        "}",
+        "[",
+        "]",
+        ",",
+        "9" * 5000,
+        "NaN",
+        "\\ud800",
+        "\ufeff",
+        "null",
+        "-1",
+        "1e999",
+        "\0",
+        '"a": 1, ',
+        "",
+    ]
+    for _ in range(rng.integers(1, 3)):
+        at = int(rng.integers(len(text)))
+        if rng.integers(2):
+            value = re.compile(r'"[^"]*"|-?\d+|true').search(text, at)
+            at, end = value.span() if value else (at, at)
+        else:
+            end = at + int(rng.integers(4))
+        text = text[:at] + str(rng.choice(odd)) + text[end:]
+    return text
+
+
+def test_whatever_a_file_holds_it_is_a_game_or_refused(tmp_path):
+    game, file, rng = sit(), tmp_path / "save.json", np.random.default_rng(1)
+    table(game, confirmed([1, 1, 1]), file)
+    text, refused = file.read_text(), 0
+    for _ in range(300):
+        file.write_text(spoilt(text, rng), encoding="utf-8")
+        try:
+            Game.load(file)
+        except SaveError as error:
+            assert str(error).isprintable() and len(str(error)) < 1200 + len(str(file))
+            refused += 1
+    assert refused > 250
 
 
 def test_an_illegal_move_in_a_file_is_refused(tmp_path):
@@ -271,7 +357,16 @@ def test_an_illegal_move_in_a_file_is_refused(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("text", "complaint"), [("{", "is not JSON"), ("[]", "no saved game"), ("[" * 100_000, "is not JSON")]
+    ("text", "complaint"),
+    [
+        ("{", "is not JSON"),
+        ("[]", "no saved game"),
+        ("[" * 100_000, "is not JSON: it is nested too deeply"),
+        ('{"format": 1, "format": 2}', "is not JSON: it has two entries 'format'"),
+        ('{"format": ' + "9" * 5000 + "}", "is not JSON: it holds a number of too many digits"),
+        ('{"format": NaN}', "is not JSON: it holds a number that is none"),
+        ('{"format": "\\ud800"}', "is not JSON: it holds half a character"),
+    ],
 )
 def test_a_file_that_holds_no_game(text, complaint, tmp_path):
     (tmp_path / "x").write_text(text)
@@ -279,6 +374,126 @@ def test_a_file_that_holds_no_game(text, complaint, tmp_path):
         Game.load(tmp_path / "x")
     with pytest.raises(SaveError, match="cannot be read"):
         Game.load(tmp_path / "y")
+
+
+@pytest.mark.parametrize("path", ["/dev/zero", "pipe", "."])
+def test_what_is_no_plain_file_is_not_read(path, tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(SaveError, match="cannot be read"):
+        Game.load(tmp_path / path)
+
+
+# A name in a file may run no code
+
+
+MY_BOT = """
+from pathlib import Path
+Path("imported").touch()
+class Bot:
+    def act(self, views):
+        return views.mask.argmax(1)
+"""
+
+
+@pytest.fixture
+def with_a_bot(tmp_path, monkeypatch):
+    """A saved game with a bot of one's own, which leaves a mark when it is imported."""
+    monkeypatch.chdir(tmp_path)
+    Path("my_bot_here.py").write_text(MY_BOT)
+    table(sit(["human", "my_bot_here:Bot", "random"]), confirmed([1, 1]), Path("save.json"))
+    monkeypatch.delitem(sys.modules, "my_bot_here")
+    Path("imported").unlink()
+    return Path("save.json")
+
+
+@pytest.mark.parametrize("name", ["os:mkdir:made", "my_bot_here:Bot", "borneo_env.agent:Random"])
+def test_a_saved_game_names_registered_agents_only(name, with_a_bot):
+    with_a_bot.write_text(with_a_bot.read_text().replace("my_bot_here:Bot", name))
+    with pytest.raises(SaveError, match=r"no registered agent .*; if you trust the file, continue it with --trust"):
+        Game.load(with_a_bot)
+    assert not Path("made").exists() and not Path("imported").exists()
+
+
+def test_a_trusted_game_goes_on_with_any_agent(with_a_bot, capsys, monkeypatch):
+    status, _, err = run(capsys, monkeypatch, "play --continue save.json", "q\n")
+    assert (status, Path("imported").exists()) == (2, False)
+    assert "continue it with --trust" in err
+    status, _, err = run(capsys, monkeypatch, "play --continue save.json --trust", "q\n")
+    assert (status, Path("imported").exists()) == (0, True), err
+
+
+# The game is kept whatever happens
+
+
+def failing(*_):
+    raise OSError(28, "No space left on device")
+
+
+def test_a_save_that_fails_leaves_the_one_before_and_the_game_goes_on(tmp_path, monkeypatch):
+    game, file = sit(), tmp_path / "save.json"
+    game.save(file)
+    before = file.read_bytes()
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "fsync", failing)
+        typed = io.StringIO(lines("s", 1, "", "q", 2, "q", ""))
+        shown = io.StringIO()
+        with pytest.raises(FileError, match="cannot be written: No space left on device"):
+            Table(game, file, typed=typed, shown=shown).run()
+    assert [path.name for path in tmp_path.iterdir()] == ["save.json"] and file.read_bytes() == before
+    assert shown.getvalue().count(f"Not saved: {file}: cannot be written: No space left on device.") == 3
+    assert shown.getvalue().count("The game goes on. Try again") == 2
+    assert [line["move"] for line in game.lines[1:] if line["player"] == 0] == ["place red"]
+    assert not table(game, "q\n", file)[0]
+    assert Game.load(file).lines == game.lines
+
+
+def test_saving_overwrites_no_file_of_others(tmp_path):
+    others = [tmp_path / name for name in (".save.json.saving", "save.json.tmp", ".save.json")]
+    for other in others:
+        other.write_text("not yours")
+    sit().save(tmp_path / "save.json")
+    assert all(other.read_text() == "not yours" for other in others)
+
+
+class Told(io.StringIO):
+    """Somebody who types, and then the process is told to end."""
+
+    def __init__(self, typed, number):
+        super().__init__(typed)
+        self.number = number
+
+    def readline(self):
+        line = super().readline()
+        if not line:
+            os.kill(os.getpid(), self.number)
+        return line
+
+
+@pytest.mark.parametrize("name", ["SIGTERM", "SIGHUP", "SIGINT"])
+def test_being_told_to_end_saves(name, tmp_path):
+    game, file, number = sit(), tmp_path / "save.json", getattr(signal, name)
+    before = signal.getsignal(number)
+    assert not Table(game, file, typed=Told("1\n\n", number), shown=io.StringIO()).run()
+    assert Game.load(file).lines == game.lines
+    assert game.lines[1]["move"] == "place red"
+    assert signal.getsignal(number) == before
+
+
+class Gone(io.StringIO):
+    """A terminal that is closed after a while."""
+
+    def write(self, words):
+        if "rank 2" in words:
+            raise OSError(5, "Input/output error")
+        return super().write(words)
+
+
+def test_a_terminal_that_is_gone_costs_no_game(tmp_path):
+    game, file = sit(), tmp_path / "save.json"
+    with pytest.raises(OSError, match="Input/output error"):
+        Table(game, file, typed=io.StringIO("1\n\n"), shown=Gone()).run()
+    assert Game.load(file).lines == game.lines
+    assert game.lines[1]["move"] == "place red"
 
 
 def test_saving_by_default_overwrites_no_other_game(tmp_path):
@@ -417,6 +632,44 @@ def test_the_number_of_players_is_that_of_the_seats(capsys, monkeypatch, tmp_pat
     status, out, err = run(capsys, monkeypatch, "play --continue nowhere.json")
     assert status == 2
     assert "nowhere.json: cannot be read" in err
+
+
+def test_a_place_that_cannot_be_written_is_told_before_the_game(capsys, monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    for place in ("--save nowhere/game.json", "--record nowhere/game.jsonl", "--save /dev/null", "--record ."):
+        status, out, err = run(capsys, monkeypatch, f"play --tables tiny {place}", "q\n")
+        assert (status, out) == (2, "")
+        assert f"{place.split()[1]}: cannot be written" in err
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_record_that_fails_at_the_end_costs_no_game(capsys, monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    numbers, wanted = typed_game(7)
+    with monkeypatch.context() as patch:
+        patch.setattr("borneo_env.record.write_file", lambda path, *_, **__: fail_to_write(path))
+        start = "play --tables tiny --seed 7 --yes --record done.jsonl"
+        status, _, err = run(capsys, patch, start, lines(*numbers))
+    assert status == 2
+    assert "done.jsonl: cannot be written; the game is in borneo-game.json: continue it with another --record" in err
+    status, _, err = run(capsys, monkeypatch, "play --continue borneo-game.json --record done.jsonl")
+    assert status == 0, err
+    assert read_record("done.jsonl") == wanted.lines
+
+
+def fail_to_write(path):
+    raise FileError(path, "cannot be written")
+
+
+def test_bytes_that_are_no_text_are_asked_again(capsys, monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "argv", ["borneo", "play", "--tables", "tiny", "--seed", "3"])
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"\xff\n2\n\nq\n"), encoding="utf-8"))
+    with pytest.raises(SystemExit) as left:
+        cli.main()
+    assert not left.value.code
+    assert r"'\\xff' is no option" in capsys.readouterr().out
+    assert Game.load(Path("borneo-game.json")).lines[1]["move"] == "place yellow"
 
 
 def test_ctrl_c_saves(tmp_path):

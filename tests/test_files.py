@@ -1,0 +1,210 @@
+"""Files from strangers are read up to a limit and quoted in short; files are written whole or not at all."""
+
+from __future__ import annotations
+
+import os
+import stat
+import sys
+from pathlib import Path
+
+import pytest
+
+from borneo_env.files import (
+    FileError,
+    check_writable,
+    in_short,
+    make_folder,
+    on_one_line,
+    parse_json,
+    read_bytes,
+    read_text,
+    write_file,
+)
+
+# ---------------------------------------------------------------- reading
+
+
+def test_a_file_is_read_up_to_the_limit(tmp_path):
+    (tmp_path / "file").write_bytes(b"12345")
+    assert read_bytes(tmp_path / "file", 5) == b"12345"
+    with pytest.raises(FileError, match=r"file: is larger than 4 bytes") as caught:
+        read_bytes(tmp_path / "file", 4)
+    assert caught.value.reason == "is larger than 4 bytes"
+
+
+def test_what_is_no_plain_file_is_not_read(tmp_path):
+    os.mkfifo(tmp_path / "pipe")  # nobody writes into it: to wait would be for ever
+    (tmp_path / "link").symlink_to("/dev/zero")
+    for path in ("/dev/zero", tmp_path / "pipe", tmp_path / "link"):
+        with pytest.raises(FileError, match="cannot be read: it is no plain file"):
+            read_bytes(path, 1000)
+    for path, reason in ((tmp_path, "Is a directory"), ("nul\0", "null"), (tmp_path / "x", "No such file")):
+        with pytest.raises(FileError, match=f"cannot be read: .*{reason}"):
+            read_bytes(path, 1000)
+
+
+def test_a_file_that_grows_while_it_is_read_is_cut_off(tmp_path, monkeypatch):
+    (tmp_path / "file").write_bytes(b"12345")
+    small = os.stat_result((stat.S_IFREG, *[0] * 9))
+    monkeypatch.setattr(os, "fstat", lambda fd: small)
+    with pytest.raises(FileError, match="is larger than 3 bytes"):
+        read_bytes(tmp_path / "file", 3)
+
+
+def test_text_is_utf_8(tmp_path):
+    (tmp_path / "file").write_bytes(b"\xff")
+    with pytest.raises(FileError, match="is not text in UTF-8"):
+        read_text(tmp_path / "file", 10)
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("[" * 100_000, "nested too deeply"),
+        ("[" * 40 + "]" * 40, "nested too deeply"),
+        ('{"a":' * 40 + "1" + "}" * 40, "nested too deeply"),
+        ("9" * 5000, "a number of too many digits"),
+        ("[NaN]", "a number that is none"),
+        ("-Infinity", "a number that is none"),
+        ("1e999", "a number that is none"),
+        ('["\\ud800"]', "half a character"),
+        ('{"\\udc00": 1}', "half a character"),
+        ('[{"a": 1, "a": 1}]', "it has two entries 'a'"),
+        ("\ufeff{}", "BOM"),
+        ("{", "Expecting property name"),
+        ("", "Expecting value"),
+    ],
+    ids=lambda text: text[:12],
+)
+def test_json_that_means_nothing_certain_is_refused(text, reason):
+    with pytest.raises(ValueError, match=reason) as caught:
+        parse_json(text)
+    assert len(str(caught.value)) < 200
+
+
+def test_json_is_parsed():
+    assert parse_json('{"a": [1, 2.5, null, "\\ud83d\\ude00"]}') == {"a": [1, 2.5, None, "\U0001f600"]}
+
+
+# ---------------------------------------------------------------- writing
+
+
+def test_a_file_is_replaced_and_keeps_its_mode(tmp_path):
+    file = tmp_path / "file"
+    write_file(file, "one")
+    file.chmod(0o640)
+    (tmp_path / "link").symlink_to(file)
+    write_file(tmp_path / "link", b"two")
+    assert file.read_text() == "two" and (tmp_path / "link").is_symlink()
+    assert stat.S_IMODE(file.stat().st_mode) == 0o640
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["file", "link"]
+
+
+@pytest.mark.parametrize("interruption", [OSError(28, "No space left on device"), KeyboardInterrupt()], ids=repr)
+def test_a_write_that_fails_leaves_what_was_there(interruption, tmp_path, monkeypatch):
+    write_file(tmp_path / "file", "before")
+
+    def fail(*_):
+        raise interruption
+
+    monkeypatch.setattr(Path, "replace", fail)
+    with pytest.raises((FileError, KeyboardInterrupt)):
+        write_file(tmp_path / "file", "after")
+    assert [(path.name, path.read_text()) for path in tmp_path.iterdir()] == [("file", "before")]
+
+
+def test_places_that_cannot_be_written(tmp_path):
+    (tmp_path / "file").write_text("here")
+    os.mkfifo(tmp_path / "pipe")
+    for path, reason in (
+        (tmp_path, "no plain file"),
+        (tmp_path / "pipe", "no plain file"),
+        ("/dev/null", "no plain file"),
+        (tmp_path / "nowhere" / "x", "No such file or directory"),
+        (tmp_path / "file" / "x", "Not a directory"),
+    ):
+        for write in (check_writable, lambda path: write_file(path, "x")):
+            with pytest.raises(FileError, match=f"{path}: cannot be written: .*{reason}"):
+                write(path)
+    check_writable(tmp_path / "file")
+    check_writable(tmp_path / "new")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["file", "pipe"]
+    assert (tmp_path / "file").read_text() == "here"
+
+
+def test_a_file_that_may_not_be_written_is_not_replaced(tmp_path, monkeypatch):
+    (tmp_path / "file").write_text("here")
+    monkeypatch.setattr(os, "access", lambda path, mode: False)  # for root, every file may be written
+    with pytest.raises(FileError, match="cannot be written: it is read-only"):
+        write_file(tmp_path / "file", "x")
+
+
+def test_a_folder_is_made(tmp_path):
+    assert make_folder(tmp_path / "a" / "b").is_dir()
+    (tmp_path / "file").write_text("")
+    for path in (tmp_path / "file", tmp_path / "file" / "x"):
+        with pytest.raises(FileError, match=f"{path}: is no folder, and cannot become one: .*; give another"):
+            make_folder(path)
+
+
+# ---------------------------------------------------------------- quoting
+
+
+class Odd:
+    def __repr__(self):
+        return "\x1b[2J\n" * 1000
+
+
+class Broken:
+    def __repr__(self):
+        raise RuntimeError("no words")
+
+
+def nested(depth):
+    value = []
+    for _ in range(depth):
+        value = [value]
+    return value
+
+
+@pytest.mark.parametrize(
+    ("value", "quoted"),
+    [
+        ("board", "'board'"),
+        (7, "7"),
+        (None, "None"),
+        ([1, "x"], "[1, 'x']"),
+        (10**5000, "a number of 16610 bits"),
+        (-(2**64), "-18446744073709551616"),
+        ("\x1b[2J\u202e\ud800", r"'\x1b[2J\u202e\ud800'"),
+    ],
+    ids=["text", "number", "nothing", "list", "many-digits", "some-digits", "escapes"],
+)
+def test_values_are_quoted(value, quoted):
+    assert in_short(value) == quoted
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        "x" * 10**6,
+        "\0" * 10**6,
+        ["x" * 1000] * 10**6,
+        {"x" * 1000: ["y" * 1000] * 1000},
+        nested(sys.getrecursionlimit() * 50),
+        Odd(),
+        Broken(),
+        [[[[["x" * 100] * 9] * 9] * 9] * 9] * 9,
+    ],
+    ids=["text", "zeros", "list", "dict", "deep", "odd", "broken", "bush"],
+)
+def test_a_quote_is_one_short_line(value):
+    assert in_short(value).isprintable()
+    assert len(in_short(value)) <= 80
+
+
+def test_words_on_one_line():
+    assert on_one_line("as it is, ünïcode too") == "as it is, ünïcode too"
+    assert on_one_line("two\nlines\x07") == r"two\nlines\x07"
+    assert on_one_line("x" * 2000, 10) == "xxxxxxx..."
+    assert on_one_line("x" * 10, 10) == "x" * 10
