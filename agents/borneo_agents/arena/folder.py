@@ -118,6 +118,7 @@ class Folder:
         """Begin a run here, or go on with one that has the same settings."""
         saved = self.saved_settings()
         make_folder(self.path / CHUNKS)
+        self._sweep()
         if saved is None:
             self.write(SETTINGS, json.dumps(settings, indent=2) + "\n")
             return
@@ -129,7 +130,6 @@ class Folder:
                 f"{self.path} holds a run with other settings: {changes}. Games of both must not be mixed: "
                 "use another --out, or --fresh to remove that run"
             )
-        self._sweep()
 
     def write(self, name: str, text: str) -> None:
         """Write a whole file or, if the process ends meanwhile, none."""
@@ -165,9 +165,10 @@ class Folder:
 
     def _sweep(self) -> None:
         """Remove what runs that were killed have half written here."""
-        for file in [*self.path.glob(HALF_WRITTEN), *(self.path / CHUNKS).glob(HALF_WRITTEN)]:
-            if file.lstat().st_mtime < time.time() - OLD:
-                file.unlink(missing_ok=True)
+        for name in ("", CHUNKS, RECORDS, f"{RECORDS}/{UNFINISHED}"):
+            for file in (self.path / name).glob(HALF_WRITTEN):
+                if file.lstat().st_mtime < time.time() - OLD:
+                    file.unlink(missing_ok=True)
 
 
 def _change(key: str, saved: Any, now: Any) -> str:
