@@ -36,7 +36,7 @@ import time
 
 class Slow:
     def act(self, views):
-        time.sleep(0.005)
+        time.sleep(0.001)
         return views.mask.argmax(1)
 """
 STOPPED = "arena random slow_bot:Slow --players 3 --tables tiny --games 90 --chunk 6 --seed 4 --out kept"
