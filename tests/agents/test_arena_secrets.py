@@ -78,10 +78,10 @@ class Listening(Match):
         self.calls = []
         return super().play()
 
-    def _ask(self, chair, rows):
+    def _ask(self, chair, rows, *views):
         if chair == 0:
             self.calls.append(rows.tolist())
-        return super()._ask(chair, rows)
+        return super()._ask(chair, rows, *views)
 
 
 def test_the_rhythm_of_questions_tells_only_how_many_moves_were_made():

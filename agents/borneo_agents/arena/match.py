@@ -25,7 +25,7 @@ from borneo_agents.arena.tournament import Tournament
 from borneo_env.agent import Agent, Views
 from borneo_env.engine.batch import Batch
 from borneo_env.engine.loops import NO_ACTION
-from borneo_env.engine.state import CHOICES, N_KINDS, NOBODY, PORT, SHIP, TALLIES
+from borneo_env.engine.state import CHOICES, N_KINDS, NOBODY, PORT, SHIP, TALLIES, copy_games
 
 FIRST_ROOM = 256  # actions of a game; made longer when a game needs more
 
@@ -147,16 +147,19 @@ class Match:
     def _answers(self, rows: NDArray[np.intp]) -> NDArray[np.int64]:
         """A legal action for each game, or any number where who was to decide has lost it."""
         actions = np.zeros(len(rows), np.int64)
+        games, mask, dice = self.batch.view(rows)
         chairs = self.chairs.at[rows, self.batch.games["player"][rows]]
         order = chairs.argsort(kind="stable")
         for mine in np.split(order, np.flatnonzero(np.diff(chairs[order])) + 1):
-            actions[mine] = self._ask(int(chairs[mine[0]]), rows[mine])
+            views = Views(
+                self.tournament.ruleset, copy_games(games, mine), mask[mine], dice[mine]
+            )  # shared with nobody
+            actions[mine] = self._ask(int(chairs[mine[0]]), rows[mine], views)
         self._judge(rows, actions)
         return actions
 
-    def _ask(self, chair: int, rows: NDArray[np.intp]) -> NDArray[np.int64]:
+    def _ask(self, chair: int, rows: NDArray[np.intp], views: Views) -> NDArray[np.int64]:
         """What the agent on a chair answers for each game, or any number where it has lost it."""
-        views = Views(self.tournament.ruleset, *self.batch.view(rows))
         if self.orders.given_up.get(int(self.chairs.agent[chair]), self.round + 1) <= self.round:
             for row in rows:
                 self._lose(row, GIVEN_UP, "it hung or ended the process too often to be asked again")
@@ -175,9 +178,8 @@ class Match:
             if condemned:
                 self._lose(row, condemned, f"at decision {self.round} of the game")
                 continue
-            one = Views(views.ruleset, views.games[i : i + 1], views.mask[i : i + 1], views.dice[i : i + 1])
             try:
-                actions[i] = self.chairs.ask(chair, one, self.round, int(row))[0]
+                actions[i] = self.chairs.ask(chair, _one(views, i), self.round, int(row))[0]
             except Failure as failure:
                 self._lose(row, failure.kind, failure.reason)
         return actions
@@ -237,6 +239,12 @@ class Match:
         cut = np.flatnonzero(self.outcomes["offender"] != NOBODY)
         self.outcomes["places"][cut] = 1
         self.outcomes["places"][cut, self.outcomes["offender"][cut]] = players
+
+
+def _one(views: Views, i: int) -> Views:
+    if len(views) == 1:
+        return views
+    return Views(views.ruleset, views.games[i : i + 1], views.mask[i : i + 1], views.dice[i : i + 1])
 
 
 def mean_ranks(ladder: NDArray[np.int8], players: int) -> NDArray[np.float64]:

@@ -32,8 +32,8 @@ LINEUPS = {
     MIXED: "all agents in a circle drawn for each deal, and every stretch of it",
 }
 LARGEST_ROUND_ROBIN = 30  # games of a block; where there were more, mixed line-ups see more deals in as many games
-CHUNK = 1000  # games played side by side: more are hardly faster
-CHUNKS = 32  # so many at least, in long runs: what is not yet finished is lost if a run is stopped
+CHUNK = 1000  # games played side by side: more are hardly faster, and fewer are slower, since calls are for few games
+CHUNKS = 16  # so many at least, in long runs: what is not yet finished is lost if a run is stopped
 
 Circle = tuple[int, ...]
 
