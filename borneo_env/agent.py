@@ -19,7 +19,8 @@ import re
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from importlib.metadata import entry_points
+from functools import cache
+from importlib.metadata import EntryPoints, entry_points
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
@@ -94,7 +95,13 @@ class WrongAnswer(ValueError):
 
 def known_agents() -> list[str]:
     """The names agents are found by."""
-    return sorted({RANDOM, *(point.name for point in entry_points(group=GROUP))})
+    return sorted({RANDOM, *_registered().names})
+
+
+@cache
+def _registered() -> EntryPoints:
+    """The registered agents, looked up once: that takes longer than making most of them."""
+    return entry_points(group=GROUP)
 
 
 def find_agent(agent: str | Agent, *, trusted: bool = True) -> Agent:
@@ -109,7 +116,7 @@ def find_agent(agent: str | Agent, *, trusted: bool = True) -> Agent:
     if not trusted:
         check_registered(agent)
     name, *rest = _parts(agent)
-    points = entry_points(group=GROUP, name=name)
+    points = _registered().select(name=name)
     if name == RANDOM:
         kind: Any = Random
     elif points:

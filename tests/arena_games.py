@@ -1,9 +1,106 @@
-"""Games of imagined agents with known strengths, for testing the statistics of the arena."""
+"""Games for testing the arena: small agents that play them, and made-up results of agents with known strengths."""
 
 from __future__ import annotations
 
 import numpy as np
+from borneo_agents.arena import play_arena
 from borneo_agents.statistics.results import Results, results
+
+from borneo_env.ruleset import Ruleset
+
+TINY = Ruleset(players=3, tables="tiny")
+
+# Bots for the worker processes, which find them in the current folder.
+BOTS = '''
+import os
+import time
+
+from borneo_env.engine.state import PLACE
+
+
+class First:
+    """Plays the first legal action."""
+
+    def act(self, views):
+        return views.mask.argmax(1)
+
+
+class Last:
+    """Plays the last legal action."""
+
+    def act(self, views):
+        return views.mask.shape[1] - 1 - views.mask[:, ::-1].argmax(1)
+
+
+class Rarely:
+    """Does something it should not at about one decision in `one_in`, and never at the first, which warms it up."""
+
+    def __init__(self, deed, one_in=40):
+        self.deed = deed
+        self.one_in = one_in
+
+    def now(self, views):
+        return (views.dice % self.one_in == 0) & (views.games["phase"] != PLACE)
+
+    def act(self, views):
+        actions = views.mask.argmax(1)
+        now = self.now(views)
+        if now.any() and self.deed == "crash":
+            raise RuntimeError("lost the thread")
+        if now.any() and self.deed == "leave":
+            raise SystemExit(3)
+        if now.any() and self.deed == "end":
+            os._exit(3)
+        while now.any() and self.deed == "hang":
+            time.sleep(0.01)
+        if self.deed == "cheat":
+            actions[now] = 9999
+        return actions
+'''
+
+
+class First:
+    def act(self, views):
+        return views.mask.argmax(1)
+
+
+class Last:
+    def act(self, views):
+        return views.mask.shape[1] - 1 - views.mask[:, ::-1].argmax(1)
+
+
+class Faulty:
+    """Answers as it is told to, for views whose dice say so."""
+
+    def __init__(self, answer, one_in=30):
+        self.answer, self.one_in, self.calls = answer, one_in, []
+
+    def act(self, views):
+        self.calls.append(len(views))
+        return self.answer(views, views.mask.argmax(1), views.dice % np.uint64(self.one_in) == 0)
+
+
+def crash(views, actions, now):
+    if now.any():
+        raise ValueError("cannot\ndecide")
+    return actions
+
+
+class Raising:
+    def __init__(self, error):
+        self.error = error
+
+    def act(self, views):
+        raise self.error
+
+
+def here(agents, games=24, seed=3, **more):
+    """An arena of short games in this process."""
+    return play_arena(agents, TINY, games=games, seed=seed, jobs=0, **more)
+
+
+def same_games(a, b):
+    return a.outcomes.tobytes() == b.outcomes.tobytes() and a.faults == b.faults
 
 
 def made_up(rng, log_strengths, players, deals, luck=0.0):

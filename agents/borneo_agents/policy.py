@@ -7,6 +7,7 @@ A policy that is briefed, and has learnt to win, weighs the options it is in dou
 from __future__ import annotations
 
 import hashlib
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from borneo_agents.briefing import ADVICE, ADVISED, brief_on
-from borneo_agents.model import Model, ModelError, best_actions, drawn_actions, notes_on_options, odds_of, read_model
+from borneo_agents.model import (
+    CARD,
+    WEIGHTS,
+    Model,
+    ModelError,
+    best_actions,
+    drawn_actions,
+    notes_on_options,
+    odds_of,
+    read_model,
+)
 from borneo_agents.weighing import MOST_WORLDS, weigh_options
 from borneo_env.agent import UnknownAgent, Views
 from borneo_env.engine.threads import available_cores
@@ -40,7 +51,7 @@ class Policy:
             raise UnknownAgent(f"sample is True or False, not {sample!r}")
         if type(worlds) is not int or not 0 <= worlds <= MOST_WORLDS:
             raise UnknownAgent(f"worlds are a number of imagined games from 0 to {MOST_WORLDS}, not {worlds!r}")
-        self.model = path if isinstance(path, Model) else read_model(SHIPPED if path is None else str(path))
+        self.model = path if isinstance(path, Model) else _shared_model(SHIPPED if path is None else Path(str(path)))
         self._sample = sample
         self._worlds = worlds
 
@@ -92,6 +103,20 @@ class Policy:
             after = above_usual(-PER_WIN * behind, odds) * WEIGHT / (1 + WEIGHT)
             liked[rows] = np.where(doubtful, after, before)
         return liked
+
+
+def _shared_model(folder: Path) -> Model:
+    """The model in a folder, read once while its files stay as they are: an arena makes many policies of it."""
+    try:
+        stamps = [(folder / name).stat() for name in (CARD, WEIGHTS)]
+    except OSError:
+        return read_model(folder)  # which says what is wrong
+    return _read_once(folder.absolute(), *((s.st_ino, s.st_size, s.st_mtime_ns) for s in stamps))
+
+
+@lru_cache(maxsize=4)
+def _read_once(folder: Path, *stamps: tuple[int, ...]) -> Model:
+    return read_model(folder)
 
 
 def trusted(notes: NDArray[np.int8], mask: NDArray[np.bool_]) -> NDArray[np.float32]:

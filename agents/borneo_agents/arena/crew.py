@@ -4,6 +4,9 @@ A worker that hangs is ended, and one that ends by itself is missed. Either way 
 Its chunk is played again by a new worker, which asks this agent for one game at a time at this point. Then the very
 decision is known, and that game is lost by it. An agent for which this has happened `PATIENCE` times in a chunk is not
 asked again in the chunk: it loses all games in which it would have to decide.
+
+A process can also be ended from outside. Therefore a decision at which a process has ended costs the game only when
+this has happened twice, and a chunk whose worker ends while no agent is asked is played again `RETRIES` times.
 """
 
 from __future__ import annotations
@@ -11,25 +14,29 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import queue
+import signal
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
+from borneo_agents.arena.chairs import ENDED, LEAVING, MAKING, TIME_OUT, WARMING_UP, Asked
 from borneo_agents.arena.folder import LOG, Folder
-from borneo_agents.arena.match import ENDED, TIME_OUT, WARMING_UP, Orders
-from borneo_agents.arena.notes import NOTE, Board, packed
+from borneo_agents.arena.match import Orders
+from borneo_agents.arena.notes import SIZE, Board, Note, packed
 from borneo_agents.arena.tournament import Tournament
 
 PATIENCE = 3
+RETRIES = 2
+MOST_TROUBLES = 4 * PATIENCE  # of an agent in a chunk, whether it loses a game by them or not
 GRACE = 1.0  # seconds a call may take beyond its limit until the worker is ended: it may yet answer, too late
 SOON = 0.05  # seconds between two looks at the workers
+TAIL = 2000  # bytes of the log that are shown when the arena fails
 ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
 
 
@@ -37,17 +44,58 @@ class ArenaError(ValueError):
     """The arena itself failed, not an agent."""
 
 
+@dataclass
+class Task:
+    """A chunk to be played, with what earlier attempts have found out."""
+
+    deals: range
+    orders: Orders = field(default_factory=Orders)
+    ended: set[Asked] = field(default_factory=set)  # where a process has ended
+    troubles: Counter[int] = field(default_factory=Counter)  # how often agents have hung or ended the process
+    blamed: Counter[int] = field(default_factory=Counter)  # games they have lost by it
+    lost_workers: int = 0
+
+    def blame(self, asked: Asked, kind: str) -> None:
+        """Change the orders for the next attempt."""
+        agent = asked.agent
+        self.troubles[agent] += 1
+        if self.troubles[agent] > MOST_TROUBLES:  # it does so elsewhere in every attempt
+            self._give_up(agent, max(asked.round, 0))
+        elif kind == ENDED and asked.for_one and asked not in self.ended:
+            self.ended.add(asked)  # and let us see whether it ends again: it may have been ended from outside
+        elif asked.round == MAKING:
+            self._give_up(agent, 0)
+        elif asked.for_one:
+            self.orders.condemned[asked.round, asked.game] = kind
+            self.blamed[agent] += 1
+            if self.blamed[agent] >= PATIENCE:
+                self._give_up(agent, asked.round)
+        else:
+            self.orders.alone.add((asked.round, asked.chair))
+
+    def _give_up(self, agent: int, round: int) -> None:
+        self.orders.given_up[agent] = min(round, self.orders.given_up.get(agent, round))
+
+
 class Crew:
     """So many workers for one tournament; use it as a context, which ends them."""
 
     def __init__(
-        self, tournament: Tournament, folder: Folder, jobs: int, *, records: bool = False, warm_up_limit: float
+        self,
+        tournament: Tournament,
+        folder: Folder,
+        jobs: int,
+        *,
+        records: bool = False,
+        warm_up_limit: float,
+        scratch: bool = False,
     ) -> None:
         self.tournament = tournament
         self.folder = folder
         self.jobs = jobs
         self.records = records
         self.warm_up_limit = warm_up_limit
+        self.scratch = scratch  # whether the folder can go when this process has gone
         self.cold: set[int] = set()  # agents that hung when they were first asked
         self.workers: list[_Worker] = []
 
@@ -60,138 +108,132 @@ class Crew:
 
     def play(self, chunks: list[range]) -> Iterator[tuple[int, range | None]]:
         """Play chunks. Yields, again and again, how many games of unfinished chunks are over, and a finished chunk."""
-        waiting = chunks[::-1]
-        self.workers = [self._hire() for _ in range(min(self.jobs, len(chunks)))]
-        busy = len(chunks)
-        while busy:
+        waiting = [Task(deals) for deals in reversed(chunks)]
+        self.workers = [self._hire(waiting.pop()) for _ in range(min(self.jobs, len(chunks)))]
+        while self.workers:
             for i, worker in enumerate(self.workers):
-                if worker.deals is None and waiting:
-                    worker.give(waiting.pop(), Orders())
-                finished = worker.look()
-                if finished:
-                    busy -= 1
+                if worker.finished():
+                    finished = worker.task.deals
+                    if waiting:
+                        worker.give(waiting.pop())
+                    else:
+                        self.workers.remove(worker)
+                        worker.end()
                     yield self.games_over(), finished
-                elif worker.stuck(self.tournament.time_limit, self.warm_up_limit) or worker.gone():
+                    break
+                if self._stuck(worker) or worker.gone():
                     self.workers[i] = self._replace(worker)
-            yield self.games_over(), None
-            time.sleep(SOON)
+            else:
+                yield self.games_over(), None
+                time.sleep(SOON)
+
+    def _stuck(self, worker: _Worker) -> bool:
+        """Whether it has been running an agent's code for too long."""
+        asked, since = worker.asking()
+        if asked is None:
+            return False
+        getting_ready = asked.round in (WARMING_UP, MAKING) and asked.agent not in self.cold
+        limit = self.warm_up_limit if getting_ready else asked.views * self.tournament.time_limit + GRACE
+        return since > limit
 
     def games_over(self) -> int:
-        return sum(worker.note()[5] for worker in self.workers if worker.deals is not None)
+        return sum(worker.note().games_over for worker in self.workers)
 
-    def _hire(self) -> _Worker:
-        return _Worker(self.tournament, self.folder, self.records, sorted(self.cold))
+    def _hire(self, task: Task) -> _Worker:
+        worker = _Worker(self.tournament, self.folder, self.scratch)
+        worker.say({
+            "tournament": packed(self.tournament), "folder": str(self.folder.path),
+            "records": self.records, "cold": sorted(self.cold),
+        })  # fmt: skip
+        worker.give(task)
+        return worker
 
     def _replace(self, worker: _Worker) -> _Worker:
         """A new worker for the chunk of one that hangs or has gone, with orders about the agent it was asking."""
         gone = worker.gone()
         worker.end()
-        count, agent, decision, game, _, _ = worker.note()
-        asking = count % 2 == 1  # if not, it has answered at the last moment
-        if gone and not asking:
-            raise ArenaError(f"a worker has ended, and no agent was to blame; see {self.folder.path / LOG}")
-        if asking and decision == WARMING_UP:
-            self.cold.add(agent)
-        elif asking:
-            worker.blame(agent, decision, game, ENDED if gone else TIME_OUT)
-        successor = self._hire()
-        if worker.deals is not None:
-            successor.give(worker.deals, worker.orders, worker.blamed)
-        return successor
+        asked, task = worker.note().asked, worker.task
+        if asked is None and gone:
+            task.lost_workers += 1
+            if task.lost_workers > RETRIES:
+                raise ArenaError(f"workers end, and no agent is to blame; their last words were:\n{self._last_words()}")
+        elif asked is not None and asked.round == WARMING_UP:
+            self.cold.add(asked.agent)
+        elif asked is not None and asked.round != LEAVING:
+            task.blame(asked, ENDED if gone else TIME_OUT)
+        return self._hire(task)
+
+    def _last_words(self) -> str:
+        with open(self.folder.path / LOG, "rb") as log:
+            log.seek(-min(TAIL, log.seek(0, os.SEEK_END)), os.SEEK_END)
+            return log.read().decode("utf-8", "replace").strip()
 
 
 class _Worker:
-    def __init__(self, tournament: Tournament, folder: Folder, records: bool, cold: list[int]) -> None:
-        self.deals: range | None = None
-        self.orders = Orders()
-        self.blamed: Counter[int] = Counter()
-        handle, name = tempfile.mkstemp(prefix="borneo-arena-")
-        os.write(handle, bytes(NOTE.size))
-        os.close(handle)
-        self._notes = Path(name)
-        self._board = Board(name)
-        self._seen = (-1, time.monotonic())  # the last count, and when it was first seen
-        self._answers: queue.Queue[str] = queue.Queue()
-        with open(folder.path / LOG, "ab") as log:
+    task: Task
+
+    def __init__(self, tournament: Tournament, folder: Folder, scratch: bool) -> None:
+        self._given = 0
+        self._seen = (-1, time.monotonic())  # the last note, and when it was first seen
+        with tempfile.TemporaryFile() as notes, open(folder.path / LOG, "ab") as log:
+            notes.truncate(SIZE)
+            self._board = Board(notes.fileno())
             self._process = subprocess.Popen(
-                [sys.executable, "-P", "-m", "borneo_agents.arena.worker", str(os.getpid())],
+                [
+                    sys.executable, "-P", "-m", "borneo_agents.arena.worker",
+                    str(os.getpid()), str(notes.fileno()), str(folder.path) if scratch else "",
+                ],
                 stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
+                stdout=log,
                 stderr=log,
+                pass_fds=[notes.fileno()],
                 text=True,
                 encoding="utf-8",
                 env=_environment(),
                 start_new_session=True,  # so that Ctrl-C reaches the parent alone
-            )
-        self._ear = threading.Thread(target=_listen, args=(self._process.stdout, self._answers), daemon=True)
-        self._ear.start()
-        self._say({
-            "tournament": packed(tournament), "folder": str(folder.path.resolve()), "notes": name,
-            "records": records, "cold": cold,
-        })  # fmt: skip
+            )  # fmt: skip
 
-    def give(self, deals: range, orders: Orders, blamed: Counter[int] | None = None) -> None:
+    def give(self, task: Task) -> None:
         """Have it play a chunk."""
-        self.deals, self.orders, self.blamed = deals, orders, blamed or Counter()
-        self._say({
-            "deals": [deals.start, deals.stop],
-            "alone": sorted(orders.alone),
-            "condemned": [[*which, kind] for which, kind in orders.condemned.items()],
-            "given_up": list(orders.given_up.items()),
+        self.task = task
+        self._given += 1
+        self.say({
+            "deals": [task.deals.start, task.deals.stop],
+            "alone": sorted(task.orders.alone),
+            "condemned": [[*which, kind] for which, kind in task.orders.condemned.items()],
+            "given_up": list(task.orders.given_up.items()),
         })  # fmt: skip
 
-    def look(self) -> range | None:
-        """The chunk it has finished, if it has."""
-        try:
-            answer = json.loads(self._answers.get_nowait())
-        except queue.Empty:
-            return None
-        if "error" in answer:
-            raise ArenaError(f"a worker failed:\n{answer['error']}")
-        finished, self.deals = self.deals, None
-        return finished
+    def finished(self) -> bool:
+        """Whether it has played what it was given."""
+        return self.note().finished == self._given
 
-    def note(self) -> tuple[int, ...]:
+    def note(self) -> Note:
         return self._board.read()
 
-    def stuck(self, time_limit: float, warm_up_limit: float) -> bool:
-        """Whether it has been asking somebody for too long."""
-        count, _, decision, _, views, _ = self.note()
-        if count != self._seen[0]:
-            self._seen = (count, time.monotonic())
-        limit = warm_up_limit if decision == WARMING_UP else views * time_limit + GRACE
-        return count % 2 == 1 and time.monotonic() - self._seen[1] > limit
+    def asking(self) -> tuple[Asked | None, float]:
+        """Whose code it is running, and for how many seconds."""
+        note = self.note()
+        if note.number != self._seen[0]:
+            self._seen = (note.number, time.monotonic())
+        return note.asked, time.monotonic() - self._seen[1]
 
     def gone(self) -> bool:
-        return self._process.poll() is not None and not self._ear.is_alive() and self._answers.empty()
-
-    def blame(self, agent: int, decision: int, game: int, kind: str) -> None:
-        """Change the orders for the next attempt at its chunk."""
-        self.orders.alone.add((decision, agent))
-        if game >= 0:
-            self.orders.condemned[decision, game] = kind
-            self.blamed[agent] += 1
-        if self.blamed[agent] >= PATIENCE:
-            self.orders.given_up[agent] = min(decision, self.orders.given_up.get(agent, decision))
+        return self._process.poll() is not None and not self.finished()
 
     def end(self) -> None:
-        self._process.kill()
+        """End it, and the processes that agents have started in it."""
+        with contextlib.suppress(ProcessLookupError, PermissionError):  # all have gone
+            os.killpg(self._process.pid, signal.SIGKILL)
         self._process.wait()
-        self._ear.join()
-        for pipe in filter(None, (self._process.stdin, self._process.stdout)):
+        if self._process.stdin:
             with contextlib.suppress(BrokenPipeError):  # what it was last told and never read
-                pipe.close()
-        self._notes.unlink(missing_ok=True)
+                self._process.stdin.close()
 
-    def _say(self, message: dict[str, Any]) -> None:
+    def say(self, message: dict[str, Any]) -> None:
         assert self._process.stdin
         with contextlib.suppress(BrokenPipeError):  # it will be missed soon
             print(json.dumps(message), file=self._process.stdin, flush=True)
-
-
-def _listen(answers: IO[str] | None, heard: queue.Queue[str]) -> None:
-    for line in answers or ():
-        heard.put(line)
 
 
 def _environment() -> dict[str, str]:

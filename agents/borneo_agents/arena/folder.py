@@ -10,9 +10,13 @@ results.json, games.csv, report.html            once all is played
 from __future__ import annotations
 
 import hashlib
+import io
 import json
 import os
 import shutil
+import sys
+import time
+import zipfile
 from dataclasses import asdict
 from importlib.metadata import version
 from pathlib import Path
@@ -20,12 +24,35 @@ from typing import Any
 
 import numpy as np
 
+from borneo_agents.arena.chairs import FAULTS, LONGEST_REASON
 from borneo_agents.arena.match import Fault, Played, outcome_type
+from borneo_agents.arena.sources import IN_NO_FILE, digest_of_program
 from borneo_agents.arena.tournament import Tournament
+from borneo_env.engine.batch import LAST_NUMBER
+from borneo_env.engine.state import NOBODY
+from borneo_env.files import (
+    FileError,
+    in_short,
+    make_folder,
+    on_one_line,
+    parse_json,
+    read_bytes,
+    read_text,
+    write_file,
+)
 from borneo_env.record import RULESET_KEYS
 
 SETTINGS, CHUNKS, RECORDS, UNFINISHED, LOG = "settings.json", "chunks", "records", "unfinished", "agents.log"
 RESULTS, GAMES, REPORT = "results.json", "games.csv", "report.html"
+SOURCES, PROGRAM, CHUNK_SIZE = "sources", "program", "deals per chunk"
+HALF_WRITTEN, OLD = ".borneo-*", 3600  # what `write_file` leaves when it is killed; seconds after which it may go
+LARGEST_SETTINGS = 2**20  # bytes
+PARTS = ("outcomes", "faults", "seconds")  # of a chunk
+ROOM = 2**16  # bytes of a chunk beside its games
+
+
+ANEW = "start anew with --fresh"
+MOST_CHANGES = 5  # that are told
 
 
 class FolderError(ValueError):
@@ -38,12 +65,13 @@ def settings_of(tournament: Tournament, sources: dict[str, str], records: bool) 
     return {
         "borneo-env": version("borneo-env"),
         "agents": list(tournament.agents),
-        "sources": sources,
+        SOURCES: sources,
+        PROGRAM: digest_of_program(),
         **{key: getattr(tournament.ruleset, key) for key in RULESET_KEYS},
         "cards": hashlib.sha256(cards.encode()).hexdigest()[:16],
         "seed": tournament.seed,
         "lineups": tournament.lineups,
-        "deals per chunk": tournament.chunk,
+        CHUNK_SIZE: tournament.chunk,
         "time limit": tournament.time_limit,
         "records": records,
     }
@@ -53,7 +81,7 @@ class Folder:
     """The folder of one run."""
 
     def __init__(self, path: str | Path) -> None:
-        self.path = Path(path)
+        self.path = Path(path).absolute()  # agents may go elsewhere
 
     def clear(self) -> None:
         """Remove what an earlier run has left here, and nothing else."""
@@ -62,63 +90,150 @@ class Folder:
         for name in (SETTINGS, LOG, RESULTS, GAMES, REPORT):
             (self.path / name).unlink(missing_ok=True)
 
-    def saved_settings(self) -> dict[str, Any] | None:
-        """The settings of the run that is kept here, if there is one."""
-        try:
-            settings = json.loads((self.path / SETTINGS).read_text(encoding="utf-8"))
-        except FileNotFoundError:
+    def deals_per_chunk(self) -> int | None:
+        """The size of the chunks of the run that is kept here, if there is one."""
+        saved = self.saved_settings()
+        if saved is None:
             return None
-        except (OSError, ValueError) as error:
-            raise FolderError(f"{self.path / SETTINGS} cannot be read: {error}; start anew with --fresh") from None
+        size = saved.get(CHUNK_SIZE)
+        if type(size) is not int or not 1 <= size < LAST_NUMBER:
+            raise FolderError(f"{self._settings}: {CHUNK_SIZE} is no number from 1: {in_short(size)}; {ANEW}")
+        return size
+
+    def saved_settings(self) -> dict[str, Any] | None:
+        """The settings of the run that is kept here, if there is one. What they name is compared, and never used."""
+        if not os.path.lexists(self._settings):
+            return None
+        try:
+            settings = parse_json(read_text(self._settings, LARGEST_SETTINGS))
+        except FileError as error:
+            raise FolderError(f"{error}; {ANEW}") from None
+        except ValueError as error:
+            raise FolderError(f"{self._settings} cannot be read: {error}; {ANEW}") from None
         if not isinstance(settings, dict):
-            raise FolderError(f"{self.path / SETTINGS} holds no settings; start anew with --fresh")
+            raise FolderError(f"{self._settings} holds no settings; {ANEW}")
         return settings
 
     def open(self, settings: dict[str, Any]) -> None:
         """Begin a run here, or go on with one that has the same settings."""
         saved = self.saved_settings()
+        make_folder(self.path / CHUNKS)
+        self._sweep()
         if saved is None:
-            (self.path / CHUNKS).mkdir(parents=True, exist_ok=True)
             self.write(SETTINGS, json.dumps(settings, indent=2) + "\n")
             return
         now = json.loads(json.dumps(settings))
-        other = [
-            f"{key} was {saved.get(key)!r} and is {now.get(key)!r}"
-            for key in {**saved, **now}
-            if saved.get(key) != now.get(key)
-        ]
+        other = [key for key in {**now, **saved} if saved.get(key) != now.get(key)]
         if other:
+            changes = "; ".join(_change(key, saved.get(key), now.get(key)) for key in other[:MOST_CHANGES])
             raise FolderError(
-                f"{self.path} holds a run with other settings: {'; '.join(other)}. "
-                "Use another --out, or --fresh to remove that run"
+                f"{self.path} holds a run with other settings: {changes}. Games of both must not be mixed: "
+                "use another --out, or --fresh to remove that run"
             )
 
     def write(self, name: str, text: str) -> None:
         """Write a whole file or, if the process ends meanwhile, none."""
-        unfinished = self.path / f".{name}.{os.getpid()}"
-        unfinished.write_text(text, encoding="utf-8", newline="")
-        unfinished.replace(self.path / name)
+        write_file(self.path / name, text)
 
     def save(self, deals: range, played: Played) -> None:
         """Keep a finished chunk."""
-        unfinished = self.path / CHUNKS / f".{deals.start}.{os.getpid()}"
         faults = np.array(json.dumps([list(fault) for fault in played.faults]))
-        with open(unfinished, "wb") as file:
-            np.savez_compressed(file, outcomes=played.outcomes, faults=faults, seconds=played.seconds)
-        unfinished.replace(self._chunk(deals))
+        packed = io.BytesIO()
+        np.savez_compressed(packed, outcomes=played.outcomes, faults=faults, seconds=played.seconds)
+        write_file(self._chunk(deals), packed.getvalue())
 
     def load(self, tournament: Tournament, deals: range) -> Played | None:
-        """A finished chunk; None if there is none, or only a damaged one or one of other deals."""
+        """A finished chunk; None if there is none that can be used."""
+        path = self._chunk(deals)
+        if not os.path.lexists(path):
+            return None
+        if not path.is_file():
+            raise FolderError(f"{path} should be a file with games, and is no plain file: remove it, or {ANEW}")
         try:
-            with open(self._chunk(deals), "rb") as opened, np.load(opened, allow_pickle=False) as file:
-                outcomes, seconds = file["outcomes"], file["seconds"]
-                faults = [Fault(*fault) for fault in json.loads(str(file["faults"]))]
-        except Exception:  # a damaged archive can raise nearly anything
+            return _read_chunk(path, tournament, deals)
+        except Exception as error:  # a damaged archive can raise nearly anything
+            reason = error.reason if isinstance(error, FileError) else str(error)
+            print(f"{path}: {on_one_line(reason)}; its games are played again", file=sys.stderr)
             return None
-        wanted = np.arange(deals.start * tournament.block, deals.stop * tournament.block)
-        if outcomes.dtype != outcome_type(tournament.ruleset.players) or not np.array_equal(outcomes["game"], wanted):
-            return None
-        return Played(outcomes, faults, seconds, [])
+
+    @property
+    def _settings(self) -> Path:
+        return self.path / SETTINGS
 
     def _chunk(self, deals: range) -> Path:
         return self.path / CHUNKS / f"{deals.start:09}.npz"
+
+    def _sweep(self) -> None:
+        """Remove what runs that were killed have half written here."""
+        for name in ("", CHUNKS, RECORDS, f"{RECORDS}/{UNFINISHED}"):
+            for file in (self.path / name).glob(HALF_WRITTEN):
+                if file.lstat().st_mtime < time.time() - OLD:
+                    file.unlink(missing_ok=True)
+
+
+def _change(key: str, saved: Any, now: Any) -> str:
+    """What is different, in words."""
+    if key == PROGRAM:
+        return "borneo-env itself has changed since"
+    if key == SOURCES and isinstance(saved, dict) and set(saved) == set(now):
+        changed = [name for name in now if saved[name] != now[name]]
+        if any(now[name].startswith(IN_NO_FILE) for name in changed):
+            return f"the code of {', '.join(changed)} stands in no file, so nobody knows whether it has changed since"
+        return f"the code of {', '.join(changed)}, or of what stands beside it, has changed since"
+    return f"{on_one_line(str(key), 80)} was {in_short(saved)} and is {in_short(now)}"
+
+
+def _read_chunk(path: Path, tournament: Tournament, deals: range) -> Played:
+    """The games of a chunk, checked; raises nearly anything if they are none."""
+    kind = outcome_type(tournament.ruleset.players)
+    games = len(deals) * tournament.block
+    largest = ROOM + games * (kind.itemsize + 64 * LONGEST_REASON) + 8 * len(tournament.agents)
+    data = read_bytes(path, largest)
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        files = archive.infolist()
+    if sorted(file.filename for file in files) != sorted(f"{name}.npy" for name in PARTS):
+        raise ValueError("it is no chunk of games")
+    packings = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+    if sum(file.file_size for file in files) > largest or any(file.compress_type not in packings for file in files):
+        raise ValueError("it unpacks to more than the games of a chunk")
+    with np.load(io.BytesIO(data), allow_pickle=False) as file:
+        outcomes, seconds = file["outcomes"], file["seconds"]
+        faults = [Fault(*fault) for fault in parse_json(str(file["faults"]))]
+    if outcomes.dtype != kind or outcomes.shape != (games,):
+        raise ValueError("it has games of another kind or number")
+    _check_outcomes(outcomes, tournament, deals)
+    _check_faults(faults, outcomes)
+    if seconds.dtype != np.float64 or seconds.shape != (len(tournament.agents),) or not (seconds >= 0).all():
+        raise ValueError("it has no seconds for each agent")
+    return Played(outcomes, faults, seconds, [])
+
+
+def _check_outcomes(outcomes: Any, tournament: Tournament, deals: range) -> None:
+    """Games that cannot have been these are refused; what only looks wrong is not."""
+    players, block = tournament.ruleset.players, tournament.block
+    own: dict[str, Any] = {
+        "game": deals.start * block + np.arange(len(outcomes)),
+        "deal": np.repeat(np.arange(deals.start, deals.stop), block),
+        "seats": tournament.seats(deals),
+    }
+    limits = {"start": (0, players - 1), "places": (1, players), "pirates": (NOBODY, players - 1),
+              "offender": (NOBODY, players - 1), "rank": (0, 100)}  # fmt: skip
+    for name, wanted in own.items():
+        if not np.array_equal(outcomes[name], wanted):
+            raise ValueError("it has other games")
+    for name, (low, high) in limits.items():
+        if not ((outcomes[name] >= low) & (outcomes[name] <= high)).all():
+            raise ValueError(f"it has games with an impossible {name}")
+    for name in ("turns", "decisions", "fulfilled", "ports_taken", "tally"):
+        if (outcomes[name] < 0).any():
+            raise ValueError(f"it has games with an impossible {name}")
+    if not (outcomes["places"].min(1) == 1).all():
+        raise ValueError("it has games that nobody has won")
+
+
+def _check_faults(faults: list[Fault], outcomes: Any) -> None:
+    lost = outcomes[outcomes["offender"] != NOBODY]
+    wanted = [(row["game"], row["offender"], row["seats"][row["offender"]]) for row in lost]
+    told = all(f.kind in FAULTS and type(f.reason) is str and len(f.reason) <= LONGEST_REASON for f in faults)
+    if not told or [fault[:3] for fault in faults] != wanted:
+        raise ValueError("it has other faults than games lost by one")

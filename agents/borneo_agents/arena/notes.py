@@ -5,39 +5,62 @@ from __future__ import annotations
 import mmap
 import struct
 from dataclasses import asdict
-from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
+from borneo_agents.arena.chairs import Asked
 from borneo_agents.arena.tournament import Tournament
 from borneo_env.cards import read_tables
 from borneo_env.record import RULESET_KEYS
 from borneo_env.ruleset import Ruleset
 
-# What a worker writes into memory it shares with its parent: how many notes there were (odd while an agent is asked),
-# the agent, the decision, the game of the chunk if it is asked alone, the number of games asked for, the games over.
-NOTE = struct.Struct("6q")
+COUNT = struct.Struct("q")  # how many notes there were: odd while an agent's code is running
+ASKED = struct.Struct(f"{len(Asked._fields)}q")
+PROGRESS = struct.Struct("2q")  # games of the chunk that are over; chunks that are finished
+ASKED_AT, PROGRESS_AT = COUNT.size, COUNT.size + ASKED.size
+SIZE = PROGRESS_AT + PROGRESS.size
+
+
+class Note(NamedTuple):
+    """What a worker is doing."""
+
+    number: int  # counted from the first
+    asked: Asked | None  # whose code is running, if anybody's
+    games_over: int
+    finished: int
 
 
 class Board:
-    """Notes in shared memory."""
+    """Notes in memory that a worker shares with its parent: that of an open file."""
 
-    def __init__(self, path: str | Path) -> None:
-        with open(path, "r+b") as file:
-            self._memory = mmap.mmap(file.fileno(), NOTE.size)
-        self._count = 0
-        self._over = 0
+    def __init__(self, file: int) -> None:
+        self._memory = mmap.mmap(file, SIZE)
+        self._count = self._over = self._finished = 0
 
-    def asking(self, agent: int, decision: int, game: int, views: int) -> None:
+    def asking(self, asked: Asked) -> None:
         self._count += 1
-        NOTE.pack_into(self._memory, 0, self._count, agent, decision, game, views, self._over)
+        ASKED.pack_into(self._memory, ASKED_AT, *asked)
+        COUNT.pack_into(self._memory, 0, self._count)
 
-    def answered(self, games_over: int) -> None:
+    def answered(self) -> None:
         self._count += 1
-        self._over = games_over
-        NOTE.pack_into(self._memory, 0, self._count, -1, 0, 0, 0, games_over)
+        COUNT.pack_into(self._memory, 0, self._count)
 
-    def read(self) -> tuple[int, ...]:
-        return NOTE.unpack_from(self._memory)
+    def games_over(self, games: int) -> None:
+        self._over = games
+        PROGRESS.pack_into(self._memory, PROGRESS_AT, self._over, self._finished)
+
+    def finished(self) -> None:
+        """A chunk is in the folder."""
+        self._finished += 1
+        self.games_over(0)
+
+    def stopped(self) -> bool:
+        return False  # workers ignore Ctrl-C
+
+    def read(self) -> Note:
+        (count,) = COUNT.unpack_from(self._memory)
+        asked = Asked(*ASKED.unpack_from(self._memory, ASKED_AT)) if count % 2 else None
+        return Note(count, asked, *PROGRESS.unpack_from(self._memory, PROGRESS_AT))
 
 
 def packed(tournament: Tournament) -> dict[str, Any]:

@@ -70,7 +70,9 @@ def ranked(result: ArenaResult) -> list[Profile]:
 
 
 def short(name: str, longest: int = 26) -> str:
-    return name if len(name) <= longest else name[: longest - 1] + "…"
+    """A name as a label: not too long, and no formula, nor hidden from legends."""
+    cut = name if len(name) <= longest else name[: longest - 1] + "…"
+    return ("\u200b" if cut.startswith("_") else "") + cut.replace("$", r"\$")
 
 
 def _rows(figure: Figure, names: Sequence[str], extra: float = 0.8, each: float = 0.36) -> Any:
@@ -111,9 +113,10 @@ def _points(figure: Figure, result: ArenaResult) -> None:
                 ink = "white" if dark else INK
                 axes.text(start + width / 2, y, f"{width:.1f}", ha="center", va="center", fontsize=8, color=ink)
         left += np.maximum(points, 0)
-    figure.legend(
-        loc="outside upper left", ncols=len(SOURCES), frameon=False, fontsize=8, handlelength=1, columnspacing=1
-    )
+    if left.any():  # if all games were lost by a fault at once, nobody has points
+        figure.legend(
+            loc="outside upper left", ncols=len(SOURCES), frameon=False, fontsize=8, handlelength=1, columnspacing=1
+        )
     axes.set_xlabel("points a game")
 
 

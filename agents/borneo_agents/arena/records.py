@@ -25,7 +25,7 @@ def write_records(folder: Path, tournament: Tournament, deals: range, played: Pl
 
 def records(tournament: Tournament, deals: range, played: Played) -> list[list[Line]]:
     """The record of each game of a match; without a result where the game was lost by a fault."""
-    batch = lay_out(tournament, deals, skip_forced=False)
+    batch = lay_out(tournament, deals)
     names = [[tournament.agents[agent] for agent in seats] for seats in played.outcomes["seats"]]
     written = [
         [header(tournament.ruleset, game, seated, tournament.seed)]

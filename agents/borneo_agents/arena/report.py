@@ -169,7 +169,7 @@ def _faults(result: ArenaResult) -> list[str]:
     if not result.faults:
         return []
     rows = [
-        f'<tr><td>{escape(row.agent)}</td><td>{row.kind}</td><td>{row.games:,}</td><td class="words">'
+        f'<tr><td>{escape(row.agent)}</td><td>{escape(row.kind)}</td><td>{row.games:,}</td><td class="words">'
         f"{escape(row.example)}</td></tr>"
         for row in fault_rows(result)
     ]

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import hashlib
-import inspect
+import contextlib
+import signal
 import tempfile
+import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,11 +14,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from borneo_agents.arena.crew import Crew
+from borneo_agents.arena.chairs import NoNotes, Notes, warm_up
+from borneo_agents.arena.crew import ArenaError, Crew
 from borneo_agents.arena.folder import Folder, settings_of
-from borneo_agents.arena.match import Match, NoNotes, Played, outcome_type, warm_up
+from borneo_agents.arena.match import Match, Played, outcome_type
 from borneo_agents.arena.records import write_records
 from borneo_agents.arena.result import ArenaResult, Question
+from borneo_agents.arena.sources import digest_of
 from borneo_agents.arena.tournament import Tournament, TournamentError, tournament
 from borneo_agents.statistics.results import blocks, results
 from borneo_agents.statistics.sequential import UNDECIDED, SequentialTest, Verdict
@@ -74,13 +77,17 @@ def play_arena(
     """Play agents against each other on the same deals from all seats.
 
     Arguments:
-        agents: names (see `borneo_env.agent`), or agents themselves; a mapping gives them names of your own.
+        agents: names (see `borneo_env.agent`), or agents themselves; a mapping gives them names of your own. An
+            agent given by name is made anew for every seat, so that no object sees two hands of a deal. One that is
+            an object plays all its seats as this one object, which could pool what it sees: that is up to you.
         ruleset: the ruleset; or give its fields (`players=3, edition="card"`) as keywords.
         games: how many at least: whole blocks are played (see `tournament`).
         lineups: "round-robin", "one-vs", "challenge" or "mixed"; without it, one that suits the number of agents.
         out: folder for the games; a run that was stopped goes on there, with `fresh` it begins anew.
         jobs: how many processes play; all cores by default. 0 plays in this process, as agents that are
             objects always do: then one that hangs cannot be stopped.
+        seed: decides all deals. Nothing an agent is handed tells it, but who guesses it can deal the cards himself:
+            keep it secret in a contest with agents of strangers.
         chunk: how many games are played side by side. Agents are made anew for each chunk of them.
         time_limit: seconds for a decision; a call for n games may take n times as long.
         until_decided: (A, B) stops as soon as it is known whether A is placed before B more often than not, by
@@ -89,6 +96,9 @@ def play_arena(
         watch: is told how far the run is, many times a second.
 
     Nothing here depends on `jobs`; nor on `chunk`, if the agents decide by the views they are given and nothing else.
+
+    An agent that fails in whatever way loses that game, and the run goes on. But an agent is code, and runs with your
+    rights: play only agents that you would run.
     """
     named = _named(agents)
     found = {name: find_agent(agent) for name, agent in named.items()}
@@ -98,27 +108,33 @@ def play_arena(
     if records and out is None:
         raise TournamentError("records need a folder: give `out`")
     question = Question(*_pair(until_decided, list(found)), effect, alpha, beta) if until_decided else None
-    with tempfile.TemporaryDirectory() as scratch:
-        folder = Folder(scratch if out is None else out)
-        if fresh:
+    with contextlib.ExitStack() as stack:
+        scratch = out is None and not here  # where workers leave their games
+        place = stack.enter_context(tempfile.TemporaryDirectory(prefix="borneo-arena-")) if scratch else out
+        folder = None if place is None else Folder(place)
+        if folder and fresh:
             folder.clear()
-        saved = folder.saved_settings() or {} if chunk is None else {}
         plan = tournament(
             list(found), Ruleset.given(ruleset, fields), games, seed=seed, lineups=lineups, chunk=chunk,
-            time_limit=time_limit, deals_per_chunk=saved.get("deals per chunk"),
+            time_limit=time_limit, deals_per_chunk=folder.deals_per_chunk() if folder and chunk is None else None,
         )  # fmt: skip
-        folder.open(settings_of(plan, {name: _source(agent) for name, agent in found.items()}, records))
+        if folder:
+            folder.open(settings_of(plan, {name: digest_of(agent) for name, agent in found.items()}, records))
         run = _Run(plan, folder, question, watch)
         try:
             missing = run.missing()
-            if here:
-                run.play(_play_here(plan, folder, missing, named, records))
-            elif missing and not run.decided():
+            if run.decided() or not missing:
+                pass
+            elif folder is None or here:
+                notes = stack.enter_context(_here())
+                run.play(_play_here(plan, folder, missing, list(named.values()), records, notes))
+            else:
                 Batch(1, plan.ruleset).play_random(1)  # if the rules must be compiled, this says so
-                with Crew(
-                    plan, folder, jobs or available_cores(), records=records, warm_up_limit=warm_up_limit
-                ) as crew:
-                    run.play(crew.play(missing))
+                crew = Crew(
+                    plan, folder, jobs or available_cores(), records=records, warm_up_limit=warm_up_limit,
+                    scratch=scratch,
+                )  # fmt: skip
+                run.play(_played(plan, folder, stack.enter_context(crew).play(missing)))
         except KeyboardInterrupt:
             raise Stopped(run.result(complete=False)) from None
         result = run.result(complete=True)
@@ -126,19 +142,25 @@ def play_arena(
         return result
 
 
+Coming = Iterator[tuple[int, Played | None]]  # how many games of unfinished chunks are over, and a finished chunk
+
+
 class _Run:
     """The chunks of a run, as they come in."""
 
     def __init__(
-        self, plan: Tournament, folder: Folder, question: Question | None, watch: Callable[[Progress], None] | None
+        self,
+        plan: Tournament,
+        folder: Folder | None,
+        question: Question | None,
+        watch: Callable[[Progress], None] | None,
     ) -> None:
         self.plan = plan
-        self.folder = folder
         self.question = question
         self.watch = watch
         self.played: dict[int, Played] = {}  # by the first deal
         for deals in plan.chunks:
-            found = folder.load(plan, deals)
+            found = folder and folder.load(plan, deals)
             if found:
                 self.played[deals.start] = found
         self.outcomes = self._joined()
@@ -147,15 +169,11 @@ class _Run:
     def missing(self) -> list[range]:
         return [deals for deals in self.plan.chunks if deals.start not in self.played]
 
-    def play(self, coming: Iterator[tuple[int, range | None]]) -> None:
+    def play(self, coming: Coming) -> None:
         """Take in chunks until all are there, or the question is decided."""
-        if self.decided():
-            return
-        for under_way, deals in coming:
-            if deals is not None:
-                found = self.folder.load(self.plan, deals)
-                assert found is not None, "a chunk that was finished cannot be read"
-                self.played[deals.start] = found
+        for under_way, played in coming:
+            if played is not None:
+                self.played[int(played.outcomes["deal"][0])] = played
                 self.outcomes = self._joined()
                 if self.decided():
                     break
@@ -199,16 +217,62 @@ class _Run:
         return ArenaResult(self.plan, outcomes, faults, seconds, complete, self.question, verdict)
 
 
+def _played(plan: Tournament, folder: Folder, coming: Iterator[tuple[int, range | None]]) -> Coming:
+    """The chunks that workers have left in the folder."""
+    for under_way, deals in coming:
+        played = folder.load(plan, deals) if deals else None
+        if deals and not played:
+            raise ArenaError(f"the games of deal {deals.start} and on were played, but cannot be read in {folder.path}")
+        yield under_way, played
+
+
 def _play_here(
-    plan: Tournament, folder: Folder, chunks: list[range], agents: Mapping[str, str | Agent], records: bool
-) -> Iterator[tuple[int, range]]:
-    warm_up(plan, [agent for agent in agents.values() if isinstance(agent, str)], NoNotes())
+    plan: Tournament,
+    folder: Folder | None,
+    chunks: list[range],
+    agents: Sequence[str | Agent],
+    records: bool,
+    notes: Notes,
+) -> Coming:
+    warm_up(plan, agents, notes)
     for deals in chunks:
-        played = Match(plan, deals, [find_agent(agent) for agent in agents.values()]).play()
-        if records:
+        match = Match(plan, deals, agents, notes)
+        played = match.play()
+        if folder and records:
             write_records(folder.path, plan, deals, played)
-        folder.save(deals, played)
-        yield 0, deals
+        if folder:
+            folder.save(deals, played)
+        match.dismiss()
+        yield 0, played
+
+
+class _Here(NoNotes):
+    """For a match in this process, which Ctrl-C must reach whatever agents make of it."""
+
+    pressed = False
+
+    def stopped(self) -> bool:
+        return self.pressed
+
+
+@contextlib.contextmanager
+def _here() -> Iterator[Notes]:
+    """Notes that know whether Ctrl-C was pressed."""
+    notes, before = _Here(), signal.getsignal(signal.SIGINT)
+
+    def press(number: int, frame: Any) -> None:
+        notes.pressed = True
+        assert callable(before)
+        before(number, frame)
+
+    if not callable(before) or threading.current_thread() is not threading.main_thread():
+        yield notes  # then Ctrl-C raises nothing here
+        return
+    signal.signal(signal.SIGINT, press)
+    try:
+        yield notes
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def _named(agents: Sequence[str | Agent] | Mapping[str, str | Agent]) -> dict[str, str | Agent]:
@@ -228,16 +292,3 @@ def _pair(pair: tuple[str, str], agents: list[str]) -> tuple[str, str]:
     if strangers or len(set(pair)) != 2:
         raise TournamentError(f"two different agents of {', '.join(agents)} can be compared, not {', '.join(pair)}")
     return pair
-
-
-def _source(agent: Agent) -> str:
-    """A digest of the file an agent's class stands in: games of two versions of a bot must not be mixed.
-
-    An agent that reads other files too says in bytes what they are, as its `fingerprint`.
-    """
-    try:
-        file = inspect.getsourcefile(type(agent))
-        more: bytes = getattr(agent, "fingerprint", b"")
-        return hashlib.sha256(Path(file or "").read_bytes() + more).hexdigest()[:16]
-    except (OSError, TypeError):
-        return "unknown"

@@ -72,7 +72,7 @@ def _running(progress: Progress) -> RenderableType:
     table = _table("agent", "win share", "place", "points")
     for i in columns[0].argsort()[::-1]:
         wins, place, points = (column[i] for column in columns)
-        table.add_row(found.agents[i], f"{wins:.1%}", f"{place:.2f}", f"{points:.1f}")
+        _add(table, found.agents[i], f"{wins:.1%}", f"{place:.2f}", f"{points:.1f}")
     return table
 
 
@@ -96,8 +96,13 @@ def print_result(console: Console, result: ArenaResult) -> None:
 def _table(*heads: str, title: str | None = None, caption: str | None = None) -> Table:
     table = Table(title=title, caption=caption, box=box.SIMPLE, title_justify="left", caption_justify="left")
     for i, head in enumerate(heads):
-        table.add_column(head, justify="right" if i else "left", no_wrap=not i)
+        table.add_column(Text(head), justify="right" if i else "left", no_wrap=not i)
     return table
+
+
+def _add(table: Table, *cells: str) -> None:
+    """A row of words as they are: names such as [red] are no markup."""
+    table.add_row(*map(Text, cells))
 
 
 def _standings(result: ArenaResult) -> RenderableType:
@@ -112,7 +117,8 @@ def _standings(result: ArenaResult) -> RenderableType:
     strength = {row.agent: row.points for row in result.strengths.strengths}
     thought = _milliseconds(result)
     for row in result.standings:
-        table.add_row(
+        _add(
+            table,
             row.agent,
             within(row.win_share, ".1f", unit=0.01),
             within(row.place, ".2f"),
@@ -134,8 +140,8 @@ def _cross(result: ArenaResult) -> RenderableType:
     before = {(row.agent, row.other): row.before.value for row in result.cross_table}
     table = _table("", *order, title="placed before the agent of the column, %; ties half")
     for agent in order:
-        table.add_row(
-            agent, *(f"{100 * before[agent, other]:.1f}" if (agent, other) in before else "" for other in order)
+        _add(
+            table, agent, *(f"{100 * before[agent, other]:.1f}" if (agent, other) in before else "" for other in order)
         )
     return table
 
@@ -149,7 +155,7 @@ def _lone(result: ArenaResult) -> RenderableType | None:
     title = f"wins, %, alone against copies of the agent of the column ({games:,} games each)"
     table = _table("", *order, title=title)
     for agent in order:
-        table.add_row(agent, *(shares.get((agent, other), "") for other in order))
+        _add(table, agent, *(shares.get((agent, other), "") for other in order))
     return table
 
 
@@ -161,14 +167,14 @@ def _profiles(result: ArenaResult) -> RenderableType:
         for what in getattr(order[0], part):
             values = [getattr(profile, part)[what] for profile in order]
             if any(values):
-                table.add_row(heading + what, *(f"{value:.2f}" for value in values))
+                _add(table, heading + what, *(f"{value:.2f}" for value in values))
         table.add_section()
-    table.add_row("decisions", *(f"{profile.decisions:.1f}" for profile in order))
-    table.add_row("turns, all players", *(f"{profile.turns:.1f}" for profile in order))
+    _add(table, "decisions", *(f"{profile.decisions:.1f}" for profile in order))
+    _add(table, "turns, all players", *(f"{profile.turns:.1f}" for profile in order))
     for seat in range(result.tournament.ruleset.players):
         shares = [profile.win_share_by_seat[seat] for profile in order]
         name = "wins, %, start player" if seat == 0 else f"wins, %, seat {seat + 1} in turn"
-        table.add_row(name, *("" if share is None else f"{100 * share:.1f}" for share in shares))
+        _add(table, name, *("" if share is None else f"{100 * share:.1f}" for share in shares))
     return table
 
 
@@ -177,7 +183,7 @@ def _faults(result: ArenaResult) -> RenderableType | None:
         return None
     table = _table("agent", "fault", "games", "for example", title="games lost by a fault")
     for agent, kind, games, example in fault_rows(result):
-        table.add_row(Text(agent), kind, f"{games:,}", Text(example))
+        _add(table, agent, kind, f"{games:,}", example)
     return table
 
 
@@ -192,7 +198,7 @@ def _needed(result: ArenaResult) -> RenderableType | None:
     )  # fmt: skip
     for row in rows:
         needed = (f"{games:,}" for games in row.needed.values())
-        table.add_row(f"{row.agent}, {row.other}", f"{50 + 100 * (row.told or 0):.1f} %", *needed)
+        _add(table, f"{row.agent}, {row.other}", f"{50 + 100 * (row.told or 0):.1f} %", *needed)
     return table
 
 

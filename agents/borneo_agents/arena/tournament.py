@@ -14,13 +14,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations, combinations_with_replacement, permutations
-from math import ceil
+from math import ceil, inf
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from borneo_env.engine.batch import LAST_NUMBER
+from borneo_env.files import in_short
 from borneo_env.ruleset import Ruleset
 
 ROUND_ROBIN, ONE_VS, MIXED, CHALLENGE = "round-robin", "one-vs", "mixed", "challenge"
@@ -31,8 +32,8 @@ LINEUPS = {
     MIXED: "all agents in a circle drawn for each deal, and every stretch of it",
 }
 LARGEST_ROUND_ROBIN = 30  # games of a block; where there were more, mixed line-ups see more deals in as many games
-CHUNK = 1000  # games played side by side: more are hardly faster
-CHUNKS = 32  # so many at least, in long runs: what is not yet finished is lost if a run is stopped
+CHUNK = 1000  # games played side by side: more are hardly faster, and fewer are slower, since calls are for few games
+CHUNKS = 16  # so many at least, in long runs: what is not yet finished is lost if a run is stopped
 
 Circle = tuple[int, ...]
 
@@ -76,6 +77,15 @@ class Tournament:
         """(games, players): the agent of each seat, for all games of these deals, block after block."""
         table = np.array([game for deal in deals for game in self._block(deal)], np.int16)
         return table.reshape(-1, self.ruleset.players)
+
+    def chairs(self, deals: Sequence[int]) -> tuple[NDArray[np.intp], NDArray[np.int16]]:
+        """(games, players): the chair at each seat; and (chairs,): the agent it belongs to.
+
+        In each deal, a chair is one seat of one game. An agent has equally many in all deals.
+        """
+        seats = self.seats(deals).reshape(len(deals), -1)
+        order = seats.argsort(1, kind="stable")
+        return order.argsort(1).reshape(-1, self.ruleset.players), np.sort(seats[0])
 
     def lineup_names(self) -> list[str]:
         """The line-up of each game of a block, in words."""
@@ -134,6 +144,9 @@ def tournament(
     """A tournament of at least so many games: whole blocks, with line-ups that suit the agents if none are named."""
     if len(agents) < 2:
         raise TournamentError("an arena needs two agents at least")
+    for name in agents:
+        if not isinstance(name, str) or not name.strip() or not name.isprintable():
+            raise TournamentError(f"the name of an agent is printable text, not {in_short(name)}")
     twice = [name for name, copies in Counter(agents).items() if copies > 1]
     if twice:
         raise TournamentError(f"{twice[0]} is named twice; results could not tell the two apart")
@@ -145,7 +158,7 @@ def tournament(
         raise TournamentError(f"a chunk has 1 game or more, not {chunk}")
     if not 0 <= seed < 2**64:
         raise TournamentError(f"a seed is a whole number from 0 to 2**64 - 1, not {seed}")
-    if not time_limit > 0:
+    if not 0 < time_limit < inf:
         raise TournamentError(f"the time limit is a number of seconds above 0, not {time_limit}")
     lineups = lineups or _suitable(len(agents), ruleset.players)
     block = sum(map(len, circles(lineups, len(agents), ruleset.players)))

@@ -1,71 +1,76 @@
 """A worker: a process that plays chunks of a tournament, one after another.
 
-It is started with the number of its parent process, and reads JSON lines from its standard input: the tournament, then
-one chunk at a time. For each chunk it writes a file into the folder, and a line to its standard output. What agents
-print goes elsewhere (see `_keep_for_answers`).
+It is started with the number of its parent process, the number of the open file it shares notes in, and a folder that
+nobody needs without the parent, if there is one. It reads JSON lines from its standard input: the tournament, then one
+chunk at a time. For each chunk it writes a file into the folder of the arena, and a note. Agents find their standard
+input empty, and what they print goes to the log, as do errors of the worker.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import sys
 import threading
 import time
-import traceback
 from typing import TextIO
 
+from borneo_agents.arena.chairs import warm_up
 from borneo_agents.arena.folder import Folder
-from borneo_agents.arena.match import Match, Orders, warm_up
+from borneo_agents.arena.match import Match, Orders
 from borneo_agents.arena.notes import Board, unpacked
 from borneo_agents.arena.records import write_records
-from borneo_env.agent import find_agent
 
 
-def work(requests: TextIO, answers: TextIO) -> None:
+def work(requests: TextIO, board: Board) -> None:
     """Play what is asked for until there is nothing more."""
     about = json.loads(requests.readline())
-    tournament, folder, board = unpacked(about["tournament"]), Folder(about["folder"]), Board(about["notes"])
+    tournament, folder = unpacked(about["tournament"]), Folder(about["folder"])
     warm_up(tournament, tournament.agents, board, about["cold"])
     for request in requests:
         wanted = json.loads(request)
         deals = range(*wanted["deals"])
         orders = Orders(
-            {(decision, agent) for decision, agent in wanted["alone"]},
-            {(decision, game): kind for decision, game, kind in wanted["condemned"]},
+            {(round, chair) for round, chair in wanted["alone"]},
+            {(round, game): kind for round, game, kind in wanted["condemned"]},
             dict(wanted["given_up"]),
         )
-        agents = [find_agent(name) for name in tournament.agents]  # anew, so that no chunk depends on another
-        played = Match(tournament, deals, agents, board, orders).play()
+        match = Match(tournament, deals, tournament.agents, board, orders)
+        played = match.play()
         if about["records"]:
             write_records(folder.path, tournament, deals, played)
         folder.save(deals, played)
-        print(json.dumps({"done": deals.start}), file=answers, flush=True)
+        board.finished()
+        match.dismiss()
 
 
-def _keep_for_answers() -> TextIO:
-    """Standard output for this module alone: whatever agents print goes where errors go."""
-    answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
-    os.dup2(2, 1)
-    return answers
+def _keep_requests() -> TextIO:
+    """Standard input for this module alone: agents that read theirs find its end."""
+    requests = os.fdopen(os.dup(0), encoding="utf-8")
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nothing, 0)
+    os.close(nothing)
+    return requests
 
 
-def _leave_with(parent: int) -> None:
+def _leave_with(parent: int, scratch: str) -> None:
     """End this process when its parent has ended, even in the middle of a chunk or before this was called."""
     while os.getppid() == parent:
         time.sleep(1)
-    os._exit(1)
+    if scratch:
+        shutil.rmtree(scratch, ignore_errors=True)
+    os.killpg(0, signal.SIGKILL)  # with the processes that agents have started
 
 
 def main() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides
-    threading.Thread(target=_leave_with, args=(int(sys.argv[1]),), daemon=True).start()
-    answers = _keep_for_answers()
-    try:
-        work(sys.stdin, answers)
-    except Exception:
-        print(json.dumps({"error": traceback.format_exc()}), file=answers, flush=True)
+    parent, notes, scratch = sys.argv[1:]
+    threading.Thread(target=_leave_with, args=(int(parent), scratch), daemon=True).start()
+    board = Board(int(notes))
+    os.close(int(notes))
+    work(_keep_requests(), board)
 
 
 if __name__ == "__main__":

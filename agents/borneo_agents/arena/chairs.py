@@ -1,0 +1,202 @@
+"""Chairs: where agents sit while a chunk is played, and how they are asked there.
+
+A deal is played many times, from all seats. An object that saw two games of a deal, or two seats of a game, could pool
+what it sees there. Therefore an agent that is given by name is made anew for every chair. A chair is one seat of one
+game in each deal; so there are as many chairs as a block has seats. This keeps agents honest that remember what they
+have seen. It is no wall: agents of a process that mean to talk to each other can.
+
+Whatever an agent's code does in the moments it is given (`foreign`), the arena goes on.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+import time
+from collections.abc import Callable, Collection, Sequence
+from typing import Any, NamedTuple, Protocol, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from borneo_agents.arena.tournament import Tournament
+from borneo_env.agent import Agent, Views, find_agent
+from borneo_env.engine.batch import LAST_NUMBER, Batch
+from borneo_env.engine.state import NOBODY
+from borneo_env.files import on_one_line
+
+CRASH, ILLEGAL, TIME_OUT, ENDED, GIVEN_UP = "crash", "illegal move", "time-out", "ended the process", "given up"
+FAULTS = (CRASH, ILLEGAL, TIME_OUT, ENDED, GIVEN_UP)
+LONGEST_REASON = 300  # characters
+WARMING_UP, MAKING, LEAVING = -1, -2, -3  # stand for the round in a note
+
+Answer = TypeVar("Answer")
+
+
+class Failure(Exception):
+    """An agent did not answer as it should."""
+
+    def __init__(self, kind: str, reason: str) -> None:
+        super().__init__(reason)
+        self.kind = kind
+        self.reason = reason
+
+
+class Asked(NamedTuple):
+    """Whose code is running."""
+
+    agent: int
+    chair: int
+    round: int  # or WARMING_UP, MAKING, LEAVING
+    game: int = NOBODY  # of the chunk, if it is asked for this one alone
+    views: int = 1
+
+    @property
+    def for_one(self) -> bool:
+        """Whether nothing else than this very decision, or its making, can be to blame."""
+        return self.game != NOBODY or self.round == MAKING
+
+
+class Notes(Protocol):
+    """Where a match says what it is doing."""
+
+    def asking(self, asked: Asked) -> None:
+        """An agent's code is running from now on."""
+
+    def answered(self) -> None:
+        """The agent has answered."""
+
+    def games_over(self, games: int) -> None:
+        """So many games of the chunk are over."""
+
+    def stopped(self) -> bool:
+        """Whether the user has pressed Ctrl-C; if not, a KeyboardInterrupt is the agent's own."""
+
+
+class NoNotes:
+    """For a match nobody watches."""
+
+    def asking(self, asked: Asked) -> None: ...
+
+    def answered(self) -> None: ...
+
+    def games_over(self, games: int) -> None: ...
+
+    def stopped(self) -> bool:
+        return False
+
+
+class Chairs:
+    """The chairs of a chunk, and who sits on them."""
+
+    def __init__(self, tournament: Tournament, deals: range, agents: Sequence[str | Agent], notes: Notes) -> None:
+        self.agents = agents
+        self.notes = notes
+        self.time_limit = tournament.time_limit
+        self.seconds = np.zeros(len(agents))  # how long each agent has thought
+        self.at, self.agent = tournament.chairs(deals)
+        for number, agent in enumerate(agents):
+            if not isinstance(agent, str):  # an object has one chair: its owner wants it to be one object
+                self.at[self.agent[self.at] == number] = np.flatnonzero(self.agent == number)[0]
+        self._sitting: dict[int, Agent | Failure] = {}
+
+    def fill(self, nobody_of: Collection[int]) -> None:
+        """Make all agents, but for those that are not asked anyway."""
+        for chair in np.unique(self.at).tolist():
+            number = int(self.agent[chair])
+            if number not in nobody_of:
+                try:
+                    asked = Asked(number, chair, MAKING)
+                    self._sitting[chair] = foreign(self.notes, asked, find_agent, self.agents[number])
+                except Failure as failure:
+                    self._sitting[chair] = Failure(failure.kind, f"cannot be made: {failure.reason}")
+
+    def clear(self) -> None:
+        """Let all agents go. That can be their last deed, too."""
+        for chair in list(self._sitting):
+            with contextlib.suppress(Failure):
+                foreign(self.notes, Asked(int(self.agent[chair]), chair, LEAVING), self._sitting.__delitem__, chair)
+
+    def ask(self, chair: int, views: Views, round: int, game: int = NOBODY) -> NDArray[np.int64]:
+        """An action for each view, legal or not; raises Failure if there is none, or not in time."""
+        sitting, agent = self._sitting[chair], int(self.agent[chair])
+        if isinstance(sitting, Failure):
+            raise Failure(sitting.kind, sitting.reason)
+        began = time.perf_counter()
+        try:
+            answer = foreign(self.notes, Asked(agent, chair, round, game, len(views)), _actions, sitting, views)
+        finally:
+            took = time.perf_counter() - began
+            self.seconds[agent] += took
+        if took > len(views) * self.time_limit:
+            raise Failure(TIME_OUT, f"more than {self.time_limit:g} s")
+        if isinstance(answer, str):
+            raise Failure(ILLEGAL, answer)
+        return answer
+
+
+def _actions(agent: Agent, views: Views) -> NDArray[np.int64] | str:
+    """An agent's answer as actions of our own, or what is wrong with it."""
+    answer = agent.act(views)
+    try:
+        actions = np.asarray(answer)  # which may run its code, too
+    except Exception as error:
+        return f"its answer is no array: {_words(error)}"
+    if actions.shape != (len(views),) or actions.dtype.kind not in "iu":
+        return f"its answer for {len(views)} games is {actions.dtype} of shape {actions.shape}"
+    if actions.dtype == np.uint64:
+        actions = np.minimum(actions, np.uint64(np.iinfo(np.int64).max))
+    return actions.astype(np.int64)
+
+
+def foreign(notes: Notes, asked: Asked, code: Callable[..., Answer], *arguments: Any) -> Answer:
+    """What an agent's code returns; whatever it raises is a Failure, but for the user's Ctrl-C."""
+    folder, depth = _current_folder(), sys.getrecursionlimit()
+    notes.asking(asked)
+    try:
+        return code(*arguments)
+    except BaseException as error:
+        raise Failure(CRASH, _words(error)) from None
+    finally:
+        sys.setrecursionlimit(depth)
+        if folder is not None and _current_folder() != folder:
+            with contextlib.suppress(OSError):  # it may have removed it
+                os.chdir(folder)
+        notes.answered()
+        if notes.stopped():
+            raise KeyboardInterrupt
+
+
+def _current_folder() -> str | None:
+    try:
+        return os.getcwd()  # noqa: PTH109  # at every decision; a Path takes longer
+    except OSError:
+        return None
+
+
+def _words(error: BaseException) -> str:
+    """An error in one printable line; even its words are an agent's code."""
+    name = type(error).__name__
+    try:
+        words = " ".join(str(error)[: 4 * LONGEST_REASON].split())
+    except BaseException:
+        words = ""
+    return on_one_line(f"{name}: {words}" if words else name, LONGEST_REASON)
+
+
+def warm_up(tournament: Tournament, agents: Sequence[str | Agent], notes: Notes, cold: Collection[int] = ()) -> None:
+    """Ask each agent once before any clock runs: compiling and loading are not thinking. `cold` agents are left out.
+
+    Objects are left out, too. Who fails here will be found out in a game.
+    """
+    never_played = Batch(1, tournament.ruleset, seed=tournament.seed, first=LAST_NUMBER - 1, threads=1)
+    for number, agent in enumerate(agents):
+        if isinstance(agent, str) and number not in cold:
+            views = Views(tournament.ruleset, *never_played.view(np.array([0])))
+            with contextlib.suppress(Failure):
+                foreign(notes, Asked(number, NOBODY, WARMING_UP), _first_answer, agent, views)
+
+
+def _first_answer(agent: str, views: Views) -> None:
+    find_agent(agent).act(views)

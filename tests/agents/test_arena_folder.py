@@ -1,0 +1,472 @@
+"""Folders of the arena: runs go on, files are whole, and what strangers have put there is refused."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+from arena_games import BOTS, TINY, Faulty, First, Last, Raising, crash, here, same_games
+from borneo_agents.arena import Progress, play_arena, sources
+from borneo_agents.arena.chairs import CRASH
+from borneo_agents.arena.folder import FolderError
+from borneo_agents.arena.plots import plots
+from borneo_agents.arena.report import report, write_results
+from borneo_agents.arena.run import Stopped
+from borneo_agents.arena.terminal import print_result, watching
+from borneo_agents.arena.tournament import TournamentError
+from rich.console import Console
+
+from borneo_env.record import read_record, verify
+from borneo_env.ruleset import Ruleset
+
+SLOW = """
+import time
+
+
+class Slow:
+    def act(self, views):
+        time.sleep(0.001)
+        return views.mask.argmax(1)
+"""
+STOPPED = "arena random slow_bot:Slow --players 3 --tables tiny --games 90 --chunk 6 --seed 4 --out kept"
+
+
+def in_the_background(*arguments):
+    return subprocess.Popen(
+        [sys.executable, "-m", "borneo_env.cli", *arguments],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # a shell in the background ignores it
+    )
+
+
+@pytest.mark.parametrize("blow", [signal.SIGINT, signal.SIGKILL])
+def test_a_run_that_was_stopped_goes_on_to_the_same_result(blow, bots):
+    (bots / "slow_bot.py").write_text(SLOW)
+    run = in_the_background(*STOPPED.split())
+    chunks = Path("kept/chunks")
+    while run.poll() is None and len(list(chunks.glob("*.npz"))) < 3:
+        time.sleep(0.02)
+    run.send_signal(blow)
+    out, err = run.communicate(timeout=60)
+    kept = {file.name: file.stat().st_mtime_ns for file in chunks.glob("*.npz")}
+    assert 3 <= len(kept) < 15, "it was stopped in the middle"
+    assert not Path("kept/results.json").exists()
+    if blow == signal.SIGINT:
+        assert run.returncode == 130
+        assert "the same command goes on with kept" in err
+        assert "slow_bot:Slow" in out, "and shows what was played"
+    unbroken = play_arena(["random", "slow_bot:Slow"], TINY, games=90, chunk=90, seed=4, jobs=0)
+    if blow == signal.SIGKILL:
+        again = play_arena(["random", "slow_bot:Slow"], TINY, games=90, chunk=6, seed=4, jobs=0, out="kept")
+        assert same_games(again, unbroken)
+    else:
+        again = in_the_background(*STOPPED.split())
+        out, err = again.communicate(timeout=120)
+        assert again.returncode == 0, err
+        found = json.loads(Path("kept/results.json").read_text())
+        assert found.pop("command") == f"borneo {STOPPED}"
+        wanted = json.loads(json.dumps(unbroken.as_dict()))
+        assert wanted.pop("command") is None
+        assert found == wanted
+        assert Path("kept/games.csv").read_text() == unbroken.games_csv()
+    assert {name: (chunks / name).stat().st_mtime_ns for name in kept} == kept, "what was finished is not played again"
+
+
+def test_ctrl_c_in_this_process_gives_what_was_played(tmp_path):
+    class Impatient:
+        calls = 0
+
+        def watch(self, progress):
+            self.calls += 1
+            if self.calls == 3:
+                raise KeyboardInterrupt
+
+    with pytest.raises(Stopped) as stopped:
+        here(["random", First()], games=60, chunk=6, out=tmp_path, watch=Impatient().watch)
+    assert len(stopped.value.result.outcomes) == 18
+    assert not stopped.value.result.complete
+
+
+def test_other_settings_are_refused(tmp_path):
+    here(["random", First()], games=12, out=tmp_path)
+    with pytest.raises(FolderError, match=r"seed was 3 and is 4.*--fresh"):
+        here(["random", First()], games=12, out=tmp_path, seed=4)
+    with pytest.raises(FolderError, match=r"agents was \['random', 'First'\] and is \['random', 'Last'\]"):
+        here(["random", Last()], games=12, out=tmp_path)
+    with pytest.raises(FolderError, match="lineups was 'round-robin' and is 'mixed'"):
+        here(["random", First()], games=12, out=tmp_path, lineups="mixed")
+    with pytest.raises(FolderError, match="cards was"):
+        play_arena(["random", First()], Ruleset(players=3), games=12, seed=3, jobs=0, out=tmp_path)
+    assert here(["random", First()], games=12, out=tmp_path, seed=4, fresh=True).tournament.seed == 4
+
+
+def test_a_changed_bot_is_another_setting(bots):
+    agents = ["random", "arena_bots:First"]
+    play_arena(agents, TINY, games=6, jobs=0, out="kept")
+    (bots / "arena_bots.py").write_text(BOTS + "\n# better now\n")
+    with pytest.raises(FolderError, match=r"code of arena_bots:First.* has changed.*--fresh"):
+        play_arena(agents, TINY, games=6, jobs=0, out="kept")
+
+
+def test_more_games_go_on_from_those_there_are(tmp_path):
+    agents = {"random": "random", "last": Last()}
+    fewer = here(agents, games=30, out=tmp_path, chunk=12)
+    more = here(agents, games=60, out=tmp_path)
+    assert more.tournament.chunk == fewer.tournament.chunk == 2, "deals; the last chunk had one only"
+    assert same_games(more, here(agents, games=60))
+    assert more.outcomes[:30].tobytes() == fewer.outcomes.tobytes()
+    assert same_games(fewer, here(agents, games=30, out=tmp_path)), "and fewer are the first of them"
+
+
+def test_nothing_is_played_twice_in_a_folder(tmp_path):
+    agents = {"random": "random", "last": Last()}
+    played = here(agents, games=30, out=tmp_path)
+    silent = {"random": "random", "last": Raising(AssertionError("asked again"))}
+    assert same_games(played, here(silent, games=30, out=tmp_path))
+
+
+@pytest.mark.parametrize("damage", [b"", b"PK\x03\x04 nonsense", None])
+def test_a_damaged_chunk_is_played_again(damage, tmp_path):
+    agents = ["random", First()]
+    played = here(agents, games=18, chunk=6, out=tmp_path)
+    chunk = tmp_path / "chunks" / "000000001.npz"
+    chunk.write_bytes(chunk.read_bytes()[:-300] if damage is None else damage)
+    assert same_games(played, here(agents, games=18, chunk=6, out=tmp_path))
+
+
+def test_settings_that_cannot_be_read(tmp_path):
+    (tmp_path / "settings.json").write_text("{")
+    with pytest.raises(FolderError, match=r"cannot be read.*--fresh"):
+        here(["random", First()], games=6, out=tmp_path)
+
+
+def test_fresh_removes_nothing_else(tmp_path):
+    (tmp_path / "mine.txt").write_text("mine")
+    here(["random", First()], games=6, out=tmp_path, fresh=True)
+    here(["random", First()], games=6, out=tmp_path, fresh=True)
+    assert (tmp_path / "mine.txt").read_text() == "mine"
+
+
+def test_games_lost_by_a_fault_are_recorded_as_far_as_they_went(tmp_path):
+    agents = {"random": "random", "faulty": Faulty(crash)}
+    played = here(agents, games=30, out=tmp_path, records=True)
+    lost = {f"game{fault.game:07}.jsonl": fault for fault in played.faults}
+    assert {file.name for file in (tmp_path / "records" / "unfinished").iterdir()} == set(lost)
+    whole = list((tmp_path / "records").glob("*.jsonl"))
+    assert len(whole) + len(lost) == 30
+    for file in whole:
+        verify(read_record(file))
+    for name, fault in lost.items():
+        lines = read_record(tmp_path / "records" / "unfinished" / name)
+        asked = [line for line in lines[1:] if "move" in line and not line.get("forced")]
+        assert len(asked) == played.outcomes[fault.game]["decisions"].sum()
+
+
+def test_games_csv_has_a_row_for_each_game(tmp_path):
+    played = here({"random": "random", "faulty": Faulty(crash)}, games=30)
+    rows = list(csv.DictReader(played.games_csv().splitlines()))
+    assert len(rows) == 30
+    for row, game in zip(rows, played.outcomes, strict=True):
+        assert [int(row[f"score {seat}"]) for seat in range(3)] == game["scores"].tolist()
+        assert [int(row[f"place {seat}"]) for seat in range(3)] == game["places"].tolist()
+        names = [row[f"agent {seat}"] for seat in range(3)]
+        assert names == [played.tournament.agents[agent] for agent in game["seats"]]
+        two = "2 random + faulty" if names.count("random") == 2 else "random + 2 faulty"
+        assert row["line-up"] == two
+        assert (row["fault"] == CRASH) == (game["offender"] >= 0) == (row["reason"] == "ValueError: cannot decide")
+
+
+def test_the_report_stands_alone():
+    played = here({"random": "random", "<script>": Faulty(crash)}, games=60)
+    page = report(played, "borneo arena <script>")
+    assert page.count("<svg") == 5
+    assert re.findall(r"(?:src|href)=(?!\"#)|@import|url\((?!#)", page) == [], "nothing is fetched"
+    assert "<script>" not in page
+    assert "&lt;script&gt;" in page
+    ids = re.findall(r'\bid="([^"]+)"', page)
+    assert len(ids) == len(set(ids))
+    used = re.findall(r'(?:href="#|url\(#)([^")]+)', page)
+    assert used
+    assert set(used) <= set(ids)
+    assert report(played, "borneo arena <script>") == page, "the same games give the same page"
+
+
+def test_plots_show_every_agent():
+    played = here({"random": "random", "first": First(), "last": Last()}, games=60)
+    drawn = plots(played)
+    assert sorted(drawn) == ["cross", "lengths", "points", "seats", "strengths"]
+    for name in ("cross", "points", "seats", "strengths"):
+        for agent in played.tournament.agents:
+            assert f"<!-- {agent} -->" in drawn[name]
+
+
+# ---------------------------------------------------------------- files of strangers
+
+
+NO_SETTINGS = {
+    "cut": "{",
+    "a list": "[]",
+    "nested": "[" * 100_000,
+    "a long number": '{"seed": ' + "9" * 5000 + "}",
+    "no number": '{"deals per chunk": NaN}',
+    "a word": '{"deals per chunk": "many"}',
+    "a flag": '{"deals per chunk": true}',
+    "none": '{"deals per chunk": 0}',
+    "too many": '{"deals per chunk": 1' + "0" * 30 + "}",
+    "not there": "{}",
+    "half a character": '{"agents": ["\\ud800"]}',
+    "large": " " * 2_000_000 + "{}",
+}
+
+
+@pytest.mark.parametrize("what", NO_SETTINGS)
+def test_settings_that_are_none(what, tmp_path):
+    (tmp_path / "settings.json").write_text(NO_SETTINGS[what])
+    with pytest.raises(FolderError, match=r"settings.json.*--fresh") as refused:
+        here(["random", First()], games=6, out=tmp_path)
+    assert len(str(refused.value)) < 400
+
+
+@pytest.mark.parametrize("make", [os.mkfifo, os.mkdir], ids=["pipe", "folder"])
+def test_settings_that_are_no_file(make, tmp_path):
+    make(tmp_path / "settings.json")
+    with pytest.raises(FolderError, match=r"cannot be read.*--fresh"):
+        here(["random", First()], games=6, out=tmp_path)
+
+
+def test_settings_are_compared_and_name_nothing_to_run(bots):
+    here({"random": "random", "it": First()}, games=6, out="kept")
+    Path("evil.py").write_text("raise SystemExit('run')")
+    settings = json.loads(Path("kept/settings.json").read_text())
+    settings["agents"] = ["random", "evil:Bot"]
+    settings["sources"] = {"random": "0", "evil:Bot": "\x1b[2J" * 1000}
+    Path("kept/settings.json").write_text(json.dumps(settings))
+    with pytest.raises(FolderError, match=r"agents was \['random', 'evil:Bot'\] and is") as refused:
+        here({"random": "random", "it": First()}, games=6, out="kept")
+    assert "evil" not in sys.modules
+    assert str(refused.value).isprintable()
+    assert len(str(refused.value)) < 600
+
+
+def forged(change):
+    """A chunk as it is but for a change."""
+
+    def forge(path):
+        with np.load(path) as file:
+            parts = dict(file)
+        change(parts)
+        np.savez_compressed(path, **parts)
+
+    return forge
+
+
+def archive(kind, size):
+    def forge(path):
+        with zipfile.ZipFile(path, "w", kind) as file:
+            for name in ("outcomes", "faults", "seconds"):
+                with file.open(f"{name}.npy", "w", force_zip64=True) as part:
+                    np.lib.format.write_array_header_1_0(
+                        part, {"descr": "|u1", "fortran_order": False, "shape": (size,)}
+                    )
+                    for _ in range(size // 2**20):
+                        part.write(bytes(2**20))
+
+    return forge
+
+
+def pickled(path):
+    np.savez(path, outcomes=np.array([Path("x")]), faults=np.array("[]"), seconds=np.zeros(2))
+
+
+FORGERIES = {
+    "bomb": (archive(zipfile.ZIP_DEFLATED, 2**23), "unpacks to more"),
+    "other packing": (archive(zipfile.ZIP_BZIP2, 2**10), "unpacks to more"),
+    "pickle": (pickled, "allow_pickle"),
+    "other seats": (forged(lambda parts: parts["outcomes"]["seats"].sort()), "other games"),
+    "other deals": (forged(lambda parts: parts["outcomes"]["deal"].fill(7)), "other games"),
+    "fewer games": (forged(lambda parts: parts.update(outcomes=parts["outcomes"][:-1])), "another kind or number"),
+    "no place": (forged(lambda parts: parts["outcomes"]["places"].fill(0)), "impossible places"),
+    "no winner": (forged(lambda parts: parts["outcomes"]["places"].fill(2)), "nobody has won"),
+    "no rank": (forged(lambda parts: parts["outcomes"]["rank"].fill(np.nan)), "impossible rank"),
+    "no offender": (forged(lambda parts: parts["outcomes"]["offender"].fill(5)), "impossible offender"),
+    "no fault": (forged(lambda parts: parts["outcomes"]["offender"].fill(1)), "other faults"),
+    "a fault": (forged(lambda parts: parts.update(faults=np.array('[[6, 0, 0, "<b>", "x"]]'))), "other faults"),
+    "no faults": (forged(lambda parts: parts.update(faults=np.array("[[1]]"))), "missing"),
+    "no seconds": (forged(lambda parts: parts.update(seconds=np.array([np.nan, 1]))), "seconds"),
+    "less": (forged(lambda parts: parts.pop("seconds")), "no chunk"),
+}
+
+
+@pytest.mark.parametrize("what", FORGERIES)
+def test_a_forged_chunk_is_played_again(what, tmp_path, capsys):
+    agents = ["random", First()]
+    played = here(agents, games=18, chunk=6, out=tmp_path)
+    chunk = tmp_path / "chunks" / "000000001.npz"
+    forge, reason = FORGERIES[what]
+    forge(chunk)
+    assert same_games(played, here(agents, games=18, chunk=6, out=tmp_path))
+    said = capsys.readouterr().err
+    assert re.search(rf"000000001.npz: .*{reason}.*; its games are played again\n$", said)
+    assert said.count("\n") == 1
+    assert same_games(played, here(agents, games=18, chunk=6, out=tmp_path))
+    assert capsys.readouterr().err == ""
+
+
+@pytest.mark.parametrize("make", [os.mkfifo, os.mkdir], ids=["pipe", "folder"])
+def test_a_chunk_that_is_no_file_is_refused(make, tmp_path):
+    here(["random", First()], games=6, out=tmp_path)
+    chunk = tmp_path / "chunks" / "000000000.npz"
+    chunk.unlink()
+    make(chunk)
+    with pytest.raises(FolderError, match=r"000000000.npz .*no plain file.*--fresh"):
+        here(["random", First()], games=6, out=tmp_path)
+
+
+# ---------------------------------------------------------------- nothing is left behind
+
+
+def test_what_a_killed_run_has_half_written_is_removed(tmp_path):
+    here(["random", First()], games=6, out=tmp_path)
+    left = [tmp_path / ".borneo-0123", tmp_path / "chunks" / ".borneo-4567"]
+    new = tmp_path / "chunks" / ".borneo-89ab"
+    for file in (*left, new):
+        file.touch()
+    for file in left:
+        os.utime(file, (1, 1))
+    here(["random", First()], games=6, out=tmp_path)
+    assert [file.exists() for file in (*left, new)] == [False, False, True], "the new one may be of a run under way"
+
+
+def test_a_killed_run_leaves_no_temporary_files(bots, monkeypatch):
+    (bots / "slow_bot.py").write_text(SLOW)
+    scratch = bots / "scratch"
+    scratch.mkdir()
+    monkeypatch.setenv("TMPDIR", str(scratch))
+    run = in_the_background(*STOPPED.replace("--out kept", "--jobs 2").split())
+    while run.poll() is None and not list(scratch.rglob("*.npz")):
+        time.sleep(0.02)
+    assert run.poll() is None
+    run.kill()
+    run.communicate()
+    by_then = time.monotonic() + 60
+    while any(scratch.iterdir()) and time.monotonic() < by_then:
+        time.sleep(0.05)
+    assert list(scratch.iterdir()) == []
+
+
+# ---------------------------------------------------------------- versions of a bot
+
+
+def refused(agents, **more):
+    with pytest.raises(FolderError) as error:
+        play_arena(agents, TINY, games=6, jobs=0, out="kept", **more)
+    assert "use another --out, or --fresh" in str(error.value)
+    return str(error.value)
+
+
+def test_a_change_in_the_package_of_a_bot_is_a_change_of_the_bot(bots):
+    package = bots / "bot_house" / "deep"
+    package.mkdir(parents=True)
+    for folder in (package, package.parent):
+        (folder / "__init__.py").touch()
+    (package / "bot.py").write_text(BOTS)
+    agents = ["random", "bot_house.deep.bot:First"]
+    play_arena(agents, TINY, games=6, jobs=0, out="kept")
+    (bots / "bot_house" / "weights.py").write_text("x = 1\n")
+    assert "code of bot_house.deep.bot:First" in refused(agents)
+
+
+def test_a_change_of_what_a_bot_imports_is_a_change_of_the_bot(bots):
+    """Whether it imports it at once, later, or by way of another."""
+    (bots / "thinker.py").write_text(
+        "class Thinker:\n    def act(self, views):\n        from taste import best\n        return best(views)\n"
+    )
+    (bots / "taste.py").write_text("def best(views):\n    import depth\n    return views.mask.argmax(1)\n")
+    (bots / "depth.py").write_text("")
+    (bots / "stranger.py").write_text("")
+    agents = ["random", "thinker:Thinker"]
+    play_arena(agents, TINY, games=6, jobs=0, out="kept")
+    (bots / "stranger.py").write_text("# has nothing to do with it\n")
+    play_arena(agents, TINY, games=6, jobs=0, out="kept")
+    (bots / "depth.py").write_text("# deeper\n")
+    assert "code of thinker:Thinker" in refused(agents)
+
+
+def test_a_change_of_what_a_bot_is_derived_from_is_a_change_of_the_bot(bots):
+    (bots / "house").mkdir()
+    (bots / "house" / "__init__.py").write_text("from arena_bots import First as Bot\nclass Child(Bot):\n    pass\n")
+    agents = ["random", "house:Child"]
+    play_arena(agents, TINY, games=6, jobs=0, out="kept")
+    (bots / "arena_bots.py").write_text(BOTS + "\n# better now\n")
+    assert "code of house:Child" in refused(agents)
+
+
+def test_a_change_of_the_program_is_another_setting(bots, monkeypatch):
+    agents = ["random", "arena_bots:First"]
+    play_arena(agents, TINY, games=6, jobs=0, out="kept")
+    monkeypatch.setattr("borneo_agents.arena.folder.digest_of_program", lambda: "another")
+    assert "borneo-env itself has changed since" in refused(agents)
+
+
+def test_the_program_is_all_of_its_code():
+    files = {file.name for package in sources.PROGRAM for file in sources.code_below(Path(package.__path__[0]))}
+    assert {"batch.py", "merchant.py", "match.py", "agent.py"} <= files
+
+
+def test_code_in_no_file_can_be_compared_with_nothing(bots):
+    space = {"__name__": "nowhere"}
+    exec("class Bot:\n    def act(self, views):\n        return views.mask.argmax(1)\n", space)
+    agents = {"random": "random", "bot": space["Bot"]()}
+    play_arena(agents, TINY, games=6, jobs=0, out="kept")
+    assert "the code of bot stands in no file" in refused(agents)
+
+
+# ---------------------------------------------------------------- names
+
+
+ODD_NAMES = ["[red]", "[/]", ":cat:", "$x$", "_x", 'a,"b', "<i>&"]
+
+
+def test_names_are_shown_as_they_are(tmp_path):
+    played = here(dict.fromkeys(ODD_NAMES[:3], "random") | {"$x$": First(), "_x": Last()}, games=30)
+    shown = io.StringIO()
+    print_result(Console(file=shown, width=300), played)
+    with watching(Console(file=shown, width=300, force_terminal=True)) as watcher:
+        watcher.watch(Progress(played.tournament, 0, 30, played.outcomes))
+    table, growing = shown.getvalue().split("\x1b", 1)
+    for name in ODD_NAMES[:5]:
+        assert table.count(name) >= 4, "in rows and heads"
+        assert name in growing
+        assert f">{name}<" in report(played)
+    assert plots(played)["seats"].count("<!-- $x$ -->") == 1, "no formula"
+    assert "_x -->" in plots(played)["seats"], "not hidden"
+
+
+def test_names_are_quoted_in_files(tmp_path):
+    played = here({'a,"b': "random", "<i>&": First()}, games=6)
+    write_results(tmp_path, played)
+    rows = list(csv.DictReader((tmp_path / "games.csv").read_text().splitlines()))
+    assert {row["agent 0"] for row in rows} == {'a,"b', "<i>&"}
+    page = (tmp_path / "report.html").read_text()
+    assert "<i>" not in page
+    assert "&lt;i&gt;&amp;" in page
+    assert json.loads((tmp_path / "results.json").read_text())["settings"]["agents"] == ['a,"b', "<i>&"]
+
+
+@pytest.mark.parametrize("name", ["", " ", "a\nb", "\x1b[31m", "half \ud800"])
+def test_names_must_be_printable(name):
+    with pytest.raises(TournamentError, match="printable"):
+        here({"random": "random", name: First()}, games=6)
