@@ -1,9 +1,13 @@
 """The Agent protocol, and agents by name.
 
 An agent decides for a batch: `act(views)` gets the games as their deciding players see them, and returns an action for
-each. It never gets the real games, so it cannot cheat. Names are those of the entry-point group `borneo.agents`;
-`package.module:Class` names any other class, in the current folder too. Arguments follow after colons:
-`ismcts:budget=500`.
+each. What it is handed tells nothing hidden, and writing into it changes nothing. That is no wall against a hostile
+agent: it runs in this process and can reach its memory.
+
+Names are those of the entry-point group `borneo.agents`; `package.module:Class` names any other class, in the current
+folder too. Arguments follow after colons: `ismcts:budget=500`. Finding an agent runs its code, so a name that stands in
+a file must be registered (`trusted=False`): its arguments are numbers and texts, and `policy:PATH` reads a model, which
+is checked, wherever it lies.
 """
 
 from __future__ import annotations
@@ -13,7 +17,7 @@ import importlib
 import inspect
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from importlib.metadata import entry_points
 from pathlib import Path
@@ -24,11 +28,13 @@ from numpy.typing import NDArray
 
 from borneo_env.engine.batch import Batch, observe
 from borneo_env.engine.hidden import resample
+from borneo_env.files import in_short, on_one_line
 from borneo_env.ruleset import Ruleset
 
 SEPARATOR = r":(?!(?<=[:=][A-Za-z]:)[\\/])"  # of the parts of a name; the colon of a drive is none: policy:C:\runs
 GROUP = "borneo.agents"
 RANDOM = "random"
+LONGEST_NAME = 1000  # characters, with all arguments
 HALF, LOW = np.uint64(32), np.uint64(0xFFFFFFFF)
 
 
@@ -87,57 +93,106 @@ def known_agents() -> list[str]:
     return sorted({RANDOM, *(point.name for point in entry_points(group=GROUP))})
 
 
-def find_agent(agent: str | Agent) -> Agent:
-    """An agent from its name, such as `random`, `ismcts:budget=500` or `my_bots:Greedy`; an agent is taken as it is."""
+def find_agent(agent: str | Agent, *, trusted: bool = True) -> Agent:
+    """An agent from its name, such as `random`, `ismcts:budget=500` or `my_bots:Greedy`; an agent is taken as it is.
+
+    A name from a file is not `trusted`: only registered agents are found by it.
+    """
     if not isinstance(agent, str):
         if isinstance(agent, type) or not isinstance(agent, Agent):
-            raise UnknownAgent(f"an agent is a name or has a method act(views), not {agent!r}")
+            raise UnknownAgent(f"an agent is a name or has a method act(views), not {in_short(agent)}")
         return agent
-    name, *rest = re.split(SEPARATOR, agent)
+    if not trusted:
+        check_registered(agent)
+    name, *rest = _parts(agent)
     points = entry_points(group=GROUP, name=name)
     if name == RANDOM:
         kind: Any = Random
     elif points:
-        kind = next(iter(points)).load()
+        kind = _imported(agent, next(iter(points)).load)
     elif rest:
         kind = _load(agent, name, rest.pop(0))
     else:
+        raise UnknownAgent(f"there is no agent {in_short(agent)}; {_known()}")
+    return _make(agent, _checked(agent, kind), rest)
+
+
+def check_registered(agent: str) -> None:
+    """Refuse a name, with its arguments, that would import something else than a registered agent; imports nothing."""
+    if _parts(agent)[0] not in known_agents():
         raise UnknownAgent(
-            f"there is no agent {agent!r}; known are: {', '.join(known_agents())}, or package.module:Class"
+            f"there is no registered agent {in_short(agent)}, and a file may name no other, whose code would be run; "
+            f"known are: {', '.join(known_agents())}"
         )
-    return _make(agent, kind, rest)
+
+
+def _parts(agent: str) -> list[str]:
+    if len(agent) > LONGEST_NAME:
+        raise UnknownAgent(f"there is no agent {in_short(agent)}: a name has at most {LONGEST_NAME} characters")
+    return re.split(SEPARATOR, agent)
+
+
+def _known() -> str:
+    return f"known are: {', '.join(known_agents())}, or package.module:Class"
 
 
 def _load(agent: str, module: str, name: str) -> Any:
     """A class from a module, which may lie in the current folder."""
+    if not all(part.isidentifier() for part in (*module.split("."), name)):
+        raise UnknownAgent(f"there is no agent {in_short(agent)}: it is no package.module:Class; {_known()}")
     here = str(Path.cwd())
     if here not in sys.path:
         sys.path.append(here)
+    found = _imported(agent, lambda: importlib.import_module(module))
+    kind = _imported(agent, lambda: getattr(found, name, None))
+    if kind is None:
+        raise UnknownAgent(f"there is no agent {in_short(agent)}: the module {module} has no {name}")
+    return kind
+
+
+def _imported(agent: str, load: Callable[[], Any]) -> Any:
+    """What is loaded; a module may do anything while it is imported, leave the program too."""
     try:
-        return getattr(importlib.import_module(module), name)
+        return load()
     except ModuleNotFoundError as error:
-        known = ", ".join(known_agents())
-        raise UnknownAgent(
-            f"there is no agent {agent!r}: {error}; known are: {known}, or package.module:Class"
-        ) from None
-    except AttributeError:
-        raise UnknownAgent(f"there is no agent {agent!r}: the module {module} has no {name}") from None
+        raise UnknownAgent(f"there is no agent {in_short(agent)}: {on_one_line(str(error))}; {_known()}") from None
+    except (Exception, SystemExit) as error:
+        raise UnknownAgent(f"the agent {in_short(agent)} cannot be imported: {_told(error)}") from error
 
 
-def _make(agent: str, kind: Any, arguments: Sequence[str]) -> Agent:
+def _make(agent: str, kind: type[Agent], arguments: Sequence[str]) -> Agent:
     """An agent of a class with the arguments given in its name: `key=value`, or a value alone."""
     values = [_value(argument) for argument in arguments if "=" not in argument]
     pairs = [argument.split("=", 1) for argument in arguments if "=" in argument]
     keywords = {key: _value(value) for key, value in pairs}
     try:
-        inspect.signature(kind).bind(*values, **keywords)
+        signature = inspect.signature(kind)
+    except (TypeError, ValueError) as error:
+        raise UnknownAgent(f"{in_short(agent)} does not say which arguments it takes: {_told(error)}") from None
+    try:
+        signature.bind(*values, **keywords)
     except TypeError as error:
-        takes = ", ".join(inspect.signature(kind).parameters) or "none"
-        raise UnknownAgent(f"{agent!r}: {error}; its arguments are: {takes}") from None
-    made = kind(*values, **keywords)
-    if not isinstance(made, Agent):
-        raise UnknownAgent(f"{agent!r} is no agent: it has no method act(views)")
-    return made
+        takes = ", ".join(signature.parameters) or "none"
+        raise UnknownAgent(f"{in_short(agent)}: {on_one_line(str(error))}; its arguments are: {takes}") from None
+    try:
+        return kind(*values, **keywords)
+    except (ValueError, OSError):
+        raise  # they say what is wrong with the arguments
+    except (Exception, SystemExit) as error:
+        raise UnknownAgent(f"{in_short(agent)} cannot be made: {_told(error)}") from error
+
+
+def _checked(agent: str, kind: Any) -> type[Agent]:
+    """A class with the method of an agent: nothing else is ever called."""
+    if not inspect.isclass(kind):
+        raise UnknownAgent(f"{in_short(agent)} is no agent: it is no class")
+    if not callable(getattr(kind, "act", None)):
+        raise UnknownAgent(f"{in_short(agent)} is no agent: it has no method act(views)")
+    return kind
+
+
+def _told(error: BaseException) -> str:
+    return on_one_line(f"{type(error).__name__}: {error}")
 
 
 def _value(text: str) -> Any:

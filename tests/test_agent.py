@@ -1,7 +1,9 @@
 """Agents by name: what is found, how arguments are read, and what is refused; and the agents the engine asks."""
 
 import gc
+import sys
 from dataclasses import replace
+from pathlib import Path
 from types import FunctionType, ModuleType
 
 import numpy as np
@@ -24,13 +26,43 @@ class Greedy:
 
 class Lazy:
     pass
+
+
+class Broken:
+    def __init__(self):
+        raise KeyError("depth")
+
+    def act(self, views):
+        return views.mask.argmax(1)
+
+
+class Leaving(Broken):
+    def __init__(self):
+        raise SystemExit(0)
+
+
+class Unsigned(Broken):
+    __signature__ = "none"
+
+
+def factory():
+    raise AssertionError("called")
 """
+
+BAD_MODULES = {
+    "my_bot_leaves": "raise SystemExit(0)",
+    "my_bot_fails": "1 / 0",
+    "my_bot_is_none": "class",
+    "my_bot_lacks": "import my_bot_nowhere",
+    "my_bot_guesses": "def __getattr__(name): raise RuntimeError('no \x1b[2J')",
+}
 
 
 @pytest.fixture
 def here(tmp_path, monkeypatch):
     """A folder with a bot of one's own, and we are in it."""
-    (tmp_path / "my_bots.py").write_text(MY_BOTS)
+    for name, text in {"my_bots": MY_BOTS, **BAD_MODULES}.items():
+        (tmp_path / f"{name}.py").write_text(text)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("sys.path", ["/nowhere"])
     monkeypatch.delitem(__import__("sys").modules, "my_bots", raising=False)
@@ -57,13 +89,54 @@ def test_a_class_in_the_current_folder_is_found_with_its_arguments(here):
         ("my_bots:Greedy:speed=3", "unexpected keyword argument 'speed'; its arguments are: depth, name"),
         ("my_bots:Lazy", r"'my_bots:Lazy' is no agent: it has no method act\(views\)"),
         ("random:3", "too many positional arguments; its arguments are: none"),
+        ("my_bots:factory", "'my_bots:factory' is no agent: it is no class"),
+        ("my_bots:Broken", "'my_bots:Broken' cannot be made: KeyError: 'depth'"),
+        ("my_bots:Leaving", "cannot be made: SystemExit: 0"),
+        ("my_bots:Unsigned", "does not say which arguments it takes"),
+        ("my_bot_leaves:Bot", "'my_bot_leaves:Bot' cannot be imported: SystemExit: 0"),
+        ("my_bot_fails:Bot", "cannot be imported: ZeroDivisionError"),
+        ("my_bot_is_none:Bot", "cannot be imported: SyntaxError"),
+        ("my_bot_lacks:Bot", "No module named 'my_bot_nowhere'"),
+        ("my_bot_guesses:Bot", r"cannot be imported: RuntimeError: no \\x1b\[2J$"),
+        ("sys:exit", "'sys:exit' is no agent: it is no class"),
+        ("os:name", "'os:name' is no agent: it is no class"),
+        ("typing:Any", "'typing:Any' is no agent: it has no method"),
+        ("os:mkdir:made", "it is no class"),
+        (".my_bots:Greedy", "it is no package.module:Class; known are: "),
+        ("my..bots:Greedy", "it is no package.module:Class"),
+        (":Greedy", "it is no package.module:Class"),
+        ("my_bots:", "it is no package.module:Class"),
+        (":", "it is no package.module:Class"),
+        ("", "no agent ''"),
+        ("a\0b:C", "it is no package.module:Class"),
+        ("x" * 5000, r"no agent 'xxx.*\.\.\.x*': a name has at most 1000 characters"),
         (Random, r"a name or has a method act\(views\), not <class"),
         (5, r"a name or has a method act\(views\), not 5"),
     ],
 )
 def test_what_is_no_agent_is_refused_with_a_reason(here, name, reason):
-    with pytest.raises(UnknownAgent, match=reason):
+    with pytest.raises(UnknownAgent, match=reason) as caught:
         find_agent(name)
+    assert str(caught.value).isprintable()
+    assert not Path("made").exists()
+
+
+@pytest.mark.parametrize("name", ["my_bots:Greedy", "my_bot_leaves:Bot", "os:mkdir:made", "genius", "", "human"])
+def test_a_name_that_is_not_trusted_must_be_registered(here, name):
+    with pytest.raises(UnknownAgent, match=r"there is no registered agent .*, and a file may name no other") as caught:
+        find_agent(name, trusted=False)
+    assert "merchant, " in str(caught.value)
+    assert not Path("made").exists()
+    assert not any(module in sys.modules for module in ("my_bots", "my_bot_leaves"))
+
+
+def test_registered_agents_and_agents_themselves_need_no_trust():
+    assert isinstance(find_agent("random", trusted=False), Random)
+    assert find_agent("policy:worlds=0", trusted=False)._worlds == 0
+    agent = Random()
+    assert find_agent(agent, trusted=False) is agent
+    with pytest.raises(UnknownAgent, match="its arguments are: none"):
+        find_agent("random:3", trusted=False)
 
 
 def test_seats_get_one_name_for_all_or_one_each():
@@ -114,7 +187,7 @@ def test_each_agent_is_asked_once_for_all_its_games():
     assert (first.seen[0].player == batch.player[rows][theirs[1:]]).all()
 
 
-# An agent cannot cheat: the real games cannot be reached from what it gets
+# What an agent is handed tells nothing hidden: the real games cannot be reached from it
 
 
 def reachable(thing):
