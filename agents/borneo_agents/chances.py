@@ -56,12 +56,16 @@ def chances(box, g, facts, out):
         return
     gather_facts(box, g, facts)
     young = youth(g)
-    total = 0.0
+    highest = -np.inf
     for player in range(box.players):
         rating = 0.0
         for fact in range(FACTS):
             rating += facts[player, fact] * (AT_THE_END[fact] + young * WHEN_YOUNG[fact])
-        out[player] = np.exp(rating)
+        out[player] = rating
+        highest = max(highest, rating)
+    total = 0.0
+    for player in range(box.players):
+        out[player] = np.exp(out[player] - highest)  # which no points, however many, make too large
         total += out[player]
     for player in range(box.players):
         out[player] /= total

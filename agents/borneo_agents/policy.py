@@ -10,14 +10,16 @@ import hashlib
 from pathlib import Path
 from typing import Any
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
+from borneo_agents.bot import as_arrays
 from borneo_agents.briefing import ADVICE, ADVISED, brief_on
 from borneo_agents.model import Model, ModelError, best_actions, drawn_actions, notes_on_options, odds_of, read_model
 from borneo_agents.weighing import MOST_WORLDS, weigh_options
 from borneo_env.agent import UnknownAgent, Views
+from borneo_env.engine.batch import available_cores
+from borneo_env.files import in_short
 
 SHIPPED = Path(__file__).parent / "shipped"
 PER_WIN = 200.0  # how much more an action is liked that wins for certain
@@ -37,9 +39,9 @@ class Policy:
 
     def __init__(self, path: str | Path | Model | None = None, sample: bool = False, worlds: int = 32) -> None:
         if type(sample) is not bool:
-            raise UnknownAgent(f"sample is True or False, not {sample!r}")
+            raise UnknownAgent(f"sample is True or False, not {in_short(sample)}")
         if type(worlds) is not int or not 0 <= worlds <= MOST_WORLDS:
-            raise UnknownAgent(f"worlds are a number of imagined games from 0 to {MOST_WORLDS}, not {worlds!r}")
+            raise UnknownAgent(f"worlds are a number of imagined games from 0 to {MOST_WORLDS}, not {in_short(worlds)}")
         self.model = path if isinstance(path, Model) else read_model(SHIPPED if path is None else str(path))
         self._sample = sample
         self._worlds = worlds
@@ -62,12 +64,16 @@ class Policy:
         return odds_of(self._logits(views), views.mask)
 
     def _logits(self, views: Views) -> NDArray[np.float32]:
-        edition = self.model.card.edition
-        if views.ruleset.edition != edition:
-            raise ModelError(f"the policy was trained for the {edition} edition, not for {views.ruleset.name}")
+        as_arrays(views)
+        card, ruleset = self.model.card, views.ruleset
+        if ruleset.edition != card.edition:
+            raise ModelError(f"the policy was trained for the {card.edition} edition, not for {ruleset.name}")
+        if ruleset.players not in card.players:
+            counts = " or ".join(map(str, card.players))
+            raise ModelError(f"the policy was trained for {counts} players, not for {ruleset.name}")
         if self.model.judge is None:
             return self.model.logits(views.observe(), views.mask)
-        threads = numba.config.NUMBA_NUM_THREADS
+        threads = available_cores()
         notes = brief_on(views, threads)
         logits = self.model.logits(np.concatenate([views.observe(), notes], 1), views.mask)
         if self.model.card.task != "win":
