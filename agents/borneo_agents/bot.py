@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from borneo_agents.room import make_room
+from borneo_agents.room import room_of_thread
 from borneo_env.agent import Views
 from borneo_env.engine.actions import action_table
 from borneo_env.engine.game import MAX_OPTIONS
@@ -27,7 +27,7 @@ def as_arrays(views: Views) -> tuple[Any, Any, NDArray[np.uint64]]:
             f"views of {size} games of {ruleset.name} have masks of shape {shape}, not {views.mask.shape}, and dice "
             f"for each, not of shape {views.dice.shape}: give views the ruleset of their batch"
         )
-    if not ((views.player >= 0) & (views.player < ruleset.players)).all():
+    if (views.player.astype(np.uint8) >= ruleset.players).any():  # -1, for nobody, becomes the highest
         raise ValueError(f"nobody of {ruleset.name} decides in one of the views: it is over, or of another ruleset")
     games = attributes(np.ascontiguousarray(views.games))
     return attributes(make_box(ruleset)), games, np.ascontiguousarray(views.dice)
@@ -36,7 +36,7 @@ def as_arrays(views: Views) -> tuple[Any, Any, NDArray[np.uint64]]:
 class Scripted:
     """A bot that plays by rules of thumb; a class of its own says which.
 
-    It keeps nothing from one call to the next, so that several threads may ask the same one.
+    It keeps nothing itself from one call to the next, so that several threads may ask the same one.
     """
 
     kind: ClassVar[int]
@@ -46,5 +46,5 @@ class Scripted:
         from borneo_agents.scripted import act_games  # which imports every bot, and with it this file
 
         actions = np.empty(len(views), np.int64)
-        act_games(self.kind, *as_arrays(views), actions, np.empty(MAX_OPTIONS, np.int64), attributes(make_room()))
+        act_games(self.kind, *as_arrays(views), actions, np.empty(MAX_OPTIONS, np.int64), attributes(room_of_thread()))
         return actions

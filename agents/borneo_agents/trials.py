@@ -44,6 +44,10 @@ class Trials:
 
     def worth(self, wanted: NDArray[np.bool_], turns: int) -> NDArray[np.float32]:
         """(games, actions): the decider's chance to win after each action that is wanted; 0 for the others."""
+        if type(turns) is not int or turns < 1:
+            raise ValueError(f"turns are a number from 1, not {turns!r}")
+        if wanted.shape != self._batch.mask.shape or (wanted & ~self._batch.mask).any():
+            raise ValueError("only legal actions can be tried")
         worth = np.zeros(wanted.shape, np.float32)
         rows = np.arange(len(self._batch))
         threads = self._batch.threads

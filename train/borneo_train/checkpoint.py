@@ -127,8 +127,8 @@ def _moments(learner: MaskablePPO, tensors: dict[str, torch.Tensor]) -> dict[str
     moments: dict[int, dict[str, torch.Tensor]] = {}
     for name, value in tensors.items():
         if name.startswith("optimizer."):
-            _, number, moment = name.split(".")
-            moments.setdefault(int(number), {})[moment] = value
+            _, which, moment = name.split(".")
+            moments.setdefault(int(which), {})[moment] = value
     groups = learner.policy.optimizer.state_dict()["param_groups"]
     shapes = [parameter.shape for group in learner.policy.optimizer.param_groups for parameter in group["params"]]
     for number, found in moments.items():
