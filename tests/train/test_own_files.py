@@ -12,8 +12,8 @@ from networks import network
 
 pytest.importorskip("torch")
 
-from borneo_train.ppo import FILES, FOLDERS, Training, keep_model  # noqa: E402  # torch may be missing
-from borneo_train.settings import Settings  # noqa: E402
+from borneo_train.ppo import FILES, FOLDERS, Training, keep_model  # torch may be missing
+from borneo_train.settings import Settings
 
 TINY = Settings(
     games=8, horizon=4, minibatch=16, epochs=1, actor="8x1", critic="8x1", steps=64, seed=3, against="random",
