@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from borneo_agents.bot import MERCHANT
+from borneo_agents.bot import MERCHANT, as_arrays
 from borneo_agents.chances import FACTS, chances, gather_facts
 from borneo_agents.room import ROOM
 from borneo_agents.scripted import choose
@@ -22,7 +22,7 @@ from borneo_env.engine.dice import scramble
 from borneo_env.engine.game import MAX_OPTIONS, legal
 from borneo_env.engine.hidden import resample_game
 from borneo_env.engine.jit import entry, rule
-from borneo_env.engine.state import CHOICES, GAME, OVER, SEATS, THINGS, make_box
+from borneo_env.engine.state import CHOICES, GAME, OVER, SEATS, THINGS
 from borneo_env.engine.threads import in_parallel
 
 WORLDS = 2  # imagined games for each decision
@@ -149,16 +149,18 @@ def brief_on(views: Views, threads: int = 1) -> NDArray[np.int8]:
     """(views, MAX_OPTIONS * NOTES): the notes for each view."""
     size = len(views)
     notes = np.empty((size, MAX_OPTIONS, NOTES), np.int8)
-    own = (np.ascontiguousarray(views.games), views.dice, notes)
+    boxes, games, dice = as_arrays(views)
     options = np.empty((threads, MAX_OPTIONS), np.int64)
     scratch = (options, np.zeros(threads, ROOM), np.zeros((threads, 2), GAME), np.zeros(threads, DRAFT))
-    in_parallel(threads, brief_views, (make_box(views.ruleset),), own, VIEWS_PER_THREAD, scratch)
+    in_parallel(threads, brief_views, (boxes,), (games, dice, notes), VIEWS_PER_THREAD, scratch)
     return notes.reshape(size, MAX_OPTIONS * NOTES)
 
 
 def brief_batch(batch: Batch, rows: NDArray[np.intp]) -> NDArray[np.int8]:
     """(rows, MAX_OPTIONS * NOTES): the notes for some games that are not over, whose dice stay as they are."""
     dice = batch.games["rng"][rows, CHOICES]
-    views = Views(batch.ruleset, *batch.view(rows))
-    batch.games["rng"][rows, CHOICES] = dice
+    try:
+        views = Views(batch.ruleset, *batch.view(rows))
+    finally:
+        batch.games["rng"][rows, CHOICES] = dice
     return brief_on(views, batch.threads)

@@ -22,11 +22,13 @@ from borneo_env.engine.game import legal
 from borneo_env.engine.hidden import blank_secrets
 from borneo_env.engine.jit import attributes, entry, rule
 from borneo_env.engine.state import OVER
+from borneo_env.files import in_short
 
 NONE = -1
 DEEPEST = 200  # decisions in the tree
 EDGES_PER_NODE = 6  # more than trees have on average; when there is no room left, nothing is added
 LARGEST_TREE = 20_000  # nodes, when the budget is a time
+MOST_EXPLORE = 1000
 
 # What the searcher knows at a decision, how often it came up, its first edge, the next node of its slot, and what the
 # scripted bot would play there, if it is the searcher's decision: then it depends on nothing else.
@@ -36,6 +38,8 @@ EDGE = np.dtype([("action", "i8"), ("visits", "i8"), ("total", "f8"), ("next", "
 
 # All nodes and edges, the first node of each slot (the low bits of the key), and how many nodes and edges there are.
 Tree = namedtuple("Tree", "nodes edges slots size")
+# What a search works with; the path has the edges taken down the tree, and who chose them.
+Desk = namedtuple("Desk", "study tree path")
 # How actions are selected: the weight of trying, and how much of it goes to the scripted bot's action.
 Selection = namedtuple("Selection", "explore trust")
 
@@ -53,20 +57,21 @@ class Ismcts(Search):
         trust: float = 0.5,
     ) -> None:
         super().__init__(budget, milliseconds, turns, policy)
-        if not is_number(explore) or explore < 0:
-            raise UnknownAgent(f"explore is a number from 0, not {explore!r}")
+        if not is_number(explore) or not 0 <= explore <= MOST_EXPLORE:
+            raise UnknownAgent(f"explore is a number from 0 to {MOST_EXPLORE}, not {in_short(explore)}")
         if not is_number(trust) or not 0 <= trust <= 1:
-            raise UnknownAgent(f"trust is a number from 0 to 1, not {trust!r}")
-        self._study = make_study()
-        self._tree = make_tree(budget + 1 if milliseconds is None else LARGEST_TREE)
-        self._path = np.zeros((DEEPEST, 2), np.int64)
+            raise UnknownAgent(f"trust is a number from 0 to 1, not {in_short(trust)}")
         self._selection = Selection(float(explore), float(trust))
 
-    def _begin(self, games: Any, i: int, dice: np.uint64) -> None:
-        begin_tree(games, i, dice, self._study, self._tree)
+    def _make_desk(self) -> Desk:
+        tree = make_tree(self._budget + 1 if self._milliseconds is None else LARGEST_TREE)
+        return Desk(make_study(), tree, np.zeros((DEEPEST, 2), np.int64))
 
-    def _search(self, box: Any, games: Any, i: int, playouts: int) -> int:
-        return int(grow(box, games, i, self._study, self._tree, self._path, self._playouts, self._selection, playouts))
+    def _begin(self, desk: Desk, games: Any, i: int, dice: np.uint64) -> None:
+        begin_tree(games, i, dice, desk.study, desk.tree)
+
+    def _search(self, desk: Desk, box: Any, games: Any, i: int, playouts: int) -> int:
+        return int(grow(box, games, i, desk.study, desk.tree, desk.path, self._playouts, self._selection, playouts))
 
 
 def make_tree(nodes: int) -> Tree:

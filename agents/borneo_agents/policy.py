@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from borneo_agents.bot import as_arrays
 from borneo_agents.briefing import ADVICE, ADVISED, brief_on
 from borneo_agents.model import (
     CARD,
@@ -29,6 +30,7 @@ from borneo_agents.model import (
 from borneo_agents.weighing import MOST_WORLDS, weigh_options
 from borneo_env.agent import UnknownAgent, Views
 from borneo_env.engine.threads import available_cores
+from borneo_env.files import in_short
 
 SHIPPED = Path(__file__).parent / "shipped"
 PER_WIN = 200.0  # how much more an action is liked that wins for certain
@@ -48,9 +50,9 @@ class Policy:
 
     def __init__(self, path: str | Path | Model | None = None, sample: bool = False, worlds: int = 32) -> None:
         if type(sample) is not bool:
-            raise UnknownAgent(f"sample is True or False, not {sample!r}")
+            raise UnknownAgent(f"sample is True or False, not {in_short(sample)}")
         if type(worlds) is not int or not 0 <= worlds <= MOST_WORLDS:
-            raise UnknownAgent(f"worlds are a number of imagined games from 0 to {MOST_WORLDS}, not {worlds!r}")
+            raise UnknownAgent(f"worlds are a number of imagined games from 0 to {MOST_WORLDS}, not {in_short(worlds)}")
         self.model = path if isinstance(path, Model) else _shared_model(SHIPPED if path is None else Path(str(path)))
         self._sample = sample
         self._worlds = worlds
@@ -73,9 +75,13 @@ class Policy:
         return odds_of(self._logits(views), views.mask)
 
     def _logits(self, views: Views) -> NDArray[np.float32]:
-        edition = self.model.card.edition
-        if views.ruleset.edition != edition:
-            raise ModelError(f"the policy was trained for the {edition} edition, not for {views.ruleset.name}")
+        as_arrays(views)
+        card, ruleset = self.model.card, views.ruleset
+        if ruleset.edition != card.edition:
+            raise ModelError(f"the policy was trained for the {card.edition} edition, not for {ruleset.name}")
+        if ruleset.players not in card.players:
+            counts = " or ".join(map(str, card.players))
+            raise ModelError(f"the policy was trained for {counts} players, not for {ruleset.name}")
         if self.model.judge is None:
             return self.model.logits(views.observe(), views.mask)
         threads = available_cores()

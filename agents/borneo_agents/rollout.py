@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from borneo_agents.search import IMAGINED, SEEN, Search, begin, imagine, judge_playout, make_study, play
+from borneo_agents.search import IMAGINED, SEEN, Search, Study, begin, imagine, judge_playout, make_study, play
 from borneo_env.engine.game import legal
 from borneo_env.engine.jit import entry
 
@@ -18,13 +18,15 @@ class Rollout(Search):
         self, budget: int = 1000, milliseconds: float | None = None, turns: int = 2, policy: str = "merchant"
     ) -> None:
         super().__init__(budget, milliseconds, turns, policy)
-        self._study = make_study()
 
-    def _begin(self, games: Any, i: int, dice: np.uint64) -> None:
-        begin_comparison(dice, self._study)
+    def _make_desk(self) -> Study:
+        return make_study()
 
-    def _search(self, box: Any, games: Any, i: int, playouts: int) -> int:
-        return int(compare(box, games, i, self._study, self._playouts, playouts))
+    def _begin(self, desk: Study, games: Any, i: int, dice: np.uint64) -> None:
+        begin_comparison(dice, desk)
+
+    def _search(self, desk: Study, box: Any, games: Any, i: int, playouts: int) -> int:
+        return int(compare(box, games, i, desk, self._playouts, playouts))
 
 
 @entry

@@ -6,6 +6,7 @@ what it is about.
 
 from __future__ import annotations
 
+from threading import local
 from typing import Any
 
 import numpy as np
@@ -79,3 +80,15 @@ ROOM = np.dtype(
 def make_room() -> NDArray[Any]:
     """An array of one ROOM record."""
     return np.zeros(1, ROOM)
+
+
+_OF_THREAD = local()
+
+
+def room_of_thread() -> NDArray[Any]:
+    """The room of whoever calls, with an empty ledger: a thread has one for all of its bots, and asks one at a time."""
+    if not hasattr(_OF_THREAD, "room"):
+        _OF_THREAD.room = make_room()
+    room: NDArray[Any] = _OF_THREAD.room
+    room["subject"] = 0
+    return room

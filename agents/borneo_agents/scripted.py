@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -48,20 +50,23 @@ class Bots:
 
     def __init__(self, batch: Batch) -> None:
         self._batch = batch
-        self._scratch = (np.empty((batch.threads, MAX_OPTIONS), np.int64), np.zeros((batch.threads, KINDS), ROOM))
 
     def play(self, kinds: NDArray[np.int8], rows: NDArray[np.intp]) -> None:
         """Play on in some games until somebody else decides, or to their ends: what the bots would play if asked.
 
         `kinds` (games of the batch, players) says which bot sits where, or NO_BOT.
         """
-        self._batch.play(bots_play_games, rows, (kinds,), (), self._scratch)
+        self._batch.play(bots_play_games, rows, (kinds,), (), self._scratch())
 
     def choose(self, kinds: NDArray[np.int8], rows: NDArray[np.intp]) -> NDArray[np.int64]:
         """What bots would play in some games where they decide; nothing is touched, not even the dice."""
         actions = np.empty(len(rows), np.int64)
-        self._batch.play(bots_choose, rows, (kinds,), (actions,), self._scratch)
+        self._batch.play(bots_choose, rows, (kinds,), (actions,), self._scratch())
         return actions
+
+    def _scratch(self) -> tuple[Any, ...]:
+        threads = self._batch.threads
+        return np.empty((threads, MAX_OPTIONS), np.int64), np.zeros((threads, KINDS), ROOM)
 
 
 @rule

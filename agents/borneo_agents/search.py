@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import time
 from collections import namedtuple
+from math import isfinite
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from borneo_agents.bot import CLIMBER, CONTRACTOR, MERCHANT, RANDOM
+from borneo_agents.bot import CLIMBER, CONTRACTOR, MERCHANT, RANDOM, as_arrays
 from borneo_agents.chances import FACTS, chances
 from borneo_agents.room import make_room
 from borneo_agents.scripted import choose
@@ -22,10 +23,12 @@ from borneo_env.engine.dice import roll, scramble
 from borneo_env.engine.game import MAX_OPTIONS, apply, legal
 from borneo_env.engine.hidden import resample_game
 from borneo_env.engine.jit import attributes, rule
-from borneo_env.engine.state import GAME, OVER, SEATS, THINGS, make_box
+from borneo_env.engine.state import GAME, OVER, SEATS, THINGS
+from borneo_env.files import in_short
 
 POLICIES = {"random": RANDOM, "contractor": CONTRACTOR, "climber": CLIMBER, "merchant": MERCHANT}
 SLICE = 32  # playouts between two looks at the clock
+MOST_PLAYOUTS, MOST_MILLISECONDS, MOST_TURNS = 1_000_000, 3_600_000, 1000  # no game has so many turns
 IMAGINED, SEEN = range(2)  # the imagined game, and a second one to work with
 
 # The room a search works in: imagined games (and the same as words), scratch paper of the scripted bots, options at
@@ -107,11 +110,13 @@ def judge_playout(box, study, policy, turns):
 
 
 def is_number(value: Any) -> bool:
-    return type(value) in (int, float)
+    return type(value) is int or (type(value) is float and isfinite(value))
 
 
 class Search:
     """A bot that tries its options in imagined games.
+
+    It keeps nothing from one call to the next, so that several threads may ask the same one.
 
     Arguments:
         budget: playouts for each decision.
@@ -121,37 +126,44 @@ class Search:
     """
 
     def __init__(self, budget: int, milliseconds: float | None, turns: int, policy: str) -> None:
-        if type(budget) is not int or budget < 1:
-            raise UnknownAgent(f"a budget is a number of playouts from 1, not {budget!r}")
-        if milliseconds is not None and not (is_number(milliseconds) and milliseconds > 0):
-            raise UnknownAgent(f"milliseconds are a number above 0, not {milliseconds!r}")
-        if type(turns) is not int or turns < 0:
-            raise UnknownAgent(f"turns are a number from 0, not {turns!r}")
+        if type(budget) is not int or not 1 <= budget <= MOST_PLAYOUTS:
+            raise UnknownAgent(f"a budget is a number of playouts from 1 to {MOST_PLAYOUTS}, not {in_short(budget)}")
+        if milliseconds is not None and not (is_number(milliseconds) and 0 < milliseconds <= MOST_MILLISECONDS):
+            raise UnknownAgent(
+                f"milliseconds are a number above 0, up to {MOST_MILLISECONDS}, not {in_short(milliseconds)}"
+            )
+        if type(turns) is not int or not 0 <= turns <= MOST_TURNS:
+            raise UnknownAgent(f"turns are a number from 0 to {MOST_TURNS}, not {in_short(turns)}")
         if policy not in tuple(POLICIES):
-            raise UnknownAgent(f"there is no policy {policy!r} for playouts; use one of {', '.join(POLICIES)}")
+            raise UnknownAgent(f"there is no policy {in_short(policy)} for playouts; use one of {', '.join(POLICIES)}")
         self._budget = budget
         self._milliseconds = milliseconds
         self._playouts = Playouts(POLICIES[policy], turns)
 
     def act(self, views: Views) -> NDArray[np.int64]:
         """An action for each view."""
-        box, games = attributes(make_box(views.ruleset)), attributes(np.ascontiguousarray(views.games))
-        return np.array([self._decide(box, games, i, dice) for i, dice in enumerate(views.dice)], np.int64)
+        box, games, dice = as_arrays(views)
+        desk = self._make_desk()
+        return np.array([self._decide(desk, box, games, i, dice[i]) for i in range(len(views))], np.int64)
 
-    def _decide(self, box: Any, games: Any, i: int, dice: np.uint64) -> int:
-        self._begin(games, i, dice)
+    def _decide(self, desk: Any, box: Any, games: Any, i: int, dice: np.uint64) -> int:
+        self._begin(desk, games, i, dice)
         if self._milliseconds is None:
-            return self._search(box, games, i, self._budget)
+            return self._search(desk, box, games, i, self._budget)
         end = time.perf_counter() + self._milliseconds / 1000
-        action = self._search(box, games, i, SLICE)
+        action = self._search(desk, box, games, i, SLICE)
         while time.perf_counter() < end:
-            action = self._search(box, games, i, SLICE)
+            action = self._search(desk, box, games, i, SLICE)
         return action
 
-    def _begin(self, games: Any, i: int, dice: np.uint64) -> None:
+    def _make_desk(self) -> Any:
+        """What the search works with."""
+        raise NotImplementedError
+
+    def _begin(self, desk: Any, games: Any, i: int, dice: np.uint64) -> None:
         """Forget the last decision."""
         raise NotImplementedError
 
-    def _search(self, box: Any, games: Any, i: int, playouts: int) -> int:
+    def _search(self, desk: Any, box: Any, games: Any, i: int, playouts: int) -> int:
         """Play more playouts of game i; returns the best action so far."""
         raise NotImplementedError

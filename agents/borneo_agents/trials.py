@@ -41,18 +41,22 @@ class Trials:
 
     def __init__(self, batch: Batch) -> None:
         self._batch = batch
-        threads = batch.threads
-        self._scratch = (
+
+    def worth(self, wanted: NDArray[np.bool_], turns: int) -> NDArray[np.float32]:
+        """(games, actions): the decider's chance to win after each action that is wanted; 0 for the others."""
+        if type(turns) is not int or turns < 1:
+            raise ValueError(f"turns are a number from 1, not {turns!r}")
+        if wanted.shape != self._batch.mask.shape or (wanted & ~self._batch.mask).any():
+            raise ValueError("only legal actions can be tried")
+        worth = np.zeros(wanted.shape, np.float32)
+        rows = np.arange(len(self._batch))
+        threads = self._batch.threads
+        scratch = (
             np.zeros(threads, GAME),
             np.zeros(threads, ROOM),
             np.empty((threads, MAX_OPTIONS), np.int64),
             np.zeros((threads, SEATS, FACTS)),
             np.zeros((threads, SEATS)),
         )
-
-    def worth(self, wanted: NDArray[np.bool_], turns: int) -> NDArray[np.float32]:
-        """(games, actions): the decider's chance to win after each action that is wanted; 0 for the others."""
-        worth = np.zeros(wanted.shape, np.float32)
-        rows = np.arange(len(self._batch))
-        self._batch.play(try_options, rows, (turns,), (wanted, worth), self._scratch)
+        self._batch.play(try_options, rows, (turns,), (wanted, worth), scratch)
         return worth

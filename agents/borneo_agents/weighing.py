@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from borneo_agents.bot import MERCHANT
+from borneo_agents.bot import MERCHANT, as_arrays
 from borneo_agents.briefing import IMAGINED, ROUNDS, TRIED, VIEWS_PER_THREAD, WORLDS, imagine
 from borneo_agents.chances import FACTS
 from borneo_agents.room import ROOM
@@ -17,7 +17,7 @@ from borneo_agents.search import expect
 from borneo_env.agent import Views
 from borneo_env.engine.game import MAX_OPTIONS
 from borneo_env.engine.jit import entry, rule
-from borneo_env.engine.state import GAME, SEATS, THINGS, make_box
+from borneo_env.engine.state import GAME, SEATS, THINGS
 from borneo_env.engine.threads import in_parallel
 
 MOST_WORLDS = 64  # imagined games that scratch paper has room for
@@ -141,8 +141,13 @@ def weigh_options(
     `ahead` (n, actions) is what speaks for each action from the start, as so much of a chance more. There are `worlds`
     imagined games at most, MOST_WORLDS or fewer. Options that were given up are as far behind as they were then.
     """
+    if not 0 <= worlds <= MOST_WORLDS:
+        raise ValueError(f"worlds are a number of imagined games from 0 to {MOST_WORLDS}, not {worlds!r}")
+    if (doubtful.sum(1) > MAX_OPTIONS).any():
+        raise ValueError(f"no decision has more than {MAX_OPTIONS} options")
     behind = np.zeros(doubtful.shape)
-    own = (np.ascontiguousarray(views.games), views.dice, doubtful, ahead, behind)
+    boxes, games, dice = as_arrays(views)
+    own = (games, dice, doubtful, ahead, behind)
     scratch = np.zeros(threads, ROOM), np.zeros((threads, 2), GAME), np.zeros(threads, SCALES)
-    in_parallel(threads, weigh_views, (make_box(views.ruleset), worlds), own, VIEWS_PER_THREAD, scratch)
+    in_parallel(threads, weigh_views, (boxes, worlds), own, VIEWS_PER_THREAD, scratch)
     return behind

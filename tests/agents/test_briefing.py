@@ -4,7 +4,7 @@ from functools import cache
 
 import numpy as np
 import pytest
-from borneo_agents.bot import MERCHANT
+from borneo_agents.bot import MERCHANT, as_arrays
 from borneo_agents.briefing import (
     ADVICE,
     ADVISED,
@@ -28,7 +28,8 @@ from borneo_agents.chances import (
 )
 from borneo_agents.fit_chances import facts_of_games
 from borneo_agents.merchant import Merchant
-from borneo_agents.scripted import Bots
+from borneo_agents.room import make_room
+from borneo_agents.scripted import Bots, act_games
 from bot_games import decisions as all_decisions
 from bot_games import imagined
 from positions import card, position
@@ -101,12 +102,14 @@ def test_every_option_has_an_opinion_and_beyond_them_there_is_nothing(ruleset):
 @every
 def test_other_actions_have_less_by_the_points_that_the_merchant_sees(ruleset):
     """Its scratch paper after each decision says what it thought of every option."""
-    views, merchant = views_of(ruleset), Merchant()
+    views, room = views_of(ruleset), make_room()
+    paper, action = (np.empty(MAX_OPTIONS, np.int64), attributes(room)), np.empty(1, np.int64)
     wanted = np.zeros(views.mask.shape)
     for i in range(len(views)):
-        (action,) = merchant.act(Views(ruleset, *(part[i : i + 1] for part in (views.games, views.mask, views.dice))))
+        one = Views(ruleset, *(part[i : i + 1] for part in (views.games, views.mask, views.dice)))
+        act_games(MERCHANT, *as_arrays(one), action, *paper)
         options = np.flatnonzero(views.mask[i])
-        worth = merchant._room["worth"][0, : len(options)]
+        worth = room["worth"][0, : len(options)]
         wanted[i, options] = np.maximum(1, np.rint(120 - 20 * (worth.max() - worth)))
         wanted[i, action] = 127
     assert np.array_equal(opinions(brief_on(views), views.mask), wanted)

@@ -1,5 +1,6 @@
 """The search bots: legal and repeatable play by what a seat may know, playouts that are really played, and chances."""
 
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -124,12 +125,21 @@ def test_deciding_leaves_the_views_as_they_were(bot):
 # Budgets and playouts
 
 
-def edges_of(bot, node):
-    """The edges of a node of an ISMCTS bot's last tree."""
-    edges, edge = [], int(bot._tree.nodes["edge"][node])
+def asked(bot, views):
+    """What a bot plays, and the desk it has worked at."""
+    desks, make = [], bot._make_desk
+    bot._make_desk = lambda: desks.append(make()) or desks[0]
+    actions = bot.act(views)
+    del bot._make_desk
+    return actions, desks[0]
+
+
+def edges_of(tree, node):
+    """The edges of a node."""
+    edges, edge = [], int(tree.nodes["edge"][node])
     while edge >= 0:
-        edges.append(bot._tree.edges[edge])
-        edge = int(bot._tree.edges["next"][edge])
+        edges.append(tree.edges[edge])
+        edge = int(tree.edges["next"][edge])
     return edges
 
 
@@ -137,8 +147,8 @@ def edges_of(bot, node):
 def test_ismcts_plays_as_many_playouts_as_it_may(budget):
     views, bot = some_views(), Ismcts(budget)
     for i in range(0, len(views), 5):
-        (action,) = bot.act(one_of(views, i))
-        edges = edges_of(bot, 0)
+        (action,), desk = asked(bot, one_of(views, i))
+        edges = edges_of(desk.tree, 0)
         assert sum(edge["visits"] for edge in edges) == budget
         assert {int(edge["action"]) for edge in edges} <= set(np.flatnonzero(views.mask[i]))
         assert action in [e["action"] for e in edges if e["visits"] == max(e["visits"] for e in edges)]
@@ -146,10 +156,8 @@ def test_ismcts_plays_as_many_playouts_as_it_may(budget):
 
 def test_a_larger_tree_is_grown_by_a_larger_budget():
     views = some_views()
-    small, large = Ismcts(20), Ismcts(400)
-    for bot in (small, large):
-        bot.act(one_of(views, len(views) // 2))
-    assert 1 < small._tree.size[0] < large._tree.size[0] <= 401
+    small, large = (asked(Ismcts(budget), one_of(views, len(views) // 2))[1].tree for budget in (20, 400))
+    assert 1 < small.size[0] < large.size[0] <= 401
 
 
 @pytest.mark.parametrize("budget", [1, 60])
@@ -157,26 +165,25 @@ def test_rollout_plays_every_option_equally_often(budget):
     """At the last contract player 0 is sure to win, whatever is done: each playout counts 1 in full."""
     game = position(phase="last contract", turn=3, warehouses={0: WARES}, fulfilled={0: ["each-3"]})
     options = len(game.legal())
-    bot = Rollout(budget)
-    bot.act(views_of(game))
+    _, study = asked(Rollout(budget), views_of(game))
     assert options > 2
-    np.testing.assert_allclose(bot._study.totals[:options], max(1, budget // options))
-    assert not bot._study.totals[options:].any()
+    np.testing.assert_allclose(study.totals[:options], max(1, budget // options))
+    assert not study.totals[options:].any()
 
 
 def test_rollout_judges_every_option_in_the_same_imagined_game():
     """With one imagined game and no turns to play, its totals are the chances right after each option."""
     views, bot = some_views(), Rollout(budget=1, turns=0)
     for i in range(0, len(views), 3):
-        bot.act(one_of(views, i))
+        _, study = asked(bot, one_of(views, i))
         options = np.flatnonzero(views.mask[i])
         batch = Batch(len(options), BOARD, finished="hold", skip_forced=False)
-        batch.games[:] = bot._study.games[SEEN]
+        batch.games[:] = study.games[SEEN]
         assert redact(batch.games[0], views.player[i]).tobytes() == views.games[i].tobytes()
         batch.refresh()
         batch.step(options)
         expected = win_chances(BOARD, batch.games)[:, views.player[i]]
-        tried, totals = bot._study.tried[: len(options)], bot._study.totals[: len(options)]
+        tried, totals = study.tried[: len(options)], study.totals[: len(options)]
         np.testing.assert_array_equal(np.sort(tried), options)
         np.testing.assert_allclose(totals[tried.argsort()], expected)
 
@@ -189,8 +196,8 @@ def test_playouts_are_cut_off_after_so_many_turns(bot, turns):
     placed = np.flatnonzero((views.games["placed"] == 12) & (views.games["ended"] == 0))
     passed = []
     for i in placed:
-        agent.act(one_of(views, i))
-        end = agent._study.games[IMAGINED]
+        _, desk = asked(agent, one_of(views, i))
+        end = (desk.study if bot is Ismcts else desk).games[IMAGINED]
         if not end["ended"]:
             passed.append((end["turn"] - views.games["turn"][i]) % BOARD.players)
     assert len(passed) > 20
@@ -202,10 +209,10 @@ def test_a_time_is_kept_to_by_more_playouts(bot):
     views = one_of(some_views(), 0)
     agent = bot(milliseconds=200)
     for _ in range(2):  # the first time may compile
-        (action,) = agent.act(views)
+        (action,), desk = asked(agent, views)
     assert views.mask[0, action]
     if bot is Ismcts:
-        playouts = sum(edge["visits"] for edge in edges_of(agent, 0))
+        playouts = sum(edge["visits"] for edge in edges_of(desk.tree, 0))
         assert playouts > SLICE and playouts % SLICE == 0
 
 
@@ -213,12 +220,20 @@ def test_a_time_is_kept_to_by_more_playouts(bot):
 @pytest.mark.parametrize(
     ("arguments", "reason"),
     [
-        ("budget=0", "a budget is a number of playouts from 1, not 0"),
-        ("budget=2.5", "a budget is a number of playouts from 1, not 2.5"),
-        ("budget=many", "a budget is a number of playouts from 1, not 'many'"),
-        ("milliseconds=0", "milliseconds are a number above 0, not 0"),
-        ("milliseconds=soon", "milliseconds are a number above 0, not 'soon'"),
-        ("turns=-1", "turns are a number from 0, not -1"),
+        ("budget=0", "a budget is a number of playouts from 1 to 1000000, not 0"),
+        ("budget=2.5", "a budget is a number of playouts from 1 to 1000000, not 2.5"),
+        ("budget=many", "a budget is a number of playouts from 1 to 1000000, not 'many'"),
+        ("budget=99999999999", "a budget is a number of playouts from 1 to 1000000, not 99999999999"),
+        ("budget=True", "a budget is a number of playouts from 1 to 1000000, not True"),
+        ("milliseconds=0", "milliseconds are a number above 0, up to 3600000, not 0"),
+        ("milliseconds=soon", "milliseconds are a number above 0, up to 3600000, not 'soon'"),
+        ("milliseconds=1e999", "milliseconds are a number above 0, up to 3600000, not inf"),
+        ("milliseconds=-1e999", "milliseconds are a number above 0, up to 3600000, not -inf"),
+        ("milliseconds=nan", "milliseconds are a number above 0, up to 3600000, not 'nan'"),
+        (f"milliseconds={9**999}", "milliseconds are a number above 0, up to 3600000, not "),
+        ("turns=-1", "turns are a number from 0 to 1000, not -1"),
+        ("turns=1.0", "turns are a number from 0 to 1000, not 1.0"),
+        ("turns=9999999999999999999999", "turns are a number from 0 to 1000, not 9999999999999999999999"),
         ("policy=genius", "no policy 'genius' for playouts; use one of random, contractor, climber, merchant"),
         ("policy=[1]", r"no policy \[1\] for playouts"),
         ("speed=3", "unexpected keyword argument 'speed'; its arguments are: budget, milliseconds, turns, policy"),
@@ -229,7 +244,17 @@ def test_bad_arguments_are_refused_with_a_reason(name, arguments, reason):
         find_agent(f"{name}:{arguments}")
 
 
-@pytest.mark.parametrize("arguments", ["explore=-1", "explore=much", "trust=1.5", "trust=-0.1", "trust=no"])
+@every_bot
+def test_numbers_that_are_none_are_refused(bot):
+    with pytest.raises(UnknownAgent, match="milliseconds are a number above 0, up to 3600000, not nan"):
+        bot(milliseconds=float("nan"))
+    with pytest.raises(UnknownAgent, match="explore is a number from 0 to 1000, not nan"):
+        Ismcts(explore=float("nan"))
+
+
+@pytest.mark.parametrize(
+    "arguments", ["explore=-1", "explore=1001", "explore=much", "trust=1.5", "trust=-0.1", "trust=no"]
+)
 def test_ismcts_refuses_strange_selections(arguments):
     name, value = arguments.split("=")
     with pytest.raises(UnknownAgent, match=f"{name} is a number from 0.*, not '?{value}'?"):
@@ -283,11 +308,11 @@ def test_everyone_in_the_tree_looks_after_themselves():
         fulfilled={0: ["same-4"], 1: ["same-4"]},
         supply={"same-4": 1},
     )
-    bot = Ismcts(budget=400, policy="random")
-    assert move(bot, game) == "contract same-4 pepper"
+    (action,), desk = asked(Ismcts(budget=400, policy="random"), views_of(game))
+    assert game.batch.actions.text(int(action), game.phase) == "contract same-4 pepper"
     game.play("contract none")
     assert (game.player, game.legal()) == (1, {"contract none", "contract same-4 nutmeg"})
-    nodes = [edges_of(bot, node) for node in range(bot._tree.size[0])]
+    nodes = [edges_of(desk.tree, node) for node in range(desk.tree.size[0])]
     take = game.batch.actions.action("contract same-4 nutmeg", game.phase)
     (theirs,) = [edges for edges in nodes[1:] if {int(edge["action"]) for edge in edges} == {0, take}]
     share = {int(edge["action"]): edge["total"] / edge["visits"] for edge in theirs}
@@ -340,6 +365,23 @@ def test_chances_are_chances(players):
     np.testing.assert_allclose(out.sum(1), 1)
     assert ((out > 0) & (out < 1)).all()
     assert games.tobytes() == before
+
+
+def rich_tables():
+    """The board game's cards, with contracts of a thousand points each."""
+    usual = BOARD.tables
+    return replace(usual, contracts=tuple(replace(contract, points=1000) for contract in usual.contracts))
+
+
+def test_chances_are_chances_however_many_points_there_are():
+    """Players have thousands of points, and one may have thousands more than the others."""
+    ruleset = Ruleset(tables=rich_tables())
+    games = copy_games(decisions(BOARD)[0])
+    rng = np.random.default_rng(4)
+    games["fulfilled"][:, : BOARD.players] = rng.integers(0, 4, games["fulfilled"][:, : BOARD.players].shape)
+    out = win_chances(ruleset, games)
+    assert np.isfinite(out).all()
+    np.testing.assert_allclose(out.sum(1), 1)
 
 
 def test_the_chances_of_a_finished_game_are_the_shares_of_the_win():

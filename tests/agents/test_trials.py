@@ -102,6 +102,18 @@ def test_threads_and_what_was_tried_before_do_not_matter(ruleset):
     assert np.array_equal(found, once)
 
 
+def test_only_legal_actions_are_tried_for_some_turns():
+    batch = Batch(4, Ruleset(), finished="hold")
+    illegal = batch.mask.copy()
+    illegal[2, np.flatnonzero(~batch.mask[2])[0]] = True
+    for wanted in (illegal, batch.mask[:, 1:].copy(), batch.mask[1:].copy()):
+        with pytest.raises(ValueError, match="only legal actions can be tried"):
+            Trials(batch).worth(wanted, 1)
+    for turns in (0, -1, 1.5):
+        with pytest.raises(ValueError, match="turns are a number from 1, not"):
+            Trials(batch).worth(batch.mask.copy(), turns)
+
+
 def test_trials_know_the_secrets():
     """Hands and piles are those of the game: in another one that the decider cannot tell from it, chances differ."""
     batch = batch_of(Ruleset())

@@ -108,3 +108,14 @@ def test_the_contract_that_decides_the_game_is_found():
     options = np.flatnonzero(views.mask[0])
     found = {game.batch.actions.text(int(action), game.phase): behind[action] for action in options}
     assert found == {"contract same-4 pepper": 0.0, "contract none": 1.0}
+
+
+def test_more_than_there_is_room_for_is_refused():
+    """Imagined games, and options: the compiled loops would write beyond their scratch paper."""
+    views = views_of(Ruleset("board", 4), 300)
+    doubtful, ahead = doubted(views.mask), np.zeros(views.mask.shape)
+    for worlds in (-1, 65):
+        with pytest.raises(ValueError, match="worlds are a number of imagined games from 0 to 64, not "):
+            weigh_options(views, doubtful, ahead, worlds)
+    with pytest.raises(ValueError, match="no decision has more than 64 options"):
+        weigh_options(views, np.ones_like(doubtful), ahead, 4)

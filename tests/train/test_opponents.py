@@ -1,8 +1,11 @@
 """Who is cast against the learner, and the league of earlier learners."""
 
+import shutil
+
 import numpy as np
 import pytest
 from borneo_agents.bot import CLIMBER, CONTRACTOR, MERCHANT
+from borneo_agents.model import CARD
 from borneo_train.opponents import CASTS, CURRENT, EARLIER, LARGEST_LEAGUE, Cast, League
 
 SHAPE = (4000, 3)
@@ -83,8 +86,14 @@ def test_unknown_opponents_get_a_clear_error():
 def league_of(folder, steps):
     league = League(folder / "league")
     for number in steps:
-        league.place_for(number).mkdir(parents=True)
+        join(league, number)
     return league
+
+
+def join(league, steps):
+    """Somebody joins; a card is enough to tell."""
+    league.place_for(steps).mkdir(parents=True)
+    (league.place_for(steps) / CARD).touch()
 
 
 def names(members):
@@ -102,6 +111,17 @@ def test_members_are_in_the_order_of_their_steps(tmp_path):
     league = league_of(tmp_path, [2_000_000, 300, 10_000_000_000, 0, 1000])
     assert names(league.members()) == [0, 300, 1000, 2_000_000, 10_000_000_000]
     assert league.place_for(300) == tmp_path / "league" / "000000000300"
+
+
+def test_what_others_keep_in_the_folder_is_no_member(tmp_path):
+    league = league_of(tmp_path, [5])
+    for name in ("000 notes", "000000000001", "zzz"):
+        (league.folder / name).mkdir()
+    (league.folder / "000000000002").symlink_to(league.place_for(5))
+    (league.folder / "readme").write_text("mine")
+    assert names(league.members()) == [5]
+    (tmp_path / "other").symlink_to(league.folder)
+    assert League(tmp_path / "other").members() == []
 
 
 def test_each_member_is_drawn_as_often(tmp_path):
@@ -123,9 +143,9 @@ def test_every_other_one_of_the_older_half_but_never_the_first_leaves_a_full_lea
 def test_a_league_that_is_thinned_has_the_newest_and_fewer_the_older_they_are(tmp_path):
     league = league_of(tmp_path, [])
     for steps in range(100):
-        league.place_for(steps).mkdir(parents=True)
+        join(league, steps)
         for member in league.to_leave():
-            member.rmdir()
+            shutil.rmtree(member)
         kept = names(league.members())
         assert len(kept) <= LARGEST_LEAGUE
         assert kept[0] == 0

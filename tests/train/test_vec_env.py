@@ -388,6 +388,11 @@ def test_shapes_and_types_are_those_of_the_spaces(edition, whole_table):
         assert len(infos) == 7 and all(type(info) is dict for info in infos)
 
 
+def test_hands_are_hidden_unless_they_are_asked_for():
+    env = BorneoVecEnv(3, Cast("merchant"), tables="tiny")
+    assert env.observation_space.shape == (length(slots_of(env.tables[0].ruleset)),)
+
+
 def test_the_whole_table_begins_with_what_the_seat_sees():
     (table, shown), (seat, seen) = make(whole_table=True), make(whole_table=False)
     for _ in range(30):
@@ -444,6 +449,94 @@ def test_wrong_actions_are_refused_and_change_nothing(place):
         assert (env.action_masks() == twin.action_masks()).all()
         (seen, *rest), (expected, *twins) = env.step(actions), twin.step(actions)
         assert (seen == expected).all() and all((a == b).all() for a, b in zip(rest[:2], twins[:2], strict=True))
+
+
+def position(env):
+    """All that a step must not change if it fails."""
+    tables = [(table.batch.games.tobytes(), table.seat.tolist(), table.seated.tolist()) for table in env.tables]
+    return tables, env.action_masks().tolist(), str(env.rng.bit_generator.state)
+
+
+@pytest.mark.parametrize("dtype", [np.int64, np.int16])
+def test_doing_nothing_is_no_decision_of_a_learner(dtype):
+    env, _ = make()
+    before, actions = position(env), legal(env).astype(dtype)
+    actions[4] = -1
+    with pytest.raises(IllegalMove, match=r"game 1, player \d, phase .*'action -1 .*' is not legal; legal are: "):
+        env.step(actions)
+    assert position(env) == before
+
+
+@pytest.mark.parametrize(
+    ("answers", "error", "message"),
+    [
+        (lambda masks, dice: np.full(len(masks), -1), IllegalMove, "'action -1 .*' is not legal; legal are: "),
+        (lambda masks, dice: masks.argmin(1), IllegalMove, "is not legal; legal are: "),
+        (lambda masks, dice: masks.argmax(1).astype(float), TypeError, "whole numbers, not by float64"),
+        (lambda masks, dice: masks.argmax(1)[1:], TypeError, r"whole numbers, not by int64 of \("),
+    ],
+    ids=["nothing", "illegal", "floats", "too few"],
+)
+@pytest.mark.parametrize("cast", ["self", "league"])
+def test_a_network_that_gives_no_legal_answer_is_told_so(cast, answers, error, message):
+    """At the first deal, and in a step, which then has not happened."""
+    with pytest.raises(error, match=message):
+        make(30, cast, (Recorder(answers), Recorder(answers)))
+    deciders = networks()
+    env, _ = make(30, cast, deciders)
+    before = position(env)
+    for network in deciders:
+        network.decide = answers
+    with pytest.raises(error, match=message):
+        env.step(legal(env))
+    assert position(env) == before
+
+
+@pytest.mark.parametrize("cast", ["league", "mixed", "nobody"])
+def test_a_step_that_is_interrupted_has_not_happened(cast, monkeypatch):
+    """Wherever that is: when the actions of a table are played, when opponents are asked, and at the very end."""
+    env, shown = make(cast=cast, reward="score-delta")
+    twin, _ = make(cast=cast, reward="score-delta")
+    left = [0]
+
+    def counted(function):
+        def interrupted(*given, **named):
+            left[0] -= 1
+            if left[0] == 0:
+                raise KeyboardInterrupt
+            return function(*given, **named)
+
+        return interrupted
+
+    for name in ("step", "play", "reset", "observe", "look"):
+        monkeypatch.setattr(Batch, name, counted(getattr(Batch, name)))
+    monkeypatch.setattr(env, "_told", counted(env._told))
+    finished = interrupted = 0
+    for number in range(60):
+        before, kept, actions = position(env), shown.copy(), legal(env)
+        left[0] = 1 + number % 13
+        try:
+            env.step(actions)
+        except KeyboardInterrupt:
+            interrupted += 1
+            left[0] = 0
+            assert position(env) == before
+            assert np.array_equal(shown, kept)
+        else:
+            left[0] = 0
+            twin.step(actions)
+            continue
+        (shown, *rest), (expected, *others) = env.step(actions), twin.step(actions)
+        assert (shown == expected).all() and all((a == b).all() for a, b in zip(rest[:2], others[:2], strict=True))
+        finished += rest[1].sum()
+    assert interrupted > 20 and finished
+
+
+def test_games_are_reset_before_their_first_step():
+    """Opponents may have to decide first."""
+    env = BorneoVecEnv(30, cast_of("self"), networks(), tables="tiny", seed=SEED)
+    with pytest.raises(ValueError, match=r"in game \d+ it is not the learner who decides: reset the games first"):
+        env.step(legal(env))
 
 
 def test_observations_last_until_the_step_after_next():
@@ -560,6 +653,23 @@ def test_notes_on_options_follow_what_is_seen(whole_table):
         assert (opinions.max(1) == ADVISED).all() and ((opinions > 0).sum(1) == masks.sum(1)).all()
 
 
+@pytest.mark.parametrize("whole_table", [False, True])
+def test_the_last_observation_of_a_game_is_one_of_the_space(whole_table):
+    """It has no options to note anything about; stable-baselines3 values it like any other."""
+    env, _ = make(6, "merchant", (), players=(3,), briefed=True, whole_table=whole_table)
+    slots = slots_of(env.tables[0].ruleset)
+    known = (state_length if whole_table else length)(slots)
+    learner = MaskablePPO("MlpPolicy", env, n_steps=4, batch_size=24, device="cpu")
+    ends = []
+    while len(ends) < 3:
+        *_, infos = env.step(legal(env))
+        ends += [info["terminal_observation"] for info in infos if info]
+    for last in ends:
+        assert env.observation_space.contains(last)
+        assert last[:known].any() and not last[known:].any()
+        assert learner.policy.predict_values(learner.policy.obs_to_tensor(last)[0]).shape == (1, 1)
+
+
 # ---------------------------------------------------------------- trials
 
 
@@ -593,3 +703,66 @@ def test_notes_and_trials_are_of_the_games_that_were_taken_up():
     here.go_on(table.batch.copy(), table.seat, table.seated)
     assert not np.array_equal(*shown) and np.array_equal(other.observations(), shown[0])
     assert np.array_equal(other.worth(wanted, 1), worth)
+
+
+# ---------------------------------------------------------------- saved games
+
+
+def seats_of(env):
+    (table,) = env.tables
+    return table.batch.copy(), table.seat.copy(), table.seated.copy()
+
+
+def other_seat(env, seat, seated):
+    seat[2] = (seat[2] + 1) % 4
+
+
+def both_moved(env, seat, seated):
+    """The learner sits where somebody else decides."""
+    seat[2] = (seat[2] + 1) % 4
+    seated[2] = np.roll(seated[2], 1)
+
+
+@pytest.mark.parametrize(
+    ("forge", "message"),
+    [
+        (lambda env, seat, seated: seat.__setitem__(0, 4), "a learner sits in none of the seats 0 to 3"),
+        (lambda env, seat, seated: seat.__setitem__(0, -1), "a learner sits in none of the seats 0 to 3"),
+        (lambda env, seat, seated: seat.__setitem__(0, 2**40), "a learner sits in none of the seats 0 to 3"),
+        (lambda env, seat, seated: seated.__setitem__((1, 1), -7), "others at a table than the learner"),
+        (lambda env, seat, seated: seated.__setitem__((1, 1), 99), "others at a table than the learner"),
+        (lambda env, seat, seated: seated.__setitem__(1, LEARNER), "others at a table than the learner"),
+        (other_seat, "others at a table than the learner"),
+        (both_moved, "it is not the learner who decides"),
+    ],
+)
+def test_seats_that_are_none_are_refused(forge, message):
+    """They may come from a forged checkpoint, and the compiled loops would follow them anywhere."""
+    env, _ = make(4, "league", players=(4,))
+    batch, seat, seated = seats_of(env)
+    env.tables[0].go_on(batch, seat, seated)
+    forge(env, seat, seated)
+    with pytest.raises(ValueError, match=message):
+        env.tables[0].go_on(batch, seat, seated)
+
+
+@pytest.mark.parametrize("number", [0, 1])
+@pytest.mark.parametrize("change", [lambda seats: seats[1:], lambda seats: seats.astype(np.int8)])
+def test_seats_of_another_shape_or_type_are_refused(number, change):
+    env, _ = make(4, "league", players=(4,))
+    batch, *both = seats_of(env)
+    both[number] = change(both[number])
+    with pytest.raises(ValueError, match="seats of 4 games of 4 have another type or shape than they should"):
+        env.tables[0].go_on(batch, *both)
+
+
+def test_saved_games_are_played_on_as_the_table_plays_them():
+    """However a file says that they are to be played: ends are seen, and nobody is asked what is forced."""
+    env, _ = make(4, "nobody", (), players=(4,))
+    batch, seat, seated = seats_of(env)
+    strange = Batch(4, batch.ruleset, seed=3, finished="reset", skip_forced=False)
+    strange.games[:] = batch.games
+    strange.refresh()
+    twin, _ = make(4, "nobody", (), players=(4,))
+    env.tables[0].go_on(strange, seat, seated)
+    assert outcome(env, 120) == outcome(twin, 120)

@@ -10,7 +10,10 @@ from pathlib import Path
 
 import numpy as np
 from borneo_agents.bot import CLIMBER, CONTRACTOR, KINDS, MERCHANT
+from borneo_agents.model import CARD, WEIGHTS
 from numpy.typing import NDArray
+
+from borneo_train.folders import folders_by_steps, named_by
 
 FIRST_NETWORK = KINDS
 CURRENT, EARLIER = FIRST_NETWORK, FIRST_NETWORK + 1
@@ -23,6 +26,7 @@ CASTS = {
     MIXED: "scripted bots at half of the tables, most of them merchants, and the league at the others",
     NOBODY: "nobody: the learner decides for every seat, and learns from all of it",
 }
+MODEL_FILES = (WEIGHTS, CARD)
 BOTS = (MERCHANT, MERCHANT, MERCHANT, MERCHANT, CLIMBER, CONTRACTOR)  # of a mixed table, each as likely as the next
 LARGEST_LEAGUE = 24  # when it is full, every other one of the older half leaves
 
@@ -59,11 +63,11 @@ class League:
 
     def members(self) -> list[Path]:
         """The folders, the oldest first."""
-        return sorted(self.folder.iterdir()) if self.folder.is_dir() else []
+        return folders_by_steps(self.folder, MODEL_FILES)
 
     def place_for(self, steps: int) -> Path:
         """Where the learner of so many steps belongs."""
-        return self.folder / f"{steps:012}"
+        return self.folder / named_by(steps)
 
     def to_leave(self) -> list[Path]:
         """Who leaves, if it has grown too large: some of the older half, which are more alike, but never the first."""

@@ -7,8 +7,8 @@ everything is in one state that a checkpoint can hold.
 from __future__ import annotations
 
 import json
+import os
 import platform
-import shutil
 import signal
 import time
 from collections.abc import Iterable
@@ -27,13 +27,23 @@ from sb3_contrib import MaskablePPO
 from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.logger import configure
 
-from borneo_env.agent import find_agent
+from borneo_env.agent import UnknownAgent, check_registered, find_agent
+from borneo_env.files import on_one_line, parse_json, read_text
 from borneo_env.ruleset import EDITIONS, PLAYER_COUNTS, Ruleset
 from borneo_train import checkpoint
 from borneo_train.buffer import LeanBuffer
+from borneo_train.folders import (
+    clear_folder,
+    folders_by_steps,
+    move_folder,
+    refuse_others,
+    remove_file,
+    remove_folder,
+    write_here,
+)
 from borneo_train.lessons import lessons, teach
 from borneo_train.network import Network, TablePolicy, policy_of, usual_scale
-from borneo_train.opponents import CASTS, NOBODY, Cast, League
+from borneo_train.opponents import CASTS, MODEL_FILES, NOBODY, Cast, League
 from borneo_train.practice import Practice
 from borneo_train.report import Row, compare, draw_curve
 from borneo_train.rewards import REWARDS
@@ -47,8 +57,11 @@ LEAST = 0.1  # what is left of learning rate and entropy reward at the end
 MAY_CHANGE = ("steps", "minutes", "device")  # when a training is taken up again
 LEAGUE_GROWS = 40  # times in a training, evenly
 TIMES_KEPT = 20  # checkpoints in a training, evenly, beside those at evaluations
-CURVE, SETTINGS, CHECKPOINTS, BEST, LAST = "curve.jsonl", "settings.json", "checkpoints", "best", "last"
-LEAVINGS = (CURVE, SETTINGS, CHECKPOINTS, BEST, LAST, "league", "tensorboard", "curve.png", "report.json")
+CURVE, PICTURE, REPORT, SETTINGS = FILES = ("curve.jsonl", "curve.png", "report.json", "settings.json")
+CHECKPOINTS, BEST, LAST, LEAGUE, LOG = FOLDERS = ("checkpoints", "best", "last", "league", "tensorboard")
+NEW = ".new"  # how the name of a model's folder ends while it is written
+LARGEST_SETTINGS = 2**20  # bytes
+MOST = 1e15  # steps, seconds and measures are smaller
 UNSEEN = 1_000_000  # added to the seed for games in which a learner is measured: it has not learnt from their deals
 LESSON_SHARE = 2  # of the games played side by side, one in so many for a lesson, which has all their decisions
 
@@ -67,10 +80,11 @@ class Training(BaseCallback):
         holds = (folder / SETTINGS).exists()
         if holds and not fresh:
             raise ValueError(f"{folder} holds a training: --resume goes on, --fresh starts anew; or give another --out")
+        others = [name for name in (*FILES, *FOLDERS) if not holds and os.path.lexists(folder / name)]
+        if others:
+            raise ValueError(f"{folder} holds no training, but {', '.join(others)}: give another --out, or move that")
         training = cls(settings.filled(), command)  # complains about wrong settings before anything is removed
-        for name in LEAVINGS if holds else ():
-            shutil.rmtree(folder / name, ignore_errors=True)
-            (folder / name).unlink(missing_ok=True)
+        training.clear()
         training.keep_settings()
         return training
 
@@ -79,11 +93,13 @@ class Training(BaseCallback):
         """The training in a folder, as its newest checkpoint has it; steps, minutes and device may be others."""
         folder = Path(settings.out)
         try:
-            kept = json.loads((folder / SETTINGS).read_text(encoding="utf-8"))
+            kept = parse_json(read_text(folder / SETTINGS, LARGEST_SETTINGS))
             before, command = Settings.kept(kept["settings"], folder), str(kept["command"])
-        except (OSError, ValueError, KeyError, TypeError) as error:
-            raise ValueError(f"{folder}: there is no training to go on with: {error}") from None
+        except (ValueError, KeyError, TypeError) as error:
+            raise ValueError(f"{folder}: there is no training to go on with: {on_one_line(str(error))}") from None
         refuse_other_settings(settings, before)
+        if settings.against != before.against:  # else somebody has given it, who may run what they like
+            refuse_code(folder / SETTINGS, before.against)
         changed = replace(
             before,
             steps=settings.steps or before.steps,
@@ -95,7 +111,9 @@ class Training(BaseCallback):
         training = cls(changed, command)
         newest = checkpoint.newest(folder / CHECKPOINTS)
         if newest is not None:  # else it was stopped before there was anything to keep, and begins again
-            training.take_up(checkpoint.restore(newest, training.learner, training.games))
+            notes = checkpoint.restore(newest, training.learner, training.games)
+            check_notes(newest, notes, before.task)
+            training.take_up(notes)
         training.keep_settings()
         return training
 
@@ -106,7 +124,9 @@ class Training(BaseCallback):
         self.reward = REWARDS[settings.reward or settings.task]
         self.counts = numbers(settings.players, "--players")
         self.folder = Path(settings.out)
-        self.league = League(self.folder / "league")
+        for name in FOLDERS:
+            refuse_others(self.folder / name)
+        self.league = League(self.folder / LEAGUE)
         self.cast = Cast(settings.opponents)
         self.teller = Teller(settings, Console(stderr=True))
         self.curve: list[dict[str, Any]] = []
@@ -171,9 +191,20 @@ class Training(BaseCallback):
         """Write down what this training is, for those who go on with it."""
         self.folder.mkdir(parents=True, exist_ok=True)
         about = {"command": self.command, "settings": self.settings.as_dict(), "software": software()}
-        new = self.folder / f"{SETTINGS}.new"
-        new.write_text(json.dumps(about, indent=2) + "\n", encoding="utf-8")
-        new.replace(self.folder / SETTINGS)  # at once: whoever is interrupted keeps those of before
+        write_here(self.folder / SETTINGS, json.dumps(about, indent=2) + "\n")
+
+    def clear(self) -> None:
+        """Remove what a training has left in the folder, and nothing else."""
+        checkpoint.clear(self.folder / CHECKPOINTS)
+        models = [self.folder / name for name in (BEST, LAST, BEST + NEW, LAST + NEW)]
+        for ending in ("", NEW):
+            models += folders_by_steps(self.league.folder, MODEL_FILES, ending)
+        for path in (*models, self.league.folder):
+            remove_folder(path, MODEL_FILES)
+        log = self.folder / LOG
+        remove_folder(log, [path.name for path in log.glob("events.out.tfevents.*")])
+        for name in FILES:  # the settings last: as long as there are some, there is a training
+            remove_file(self.folder / name)
 
     def take_up(self, notes: dict[str, Any]) -> None:
         """Go on where a checkpoint was made; what was written after it is played anew."""
@@ -181,7 +212,7 @@ class Training(BaseCallback):
         self.next_evaluation, self.next_member = notes["next_evaluation"], notes["next_member"]
         for member in self.league.members():
             if member.name not in notes["league"]:
-                shutil.rmtree(member)
+                remove_folder(member, MODEL_FILES)
         self.cast.has_earlier = bool(self.league.members())
         self._write_curve()
 
@@ -191,7 +222,7 @@ class Training(BaseCallback):
         """Train to the last step, or until somebody stops it; returns how the learner compares with the bots."""
         self.began = time.monotonic()
         settings, learner = self.settings, self.learner
-        learner.set_logger(configure(str(self.folder / "tensorboard"), ["tensorboard"]))
+        learner.set_logger(configure(str(self.folder / LOG), ["tensorboard"]))
         before = signal.signal(signal.SIGINT, self._asked_to_stop)
         try:
             with self.teller:
@@ -212,7 +243,7 @@ class Training(BaseCallback):
 
     def _report(self) -> list[Row]:
         """Compare the best model with the bots, and draw the curve; whoever is in a hurry only gets the curve."""
-        draw_curve(self.curve, self.settings.task, self.folder / "curve.png")
+        draw_curve(self.curve, self.settings.task, self.folder / PICTURE)
         if self.stopped:
             self.teller.say(f"stopped after {self.learner.num_timesteps:,} steps; --resume goes on")
         if self.stopping:
@@ -222,7 +253,7 @@ class Training(BaseCallback):
         rows = compare(read_model(self.folder / BEST), self.settings.task, players=players, games=games, seed=seed)
         found = list(self.teller.comparing(rows))
         about = {"command": self.command, "comparison": [asdict(row) for row in found]}
-        (self.folder / "report.json").write_text(json.dumps(about, indent=2) + "\n", encoding="utf-8")
+        write_here(self.folder / REPORT, json.dumps(about, indent=2) + "\n")
         return found
 
     def _teach(self) -> None:
@@ -275,9 +306,9 @@ class Training(BaseCallback):
         model = self._model()
         self.current.load(model)
         if steps >= self.next_member:
-            write_model(self.league.place_for(steps), model)
+            keep_model(self.league.place_for(steps), model)
             for member in self.league.to_leave():
-                shutil.rmtree(member)
+                remove_folder(member, MODEL_FILES)
             self.next_member = steps + self.settings.steps // LEAGUE_GROWS
             self.cast.has_earlier = True
         drawn = self.league.draw(self.games.rng)
@@ -308,18 +339,18 @@ class Training(BaseCallback):
             self.learner.logger.record(f"arena/{one.measure}/{one.players} players", one.value)
         self.learner.logger.dump(steps)
         model = replace(model, card=replace(model.card, strength=strength))
-        write_model(self.folder / LAST, model)
+        keep_model(self.folder / LAST, model)
         first = TASKS[settings.task][0]
         values = [one.value for one in found if one.measure == first.name]
         score = sum(values) / len(values) * (1 if first.more_is_better else -1)
         if self.best is None or score >= self.best:
             self.best = score
-            write_model(self.folder / BEST, model)
+            keep_model(self.folder / BEST, model)
         self.teller.evaluation(steps, found)
 
     def _write_curve(self) -> None:
         lines = "".join(json.dumps(entry) + "\n" for entry in self.curve)
-        (self.folder / CURVE).write_text(lines, encoding="utf-8")
+        write_here(self.folder / CURVE, lines)
 
     def _checkpoint(self) -> None:
         if self.learner._last_obs is None:
@@ -391,6 +422,41 @@ def check(settings: Settings) -> None:
     if settings.device.startswith("cuda") and not torch.cuda.is_available():
         raise ValueError("there is no GPU that torch can use; train with --device cpu")
     find_agent(settings.against)
+
+
+def keep_model(folder: Path, model: Model) -> None:
+    """Write a model into a folder, whose files are replaced once all of it is written."""
+    new = folder.with_name(folder.name + NEW)
+    clear_folder(new, MODEL_FILES)
+    write_model(new, model)
+    move_folder(new, folder)
+
+
+def check_notes(path: Path, notes: dict[str, Any], task: str) -> None:
+    """Complain about notes of a checkpoint that no training has made."""
+    measures = [measure.name for measure in TASKS[task]]
+    try:
+        values = [notes[name] for name in ("seconds", "next_evaluation", "next_member")] + [notes["best"] or 0]
+        for entry in notes["curve"]:
+            found = [Measurement(**one) for one in entry["strength"]]
+            if not found or not all(one.measure in measures and one.players in PLAYER_COUNTS for one in found):
+                raise ValueError(f"the curve is not of the task {task!r}")
+            values += [entry["steps"], *(value for one in found for value in (one.value, one.low or 0, one.high or 0))]
+        if not all(type(value) in (int, float) and abs(value) < MOST for value in values):
+            raise ValueError("a number is none, or too large")
+        if not set(map(type, notes["league"])) <= {str}:
+            raise ValueError("the league has names that are no texts")
+    except (ValueError, KeyError, TypeError) as error:
+        told = on_one_line(str(error))
+        raise checkpoint.CheckpointError(f"{path}: cannot go on from this checkpoint: its notes: {told}") from None
+
+
+def refuse_code(path: Path, against: str) -> None:
+    """Complain about an agent in a file that is no registered one: finding it would run code that the file names."""
+    try:
+        check_registered(against)
+    except UnknownAgent as error:
+        raise UnknownAgent(f"{path}: {error}; if you trust this one, resume with --against and its name") from None
 
 
 def refuse_other_settings(given: Settings, before: Settings) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from matplotlib.figure import Figure
 from rich.console import Console
 from rich.table import Table
 
+from borneo_train.folders import write_here
 from borneo_train.tasks import LEARNER, TASKS, WIN_SHARE, Measure, Measurement, examine
 
 BOTS = ("random", "contractor", "climber", "merchant")
@@ -79,7 +81,9 @@ def draw_curve(curve: Sequence[dict[str, Any]], task: str, path: Path) -> None:
     for axes, measure in zip(picture.subplots(1, len(measures), squeeze=False)[0], measures, strict=True):
         found = [(entry["steps"] / 1e6, one) for entry in curve for one in entry["strength"]]
         _draw(axes, measure, [(steps, one) for steps, one in found if one["measure"] == measure.name])
-    picture.savefig(path)
+    drawn = BytesIO()
+    picture.savefig(drawn, format="png")
+    write_here(path, drawn.getvalue())
 
 
 def _draw(axes: Any, measure: Measure, points: list[tuple[float, dict[str, Any]]]) -> None:
@@ -91,7 +95,7 @@ def _draw(axes: Any, measure: Measure, points: list[tuple[float, dict[str, Any]]
         if measure is WIN_SHARE:
             axes.axhline(1 / players, color=COLOURS[players], linewidth=0.8, linestyle=":")
     par = " (dotted: par)" if measure is WIN_SHARE else ""
-    axes.set_title(f"{measure.name} against a table of {points[0][1]['against']}{par}")
+    axes.set_title(f"{measure.name} against a table of {points[0][1]['against']}{par}", parse_math=False)
     axes.set_xlabel("million decisions of the learner")
     axes.set_ylabel(measure.name)
     axes.spines[["top", "right"]].set_visible(False)

@@ -7,25 +7,36 @@ for those that have just ended, whose last observation stable-baselines3 wants i
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, Protocol
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from borneo_agents.briefing import NOTES, brief_batch
 from borneo_agents.scripted import NO_BOT, Bots
 from borneo_agents.trials import Trials
 from gymnasium import spaces
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from stable_baselines3.common.vec_env.base_vec_env import VecEnv, VecEnvIndices, VecEnvStepReturn
 
 from borneo_env.engine.batch import Batch
 from borneo_env.engine.game import MAX_OPTIONS
+from borneo_env.engine.loops import NO_ACTION
+from borneo_env.engine.state import copy_games
 from borneo_env.rewards import Reward
 from borneo_env.ruleset import Ruleset
 from borneo_env.vector import Seats, seat_spaces
-from borneo_train.opponents import FIRST_NETWORK, Cast
+from borneo_train.opponents import EARLIER, FIRST_NETWORK, Cast
 
 LEARNER = -1
+
+
+class Position(NamedTuple):
+    """The games of a table before a step."""
+
+    games: NDArray[np.void]
+    seat: NDArray[np.int64]
+    seated: NDArray[np.int64]
 
 
 class Table(Seats):
@@ -34,9 +45,8 @@ class Table(Seats):
     def __init__(self, size: int, ruleset: Ruleset, cast: Cast, rng: np.random.Generator, **settings: Any) -> None:
         self._cast = cast
         self._rng = rng
-        self._bots: Bots | None = None  # made with the batch, and so is the next one
-        self._trials: Trials | None = None
         super().__init__(size, ruleset, **settings)
+        self._bots, self._trials = Bots(self.batch), Trials(self.batch)
 
     @property
     def seated(self) -> NDArray[np.int64]:
@@ -44,14 +54,59 @@ class Table(Seats):
         return self._seated
 
     def go_on(self, batch: Batch, seat: NDArray[np.int64], seated: NDArray[np.int64]) -> None:
-        """Go on with saved games."""
+        """Go on with saved games, in which the learners decide."""
         if (len(batch), batch.ruleset) != (len(self), self.ruleset):
             raise ValueError(f"{len(batch)} games of {batch.ruleset.name} are no {len(self)} of {self.ruleset.name}")
-        self.batch = batch
-        self.seat[:] = seat
-        self._sit(np.arange(len(self)), seated)
-        self._bots = self._trials = None
+        self._check_seats(seat, seated)
+        self.put_back(Position(batch.games, seat, seated))
+        self._check_turn()
+
+    def _check_seats(self, seat: NDArray[np.int64], seated: NDArray[np.int64]) -> None:
+        """Complain about seats that this table has not: the compiled loops trust them."""
+        players = self.ruleset.players
+        for found, own in ((seat, self.seat), (seated, self._seated)):
+            if (found.dtype, found.shape) != (own.dtype, own.shape):
+                raise ValueError(f"seats of {len(self)} games of {players} have another type or shape than they should")
+        learners = np.arange(players) == seat[:, None]
+        if not learners.any(1).all():
+            raise ValueError(f"a learner sits in none of the seats 0 to {players - 1}")
+        if self._cast.is_empty:  # the learner goes from seat to seat, and who else sits there does not matter
+            learners = seated == LEARNER
+        if ((seated == LEARNER) != learners).any() or not ((seated >= LEARNER) & (seated <= EARLIER)).all():
+            raise ValueError(f"there are others at a table than the learner and the opponents {self._cast.name!r}")
+
+    def position(self) -> Position:
+        """What `put_back` needs to undo a step."""
+        return Position(copy_games(self.batch.games), self.seat.copy(), self._seated.copy())
+
+    def put_back(self, position: Position) -> None:
+        """Go on from another position of the same games."""
+        self.batch.games[:] = position.games
+        self.batch.refresh()
+        self.seat[:] = position.seat
+        self._sit(np.arange(len(self)), position.seated)
         self._observe(self.observation)
+
+    def check(self, actions: NDArray[np.integer[Any]]) -> None:
+        """Complain about actions that are not legal decisions of the learners; nothing is played."""
+        self._check_turn()
+        self.batch.check(actions)
+        self._refuse_passing(np.arange(len(self)), actions)
+
+    def _check_turn(self) -> None:
+        others = np.flatnonzero(self.batch.games["player"] != self.seat)
+        if len(others):
+            raise ValueError(f"in game {others[0]} it is not the learner who decides: reset the games first")
+
+    def _refuse_passing(self, rows: NDArray[np.intp], actions: NDArray[np.integer[Any]]) -> None:
+        """Complain about NO_ACTION, which is no decision."""
+        for row in rows[actions == NO_ACTION][:1]:
+            self.batch.step_game(int(row), NO_ACTION)
+
+    def answer(self, rows: NDArray[np.intp], actions: ArrayLike) -> None:
+        """Play the opponents' actions in the games that were waiting."""
+        self._refuse_passing(rows, np.asarray(actions))
+        super().answer(rows, actions)
 
     def _take_seats(self, chosen: NDArray[np.bool_]) -> None:
         super()._take_seats(chosen)
@@ -68,8 +123,6 @@ class Table(Seats):
         if self._cast.is_empty:
             self._follow_deciders(rows)
             return
-        if self._bots is None:
-            self._bots = Bots(self.batch)
         self._bots.play(self._kinds, rows)
 
     def _follow_deciders(self, rows: NDArray[np.intp]) -> None:
@@ -83,8 +136,6 @@ class Table(Seats):
 
     def worth(self, wanted: NDArray[np.bool_], turns: int) -> NDArray[np.float32]:
         """(games, actions): chances to win after the actions that are wanted, see `borneo_agents.trials`."""
-        if self._trials is None:
-            self._trials = Trials(self.batch)
         return self._trials.worth(wanted, turns)
 
     def _ask_opponents(self) -> None:
@@ -109,7 +160,8 @@ class BorneoVecEnv(VecEnv):
         networks: those of the cast that are no scripted bots.
         players: the player counts.
         reward: a name from `borneo_env.rewards`, or a function.
-        whole_table: observe the whole table, secrets included; the first numbers are what the seat knows.
+        whole_table: observe the whole table, all hands included, for critics that know more than the player; the first
+            numbers are what the seat knows.
         briefed: observations are followed by notes on every option (see `borneo_agents.briefing`).
         seed: decides deals, seats and opponents.
     """
@@ -122,7 +174,7 @@ class BorneoVecEnv(VecEnv):
         *,
         players: Sequence[int] = (3, 4, 5),
         reward: str | Reward = "win",
-        whole_table: bool = True,
+        whole_table: bool = False,
         briefed: bool = False,
         seed: int = 0,
         threads: int | None = None,
@@ -174,14 +226,28 @@ class BorneoVecEnv(VecEnv):
         self._actions = np.split(np.asarray(actions), self._ends)
 
     def step_wait(self) -> VecEnvStepReturn:
+        """Play on to the learners' next decisions; after an error or an interrupt, games are as they were before."""
         for table, actions in zip(self.tables, self._actions, strict=True):
-            table.batch.check(actions)  # at all tables, before anything is played at one
-        for table, actions in zip(self.tables, self._actions, strict=True):
-            table.begin(actions)
-        self._bring_to_learners()
-        rewards = np.concatenate([table.reward for table in self.tables])
-        dones = np.concatenate([table.done for table in self.tables])
-        return self.observations(), rewards, dones, self._told(dones)
+            table.check(actions)  # at all tables, before anything is played at one
+        with self._whole_or_not_at_all():
+            for table, actions in zip(self.tables, self._actions, strict=True):
+                table.begin(actions)
+            self._bring_to_learners()
+            rewards = np.concatenate([table.reward for table in self.tables])
+            dones = np.concatenate([table.done for table in self.tables])
+            infos = self._told(dones)
+            return self.observations(), rewards, dones, infos
+
+    @contextmanager
+    def _whole_or_not_at_all(self) -> Iterator[None]:
+        positions, drawn = [table.position() for table in self.tables], self.rng.bit_generator.state
+        try:
+            yield
+        except BaseException:
+            for table, position in zip(self.tables, positions, strict=True):
+                table.put_back(position)
+            self.rng.bit_generator.state = drawn
+            raise
 
     def action_masks(self) -> NDArray[np.bool_]:
         """(games, actions): which actions are legal."""
@@ -216,9 +282,10 @@ class BorneoVecEnv(VecEnv):
 
     def observations(self) -> NDArray[np.int8]:
         """(games, numbers): what the learners see; the array is used again after the next step."""
-        self._shown = self._shown[::-1]
         seen = [self._with_notes(table, table.observation, np.arange(len(table))) for table in self.tables]
-        return np.concatenate(seen, out=self._shown[0])
+        np.concatenate(seen, out=self._shown[1])
+        self._shown = self._shown[::-1]
+        return self._shown[0]
 
     def worth(self, wanted: NDArray[np.bool_], turns: int) -> NDArray[np.float32]:
         """(games, actions): one trial of each action that is wanted, see `borneo_agents.trials`."""
@@ -229,6 +296,12 @@ class BorneoVecEnv(VecEnv):
         if not self._briefed:
             return observations
         return np.concatenate([observations, table.notes(rows)], 1)
+
+    def _last(self, observation: NDArray[np.int8]) -> NDArray[np.int8]:
+        """The last observation of a game, which has no options to note anything about."""
+        shown: NDArray[np.int8] = np.zeros(self._shown.shape[2:], np.int8)
+        shown[: len(observation)] = observation
+        return shown
 
     def _bring_to_learners(self) -> None:
         """Play on in all games until every learner decides."""
@@ -245,13 +318,13 @@ class BorneoVecEnv(VecEnv):
         who = np.concatenate([table.seated[rows, table.batch.player[rows]] for table, rows in asked])
         if who.max() >= FIRST_NETWORK + len(self.networks):
             raise ValueError(f"{len(self.networks)} networks were given, and the opponents {self._cast!r} have more")
-        actions = np.empty(len(who), np.int64)
+        actions = np.full(len(who), NO_ACTION, np.int64)
         for number, network in enumerate(self.networks, start=FIRST_NETWORK):
             mine = np.flatnonzero(who == number)
-            if len(mine) == len(who):
-                actions = network.choose(observations, masks, dice)
+            if len(mine) == len(who):  # nothing need be copied
+                actions[:] = _answers(network, observations, masks, dice)
             elif len(mine):
-                actions[mine] = network.choose(observations[mine], masks[mine], dice[mine])
+                actions[mine] = _answers(network, observations[mine], masks[mine], dice[mine])
         ends = np.cumsum([len(rows) for rows in waiting])[:-1]
         for (table, rows), chosen in zip(asked, np.split(actions, ends), strict=True):
             if len(rows):
@@ -271,10 +344,20 @@ class BorneoVecEnv(VecEnv):
         for table in self.tables:
             for row in np.flatnonzero(table.done).tolist():
                 infos[offset + row] = {
-                    "terminal_observation": table.final_observation[row].copy(),
+                    "terminal_observation": self._last(table.final_observation[row]),
                     "scores": table.final_scores[row].copy(),
                     "places": table.final_places[row].copy(),
                     "seat": int(table.final_seat[row]),
                 }
             offset += len(table)
         return infos
+
+
+def _answers(
+    network: Decider, observations: NDArray[np.int8], masks: NDArray[np.bool_], dice: NDArray[np.uint64]
+) -> NDArray[np.integer[Any]]:
+    """The actions of a network; anything but a whole number for each decision is refused."""
+    actions = np.asarray(network.choose(observations, masks, dice))
+    if actions.shape != dice.shape or actions.dtype.kind not in "iu":
+        raise TypeError(f"a network decides by {len(dice)} whole numbers, not by {actions.dtype} of {actions.shape}")
+    return actions
