@@ -24,7 +24,7 @@ SMALLER = {
         "steps=49_152": "steps=12_288",
         "evaluate_every=12_288": "evaluate_every=6_144",
         "evaluation_games=100": "evaluation_games=8",
-        "games=200": "games=24",
+        "games=200": "games=48",
         "Batch(40,": "Batch(8,",
         ">= 50]": ">= 10]",
     },
