@@ -1,0 +1,26 @@
+"""Imagined games in single positions, quick enough for rules that run as plain Python."""
+
+import numpy as np
+import pytest
+from positions import card, cards, position
+
+from borneo_env import resample
+from borneo_env.engine.state import CHOICES, HAND, SHUFFLES
+
+
+@pytest.mark.parametrize("stream", [SHUFFLES, CHOICES])
+def test_every_imagined_game_has_random_streams_of_its_own(stream):
+    game = position(hands={0: ["any cargo"] * 3, 1: ["any cargo"] * 3})
+    twins = resample(np.repeat(game.record, 20), 0, np.random.default_rng(1))
+    streams = {int(game.record["rng"][stream]), *twins["rng"][:, stream].tolist()}
+    assert len(streams) == 21 and 0 not in streams
+
+
+def test_an_attacker_is_imagined_with_a_card_for_the_attack():
+    """Half of all cards show no red flag, so two cards without one are dealt often if nobody minds."""
+    hands = {0: [card("red"), card("green", without="red")], 1: ["any cargo"] * 2}
+    game = position(phase="traders", ladders={"red": [1, 0]}, hands=hands)
+    game.play("attack red 2 1")
+    red = sorted({*cards("red"), *cards(minor="red")})
+    for twin in resample(np.repeat(game.record, 60), 1, np.random.default_rng(1)):
+        assert (twin["place"][red] == HAND).any()
