@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: run test checks tests soak ecosystem bench clean
+.PHONY: run test checks tests soak mutants ecosystem bench clean
 
 run: $(VENV)/installed
 	$(BIN)/borneo train --lessons 200000 --steps 500000 --against random --evaluate-every 125000 --evaluation-games 200 --seed 1 --fresh --out out/run
@@ -25,6 +25,10 @@ tests: $(VENV)/installed
 # 20,000 games and more against the independent referee: some ten minutes on two cores.
 soak: $(VENV)/installed
 	$(BIN)/pytest -m soak -s
+
+# Deliberate faults, put one by one into a copy of the project: tests must notice each of them. Some minutes on one core.
+mutants: $(VENV)/installed
+	$(BIN)/python tests/mutants/run.py
 
 # Whole games through TorchRL and Tianshou, in a virtual environment of their own.
 ecosystem: .venv-ecosystem/installed

@@ -2,7 +2,6 @@
 
 import ast
 from collections import Counter
-from pathlib import Path
 
 import pytest
 from mutants.run import PROJECT, Fault, read_faults
@@ -24,8 +23,8 @@ def test_each_fault_changes_one_place_and_leaves_a_program(file):
 @pytest.mark.parametrize("test", sorted({test for fault in FAULTS for test in fault.tests}))
 def test_the_tests_of_the_faults_are_there(test):
     file, _, name = test.partition("::")
-    assert Path(PROJECT / file).is_file()
-    assert f"def {name}(" in (PROJECT / file).read_text(encoding="utf-8") or not name
+    assert (PROJECT / file).is_file()
+    assert not name or f"def {name.split('[')[0]}(" in (PROJECT / file).read_text(encoding="utf-8")
 
 
 def test_there_are_many_faults_in_every_layer_and_none_twice():

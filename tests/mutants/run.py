@@ -9,6 +9,7 @@ fault in compiled code takes seconds; above the first fault it holds for the who
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import queue
@@ -89,6 +90,18 @@ def read_faults() -> list[Fault]:
     return faults
 
 
+@contextmanager
+def workshop() -> Iterator[None]:
+    """The folder of the copies, for this run alone."""
+    WORKSHOP.mkdir(parents=True, exist_ok=True)
+    with open(WORKSHOP / "in-use", "w") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise typer.BadParameter(f"another run is under way in {WORKSHOP}; wait for it") from None
+        yield
+
+
 def copy_project(job: int) -> Path:
     """A fresh copy of the working tree."""
     folder = WORKSHOP / f"project-{job}"
@@ -97,7 +110,7 @@ def copy_project(job: int) -> Path:
     return folder
 
 
-def pytest(
+def run_tests(
     folder: Path, tests: Iterable[str], *, interpreted: bool, limit: float, writes_bytecode: bool = False
 ) -> Run:
     """Run tests of a copy up to the first failure."""
@@ -153,7 +166,7 @@ def try_fault(folder: Path, fault: Fault, limit: float) -> Verdict:
     """Whether the fault's tests notice it."""
     try:
         with faulty(folder, fault):
-            run = pytest(folder, fault.tests, interpreted=fault.interpreted, limit=limit)
+            run = run_tests(folder, fault.tests, interpreted=fault.interpreted, limit=limit)
     except (ValueError, OSError) as error:
         return Verdict(fault.layer, fault.name, NOT_TRIED, str(error), 0.0)
     outcome = {PASSED: SURVIVED, FAILED: CAUGHT, STOPPED: CAUGHT, None: HUNG}.get(run.code, NOT_TRIED)
@@ -177,7 +190,7 @@ def check_without_faults(folder: Path, faults: Sequence[Fault]) -> str:
     for interpreted in (True, False):
         tests = sorted({test for fault in faults if fault.interpreted == interpreted for test in fault.tests})
         if tests:
-            run = pytest(folder, tests, interpreted=interpreted, limit=3600, writes_bytecode=True)
+            run = run_tests(folder, tests, interpreted=interpreted, limit=3600, writes_bytecode=True)
             if run.code != PASSED:
                 return run.output
     keep_machine_code()
@@ -220,6 +233,26 @@ def report(console: Console, verdicts: Sequence[Verdict]) -> None:
             console.print(f"    {verdict.reason}", markup=False, style="dim")
 
 
+def try_them(console: Console, faults: Sequence[Fault], jobs: int, limit: float) -> list[Verdict]:
+    """What becomes of the faults, with a bar that shows how far it is; nothing if their tests fail without them."""
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    with workshop(), Progress(*columns, console=console) as progress:
+        task = progress.add_task("their tests without a fault", total=None)
+        folders = [copy_project(job) for job in range(jobs)]
+        for folder in folders:
+            if failed := check_without_faults(folder, faults):
+                console.print(failed, "Without any fault these tests must pass; no fault was tried.", markup=False)
+                return []
+        progress.update(task, description="faults", total=len(faults))
+
+        def tell(verdict: Verdict) -> None:
+            progress.advance(task)
+            if verdict.outcome != CAUGHT:
+                console.print(f"{verdict.outcome}: {verdict.layer}: {verdict.name}", markup=False)
+
+        return try_all(folders, faults, limit, tell)
+
+
 def main(
     layer: Annotated[list[str] | None, typer.Option(help="Only this layer; may be given again.")] = None,
     only: Annotated[str, typer.Option(help="Only faults with this text in their name or file.")] = "",
@@ -228,32 +261,18 @@ def main(
     json_file: Annotated[Path | None, typer.Option("--json", help="Write what became of each fault here.")] = None,
 ) -> None:
     """Put deliberate faults into a copy of the project one by one; fails if the tests do not notice one of them."""
-    console = Console()
     faults = [f for f in read_faults() if (not layer or f.layer in layer) and (only in f.name or only in f.file)]
     if not faults:
-        console.print("No fault has this layer or text; the layers are the TOML files in tests/mutants.")
-        raise typer.Exit(2)
-    folders = [copy_project(job) for job in range(jobs)]
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=console) as progress:
-        task = progress.add_task("their tests without a fault", total=None)
-        for folder in folders:
-            if failed := check_without_faults(folder, faults):
-                console.print(failed, markup=False)
-                console.print("Without any fault these tests must pass; no fault was tried.")
-                raise typer.Exit(1)
-        progress.update(task, description="faults", total=len(faults))
-
-        def tell(verdict: Verdict) -> None:
-            progress.advance(task)
-            if verdict.outcome != CAUGHT:
-                console.print(f"{verdict.outcome}: {verdict.layer}: {verdict.name}", markup=False)
-
-        verdicts = try_all(folders, faults, limit, tell)
+        raise typer.BadParameter("no fault has this layer or text; the layers are the TOML files beside this script")
+    console = Console()
+    verdicts = try_them(console, faults, jobs, limit)
+    if not verdicts:
+        raise typer.Exit(1)
     report(console, verdicts)
     if json_file is not None:
         json_file.write_text(json.dumps([asdict(verdict) for verdict in verdicts], indent=1), encoding="utf-8")
-    raise typer.Exit(any(verdict.outcome in (SURVIVED, NOT_TRIED) for verdict in verdicts))
+    if any(verdict.outcome in (SURVIVED, NOT_TRIED) for verdict in verdicts):
+        raise typer.Exit(1)
 
 
 if __name__ == "__main__":

@@ -1,11 +1,26 @@
-"""Imagined games in single positions, quick enough for rules that run as plain Python."""
+"""What is forced, seen and imagined in single positions: quick enough for rules that run as plain Python."""
 
 import numpy as np
 import pytest
 from positions import card, cards, position
 
-from borneo_env import resample
+from borneo_env import NO_ACTION, SPECTATOR, resample
+from borneo_env.engine.observe import split
 from borneo_env.engine.state import CHOICES, HAND, SHUFFLES
+
+
+def test_the_only_option_is_forced_and_no_other():
+    game = position(hands={0: ["any cargo"]}, ladders={"red": [0]})
+    assert (game.legal(), game.batch.forced().tolist()) == ({"contract none"}, [0])
+    game.play("contract none")
+    assert len(game.legal()) > 1 and game.batch.forced().tolist() == [NO_ACTION]
+
+
+@pytest.mark.parametrize("place", [0, 1, 2])
+def test_a_spectator_holds_no_cards_of_a_port(place):
+    game = position(ports={place: ["Banda", "rrr/y", "ggg/b"]}, hands={0: ["any cargo"] * 3})
+    told = split(game.batch.observe(SPECTATOR))
+    assert not told["hand"].any() and told["port_cards"][0, place].max() == 2
 
 
 @pytest.mark.parametrize("stream", [SHUFFLES, CHOICES])
