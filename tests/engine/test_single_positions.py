@@ -1,11 +1,13 @@
 """What is forced, seen and imagined in single positions: quick enough for rules that run as plain Python."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from positions import card, cards, position
 
 from borneo_env import NO_ACTION, SPECTATOR, resample
-from borneo_env.engine.observe import split
+from borneo_env.engine.observe import seat_from, split
 from borneo_env.engine.state import CHOICES, HAND, SHUFFLES
 
 
@@ -21,6 +23,13 @@ def test_a_spectator_holds_no_cards_of_a_port(place):
     game = position(ports={place: ["Banda", "rrr/y", "ggg/b"]}, hands={0: ["any cargo"] * 3})
     told = split(game.batch.observe(SPECTATOR))
     assert not told["hand"].any() and told["port_cards"][0, place].max() == 2
+
+
+@pytest.mark.parametrize(("seat", "away"), [(SPECTATOR, 2), (0, 2), (3, 3), (np.int64(3), 3)])
+def test_interpreted_rules_count_seats_in_numbers_that_any_index_takes(seat, away):
+    """Records hold players in one byte, in which an index into an observation has no room."""
+    plain = getattr(seat_from, "py_func", seat_from)
+    assert 1000 + plain(SimpleNamespace(players=4), seat, np.int8(2)) == 1000 + away
 
 
 @pytest.mark.parametrize("stream", [SHUFFLES, CHOICES])
