@@ -123,6 +123,7 @@ def run_tests(
         "OMP_NUM_THREADS": "1",
         "OPENBLAS_NUM_THREADS": "1",
         "PYTHONDONTWRITEBYTECODE": "" if writes_bytecode else "1",
+        "COLUMNS": "250",  # so that pytest tells the whole reason
     }
     command = [sys.executable, "-m", "pytest", "-x", "-q", "--tb=line", "-p", "no:cacheprovider", *tests]
     with open(folder / "pytest-output.txt", "w+", encoding="utf-8") as output:
