@@ -123,7 +123,6 @@ def run_tests(
         "OMP_NUM_THREADS": "1",
         "OPENBLAS_NUM_THREADS": "1",
         "PYTHONDONTWRITEBYTECODE": "" if writes_bytecode else "1",
-        "COLUMNS": "250",  # so that pytest tells the whole reason
     }
     command = [sys.executable, "-m", "pytest", "-x", "-q", "--tb=line", "-p", "no:cacheprovider", *tests]
     with open(folder / "pytest-output.txt", "w+", encoding="utf-8") as output:
@@ -216,7 +215,11 @@ def try_all(
         return verdict
 
     with ThreadPoolExecutor(len(folders)) as pool:
-        return list(pool.map(attempt, faults))
+        try:
+            return list(pool.map(attempt, faults))
+        except KeyboardInterrupt:
+            pool.shutdown(cancel_futures=True)  # those under way are tried to their ends, and taken out again
+            raise
 
 
 def report(console: Console, verdicts: Sequence[Verdict]) -> None:
