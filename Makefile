@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: run test checks tests soak coverage ecosystem bench clean
+.PHONY: run test checks tests soak coverage mutants ecosystem bench clean
 
 run: $(VENV)/installed
 	$(BIN)/borneo train --lessons 200000 --steps 500000 --against random --evaluate-every 125000 --evaluation-games 200 --seed 1 --fresh --out out/run
@@ -35,6 +35,10 @@ coverage: $(VENV)/installed
 	PYTHONPATH=tests $(BIN)/python tests/compile_first.py
 	$(PYTEST) --cov --cov-report=
 	NUMBA_DISABLE_JIT=1 $(PYTEST) --cov --cov-append tests/rules
+
+# Deliberate faults, put one by one into a copy of the project: tests must notice each of them. Some minutes on one core.
+mutants: $(VENV)/installed
+	$(BIN)/python tests/mutants/run.py
 
 # Whole games through TorchRL and Tianshou, in a virtual environment of their own.
 ecosystem: .venv-ecosystem/installed

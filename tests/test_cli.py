@@ -20,7 +20,7 @@ import typer
 
 from borneo_env import bench, cli
 from borneo_env.bench import SIZES
-from borneo_env.engine.batch import available_cores
+from borneo_env.engine.threads import available_cores
 from borneo_env.record import read_record, record_games, verify, write_record
 from borneo_env.ruleset import Ruleset, every_ruleset
 from borneo_env.story import tell

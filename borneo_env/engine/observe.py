@@ -247,7 +247,7 @@ def observe(box, g, seat, out):
 @rule
 def seat_from(box, seat, player):
     """A player's seat counted from the viewer's; a spectator's table begins with player 0."""
-    away = player - max(seat, 0)
+    away = int(player) - max(seat, 0)
     return away if away >= 0 else away + box.players
 
 
