@@ -569,6 +569,7 @@ def break_port_in_a_hand(game):
 
 def break_warehouse(game):
     card = np.flatnonzero(game["place"][:CARDS] == DISCARD)[0]
+    game["clock"] += 1
     game["place"][card], game["since"][card] = WAREHOUSE + 1, game["clock"]
 
 
