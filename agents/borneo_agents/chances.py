@@ -16,7 +16,6 @@ from borneo_env.engine.state import CARDS, HAND, N_COMPANIES, OPEN_PORTS, OVER, 
 from borneo_env.ruleset import Ruleset
 
 LONG = 12.0  # ports to come at which a game is young
-FAR = 300.0  # ratings beyond, as tables of one's own may lead to, are counted from the highest: exp has an end
 
 # Each fact with its weight at the end of a game, and what is added to it in a young one.
 WEIGHTS = (
@@ -64,10 +63,9 @@ def chances(box, g, facts, out):
             rating += facts[player, fact] * (AT_THE_END[fact] + young * WHEN_YOUNG[fact])
         out[player] = rating
         highest = max(highest, rating)
-    less = highest if abs(highest) > FAR else 0.0
     total = 0.0
     for player in range(box.players):
-        out[player] = np.exp(out[player] - less)
+        out[player] = np.exp(out[player] - highest)  # exp has an end
         total += out[player]
     for player in range(box.players):
         out[player] /= total

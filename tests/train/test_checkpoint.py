@@ -115,7 +115,7 @@ FORGERIES = {
     "moments of another shape": (changed(MOMENT, [1.0]), "what the optimiser remembers of parameter 0 does not fit"),
     "a moment too few": (without(MOMENT), "what the optimiser remembers of parameter 0 does not fit"),
     "moments of nothing": (changed("optimizer.9999.step", 1.0), "list index out of range"),
-    "no random numbers": (changed("random.torch", torch.zeros(3, dtype=torch.uint8)), "RNG state is wrong size"),
+    "no random numbers": (changed("random.torch", torch.zeros(3, dtype=torch.uint8)), "size to be 3"),
 }
 
 

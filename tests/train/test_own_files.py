@@ -2,7 +2,7 @@
 
 import json
 import time
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +14,7 @@ pytest.importorskip("torch")
 
 from borneo_train.ppo import FILES, FOLDERS, Training, keep_model  # torch may be missing
 from borneo_train.settings import Settings
+from borneo_train.tasks import Measurement
 
 TINY = Settings(
     games=8, horizon=4, minibatch=16, epochs=1, actor="8x1", critic="8x1", steps=64, seed=3, against="random",
@@ -57,6 +58,8 @@ def test_files_that_are_links_are_replaced_and_not_what_they_point_to(elsewhere,
     for name in FILES:
         (tmp_path / "out" / name).unlink(missing_ok=True)
         (tmp_path / "out" / name).symlink_to(elsewhere / "settings.json")
+    measured = Measurement("win share", "random", 4, 4, 1, 0.5, 0.1, 0.9)
+    training.curve = [{"steps": 0, "seconds": 1, "strength": [asdict(measured)]}]
     training._write_curve()
     training.keep_settings()
     training.stopping = True

@@ -283,9 +283,9 @@ class BorneoVecEnv(VecEnv):
     def observations(self) -> NDArray[np.int8]:
         """(games, numbers): what the learners see; the array is used again after the next step."""
         seen = [self._with_notes(table, table.observation, np.arange(len(table))) for table in self.tables]
-        np.concatenate(seen, out=self._shown[1])
+        shown: NDArray[np.int8] = self._shown[1]
+        np.concatenate(seen, out=shown)
         self._shown = self._shown[::-1]
-        shown: NDArray[np.int8] = self._shown[0]
         return shown
 
     def worth(self, wanted: NDArray[np.bool_], turns: int) -> NDArray[np.float32]:
