@@ -360,7 +360,7 @@ def test_a_policy_trained_further_is_another_setting(folder):
     play_arena(agents, TINY, games=6, jobs=0, out="kept")
     play_arena(agents, TINY, games=12, jobs=0, out="kept")
     write_model(folder, network(width=4, seed=2))
-    with pytest.raises(FolderError, match="the code of policy:.* has changed since"):
+    with pytest.raises(FolderError, match=r"the code of policy:.* has changed since"):
         play_arena(agents, TINY, games=12, jobs=0, out="kept")
 
 
