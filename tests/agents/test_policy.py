@@ -360,7 +360,7 @@ def test_a_policy_trained_further_is_another_setting(folder):
     play_arena(agents, TINY, games=6, jobs=0, out="kept")
     play_arena(agents, TINY, games=12, jobs=0, out="kept")
     write_model(folder, network(width=4, seed=2))
-    with pytest.raises(FolderError, match="sources was"):
+    with pytest.raises(FolderError, match=r"the code of policy:.* has changed since"):
         play_arena(agents, TINY, games=12, jobs=0, out="kept")
 
 
@@ -603,3 +603,11 @@ def test_every_number_of_the_judge_is_in_the_fingerprint():
         getattr(model.judge, part).flat[-1] += 1
         seen.add(Policy(model).fingerprint)
     assert len(seen) == 2 + len(Judge._fields)
+
+
+def test_policies_of_one_folder_share_their_model_until_it_changes(tmp_path):
+    folder = tmp_path / "model"
+    write_model(folder, network(width=3))
+    assert Policy(folder).model is Policy(str(folder)).model
+    write_model(folder, network(width=4))
+    assert Policy(folder).model.layers[0].weights.shape[0] == 4

@@ -179,7 +179,7 @@ def _change(key: str, saved: Any, now: Any) -> str:
         changed = [name for name in now if saved[name] != now[name]]
         if any(now[name].startswith(IN_NO_FILE) for name in changed):
             return f"the code of {', '.join(changed)} stands in no file, so nobody knows whether it has changed since"
-        return f"the code of {', '.join(changed)}, or of what stands beside it, has changed since"
+        return f"the code of {', '.join(changed)}, or a file beside it or that it plays by, has changed since"
     return f"{on_one_line(str(key), 80)} was {in_short(saved)} and is {in_short(now)}"
 
 
