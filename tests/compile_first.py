@@ -32,7 +32,8 @@ def use_the_engine(batch):
     env = borneo_env.env()
     env.reset(seed=1)
     env.step(int(env.last()[0]["action_mask"].argmax()))
-    Seats(2, batch.ruleset, seed=1)
+    for dtype in ("int8", "float32"):
+        Seats(2, batch.ruleset, seed=1, dtype=dtype)
 
 
 def use_the_bots(batch):
