@@ -538,7 +538,11 @@ def generator():
     return np.random.default_rng(0)
 
 
-@pytest.mark.parametrize("rng", [None, 0, np.random, random, np.random.RandomState(0), random.Random(0)], ids=repr)
+@pytest.mark.parametrize(
+    "rng",
+    [None, 0, np.random, random, np.random.RandomState(0), random.Random(0)],
+    ids=["nothing", "a number", "numpy.random", "random", "old style", "random.Random"],
+)
 def test_only_new_generators_are_drawn_from(rng):
     with pytest.raises(TypeError, match=r"resample draws from a generator, np.random.default_rng\(seed\), not from"):
         resample(history(Ruleset())[0][:3], 0, rng)
