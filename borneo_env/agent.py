@@ -78,6 +78,8 @@ class Agent(Protocol):
 class Random:
     """Plays any legal action, each with the same chance."""
 
+    memoryless = True
+
     def act(self, views: Views) -> NDArray[np.int64]:
         options = views.mask.sum(1).astype(np.uint64)
         nth = ((views.dice & LOW) * options) >> HALF

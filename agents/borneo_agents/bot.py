@@ -40,6 +40,7 @@ class Scripted:
     """
 
     kind: ClassVar[int]
+    memoryless = True
 
     def act(self, views: Views) -> NDArray[np.int64]:
         """An action for each view."""

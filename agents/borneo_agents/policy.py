@@ -48,6 +48,8 @@ class Policy:
         worlds: imagined games, at most, in which it weighs options; fewer are quicker and weaker, with 0 it never does.
     """
 
+    memoryless = True
+
     def __init__(self, path: str | Path | Model | None = None, sample: bool = False, worlds: int = 32) -> None:
         if type(sample) is not bool:
             raise UnknownAgent(f"sample is True or False, not {in_short(sample)}")

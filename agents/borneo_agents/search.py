@@ -125,6 +125,8 @@ class Search:
         policy: the scripted bot that plays for all in the playouts.
     """
 
+    memoryless = True
+
     def __init__(self, budget: int, milliseconds: float | None, turns: int, policy: str) -> None:
         if type(budget) is not int or not 1 <= budget <= MOST_PLAYOUTS:
             raise UnknownAgent(f"a budget is a number of playouts from 1 to {MOST_PLAYOUTS}, not {in_short(budget)}")

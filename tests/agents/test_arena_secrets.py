@@ -11,6 +11,7 @@ from borneo_agents.arena.match import Match
 from borneo_agents.arena.records import records
 from borneo_agents.arena.tournament import CHALLENGE, LINEUPS, tournament
 
+from borneo_env.agent import find_agent, known_agents
 from borneo_env.ruleset import Ruleset
 
 # Knows a deal again by what lies open, and would like to know more than one hand of it.
@@ -45,6 +46,18 @@ def test_no_object_sees_two_games_of_a_deal_or_two_seats_of_a_game(bots):
         for deal, hands in one.games.items():
             pool.setdefault(deal, set()).update(hands)
     assert {len(hands) for hands in pool.values()} == {3}, "all of them together could know every hand"
+
+
+def test_an_agent_without_memory_is_one_object_asked_for_all_its_games(bots):
+    """By its own word: this one breaks it, and so sees all hands of a deal."""
+    (bots / "pooling.py").write_text(POOLING.replace("objects = []", "objects = []\n    memoryless = True"))
+    play_arena(["pooling:Pooling", "arena_bots:First"], players=3, games=48, chunk=48, seed=1, jobs=0)
+    (one,) = (one for one in sys.modules["pooling"].Pooling.objects if len(one.games) > 1)
+    assert {len(set(hands)) for hands in one.games.values()} == {3}
+
+
+def test_registered_agents_have_no_memory():
+    assert all(type(find_agent(name)).memoryless for name in known_agents())
 
 
 def test_every_chair_is_one_seat_of_one_game_of_each_deal():
