@@ -118,10 +118,9 @@ class Chairs:
         """Make the agent of a chair."""
         number = int(self.agent[chair])
         try:
-            made = foreign(self.notes, Asked(number, chair, MAKING), find_agent, self.agents[number])
+            self._sitting[chair] = foreign(self.notes, Asked(number, chair, MAKING), find_agent, self.agents[number])
         except Failure as failure:
-            made = Failure(failure.kind, f"cannot be made: {failure.reason}")
-        self._sitting[chair] = made
+            self._sitting[chair] = Failure(failure.kind, f"cannot be made: {failure.reason}")
 
     def clear(self) -> None:
         """Let all agents go. That can be their last deed, too."""
