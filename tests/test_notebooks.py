@@ -19,7 +19,7 @@ LARGEST = 1_500_000  # bytes of a notebook, so that code hosts show it
 # What `make test` runs with fewer games; `make soak` runs the notebooks as they are.
 SMALLER = {
     "01_the_game_and_the_environment": {"games < 2_000": "games < 200"},
-    "02_bots_and_the_arena": {"games=800": "games=48", "games=2000": "games=48", "games=500": "games=48"},
+    "02_bots_and_the_arena": {"games=800": "games=96", "games=2000": "games=96", "games=500": "games=96"},
     "03_training": {
         "steps=49_152": "steps=12_288",
         "evaluate_every=12_288": "evaluate_every=6_144",

@@ -130,7 +130,7 @@ def _wrongs(ruleset: Ruleset, games: NDArray[np.void]) -> Iterator[Wrong]:
 
 def _somewhere(wrong: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """Per game: whether it is wrong at any of the further axes."""
-    return np.asarray(wrong.reshape(len(wrong), -1).any(axis=1))
+    return np.asarray(wrong.any(axis=tuple(range(1, wrong.ndim))))
 
 
 def _limits() -> tuple[np.dtype[np.void], list[tuple[str, NDArray[Any], NDArray[Any]]]]:

@@ -92,13 +92,21 @@ def test_a_fault_loses_this_game_and_no_other(deed):
 
 
 def test_a_failed_call_is_repeated_game_by_game():
-    faulty = Faulty(crash)
-    here({"random": "random", "good": First(), "faulty": faulty}, games=60, chunk=60)
-    together = [i for i, games in enumerate(faulty.calls) if games > 1]
-    repeated = [i for i in together if faulty.calls[i + 1 : i + 2] == [1]]
-    assert repeated
-    for i in repeated:
-        assert faulty.calls[i + 1 : i + 1 + faulty.calls[i]] == [1] * faulty.calls[i]
+    calls = []
+
+    class Crashing(First):
+        def act(self, views):
+            crashes = (views.dice % np.uint64(30) == 0).any()
+            calls.append((len(views), crashes))
+            if crashes:
+                raise RuntimeError("lost the thread")
+            return super().act(views)
+
+    here({"random": "random", "good": First(), "crashing": Crashing()}, games=60, chunk=60)
+    failed = [(i, games) for i, (games, crashes) in enumerate(calls) if crashes and games > 1]
+    assert failed
+    for i, games in failed:
+        assert [one for one, _ in calls[i + 1 : i + 1 + games]] == [1] * games
 
 
 def test_who_thinks_too_long_loses_even_if_the_answer_comes():

@@ -143,7 +143,9 @@ def test_help_board_and_history(tmp_path):
     assert "`borneo play --continue FILE` goes on" in shown
     assert shown.count("BORNEO  board edition") == 3, "at both decisions, and once more"
     assert shown.count("    human 0 places a trader in red, rank 1\n") == 2, "as news, and in the history"
-    assert shown.count("  1  place a trader in red, rank 2\n") == 2, "the options come again with the board"
+    assert len(re.findall(r"  1  place a trader in red, rank [2-9]\n", shown)) == 2, (
+        "the options come again with the board"
+    )
 
 
 class Screen(io.StringIO):

@@ -308,7 +308,7 @@ def test_everyone_in_the_tree_looks_after_themselves():
         fulfilled={0: ["same-4"], 1: ["same-4"]},
         supply={"same-4": 1},
     )
-    (action,), desk = asked(Ismcts(budget=400, policy="random"), views_of(game))
+    (action,), desk = asked(Ismcts(budget=400, policy="random", explore=4.0), views_of(game))
     assert game.batch.actions.text(int(action), game.phase) == "contract same-4 pepper"
     game.play("contract none")
     assert (game.player, game.legal()) == (1, {"contract none", "contract same-4 nutmeg"})

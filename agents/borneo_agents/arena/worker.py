@@ -59,7 +59,7 @@ def _leave_with(parent: int, scratch: str) -> None:
     """End this process when its parent has ended, even in the middle of a chunk or before this was called."""
     while os.getppid() == parent:
         time.sleep(1)
-    if scratch:
+    while scratch and os.path.exists(scratch):  # noqa: PTH110  # a game may be written into it at this very moment
         shutil.rmtree(scratch, ignore_errors=True)
     os.killpg(0, signal.SIGKILL)  # with the processes that agents have started
 
@@ -71,6 +71,7 @@ def main() -> None:
     board = Board(int(notes))
     os.close(int(notes))
     work(_keep_requests(), board)
+    _leave_with(int(parent), scratch)  # there are no more requests: the parent ends this process, or has ended
 
 
 if __name__ == "__main__":
