@@ -501,7 +501,7 @@ def test_a_policy_that_trusts_the_merchant_does_what_it_says(edition, tmp_path):
 
 def test_trust_counts_for_each_point_that_the_merchant_sees():
     """Twice the trust, twice the difference; a point more in its opinion makes exp(trust) of the odds."""
-    views = few_views()
+    views = few_views(nth=30)
     opinion = merchants_opinion(views)
     policies = [Policy(network(briefed=True, trust=trust), worlds=0) for trust in (0, 0.4, 0.8)]
     without, once, twice = (policy.odds(views) for policy in policies)
@@ -558,7 +558,7 @@ def test_a_policy_trusts_the_merchant_and_weighs_what_it_is_in_doubt_about(world
 
 @pytest.mark.parametrize("task", ["contracts", "ranks"])
 def test_a_policy_that_has_learnt_something_else_than_to_win_does_as_its_network_likes(task):
-    views, model = few_views(), network(liking=0.5, briefed=True)
+    views, model = few_views(nth=40), network(liking=0.5, briefed=True)
     other = Model(card(task=task, briefed=True), model.layers, model.judge)
     shown = np.concatenate([views.observe(), brief_on(views)], 1)
     assert np.array_equal(Policy(other).act(views), best_actions(model.logits(shown, views.mask), views.mask))
