@@ -21,8 +21,8 @@ SMALLER = {
     "01_the_game_and_the_environment": {"games < 2_000": "games < 200"},
     "02_bots_and_the_arena": {
         "games=800": "jobs=0, games=96",
-        "games=2000": "jobs=0, games=96",
-        "games=500": "games=96",
+        "games=2000": "jobs=0, games=48",
+        "games=500": "games=48",
     },
     "03_training": {
         "steps=49_152": "steps=1_536",
