@@ -145,14 +145,15 @@ class Alone:
 STEPS_TO_END = {NOBODY: 170}  # where every decision is a step
 
 
-@pytest.mark.parametrize("whole_table", [False, True], ids=["seat", "table"])
 @pytest.mark.parametrize(
-    ("cast", "fields", "steps"),
+    ("cast", "fields", "steps", "whole_table"),
     [
-        *((name, {"tables": "tiny"}, STEPS_TO_END.get(name, 50)) for name in CASTS),
-        ("mixed", {"tables": None, "edition": "card"}, 90),
+        *((name, {"tables": "tiny"}, STEPS_TO_END.get(name, 50), False) for name in CASTS),
+        ("mixed", {"tables": "tiny"}, 50, True),
+        (NOBODY, {"tables": "tiny"}, STEPS_TO_END[NOBODY], True),
+        ("mixed", {"tables": None, "edition": "card"}, 90, True),
     ],
-    ids=[*CASTS, "card edition"],
+    ids=[*(f"{name}-seat" for name in CASTS), "mixed-table", "nobody-table", "card edition-table"],
 )
 def test_each_place_plays_its_games_as_if_alone(cast, fields, steps, whole_table):
     """Observations, masks and ends, what is shown at an end and after, and what the networks are asked."""
