@@ -3,15 +3,22 @@
 from functools import cache
 
 import numpy as np
+import pytest
 from borneo_agents.climber import Climber
 from borneo_agents.merchant import Merchant
 
-from borneo_env import Batch, Ruleset
+from borneo_env import Batch, Ruleset, every_ruleset
 from borneo_env.agent import Random, ask
 from borneo_env.engine.dice import scramble
 from borneo_env.engine.hidden import resample_game
 from borneo_env.engine.jit import attributes, entry
 from borneo_env.engine.state import THINGS, copy_games
+
+QUICK = ("board-4", "board-3-four-traders-blackbeard", "card-3")
+EVERY_RULESET = [
+    *(pytest.param(r, id=r.name, marks=() if r.name in QUICK else pytest.mark.soak) for r in every_ruleset()),
+    pytest.param(Ruleset(tables="tiny"), id="tiny"),
+]
 
 
 def play(agents, ruleset=None, games=8, seed=5, first=0, **settings):

@@ -777,13 +777,13 @@ def damaged(draw, whole, within):
     return bytes(content)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(damaged(GOOD[CARD], len(GOOD[CARD])))
 def test_a_damaged_card_is_read_or_refused(content):
     survives(card=content)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(damaged(GOOD[WEIGHTS], HEADER) | damaged(GOOD[WEIGHTS], len(GOOD[WEIGHTS])))
 def test_a_damaged_weights_file_is_read_or_refused(content):
     survives(model=content)
@@ -796,7 +796,7 @@ ANY_JSON = st.recursive(
 )
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(st.dictionaries(st.sampled_from(sorted(ModelCard.__dataclass_fields__)), ANY_JSON, max_size=3))
 def test_a_card_with_any_entries_is_read_or_refused(entries):
     survives(card=json.dumps(card(briefed=True).__dict__ | entries).encode())
@@ -826,7 +826,7 @@ JUDGES_PARTS = st.tuples(
 )
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(
     st.lists(st.tuples(st.sampled_from(PARTS), TYPES, SHAPES), max_size=6) | WHOLE,
     st.none() | st.just(()) | JUDGES_PARTS,

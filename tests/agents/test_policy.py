@@ -42,10 +42,10 @@ def views_of(ruleset=BOARD):
     return Views(ruleset, views, mask, dice)
 
 
-def few_views(ruleset=BOARD):
+def few_views(ruleset=BOARD, nth=12):
     """Some of these decisions: briefings take their time."""
     views = views_of(ruleset)
-    return Views(ruleset, views.games[::4], views.mask[::4], views.dice[::4])
+    return Views(ruleset, views.games[::nth], views.mask[::nth], views.dice[::nth])
 
 
 def dice(count, seed=1):
@@ -222,12 +222,12 @@ def test_dice_matter_only_for_a_policy_that_draws():
 @pytest.mark.parametrize("briefed", [False, True])
 def test_odds_are_the_chances_of_drawing(briefed):
     """One decision, drawn many times: as often as the odds say, and never an illegal action."""
-    views, many = few_views(), 300 if briefed else 20_000
+    views, many = few_views(), 100 if briefed else 8_000
     policy = Policy(network(liking=0.5 if briefed else 2, briefed=briefed), sample=True, worlds=0)
     odds = policy.odds(views)
     assert odds.shape == views.mask.shape and not odds[~views.mask].any()
     assert np.allclose(odds.sum(1), 1) and (odds.argmax(1) == Policy(policy.model, worlds=0).act(views)).all()
-    for one in np.argsort(-views.mask.sum(1))[: 1 if briefed else 3]:
+    for one in np.argsort(-views.mask.sum(1))[: 1 if briefed else 2]:
         again = np.full(many, one)
         often = Views(views.ruleset, views.games[again], views.mask[again], dice(many))
         share = np.bincount(policy.act(often), minlength=odds.shape[1]) / many
@@ -391,16 +391,20 @@ from borneo_env import Batch
 from borneo_env.agent import Views, find_agent
 batch = Batch(3)
 rows = np.arange(3)
-batch.step(find_agent(sys.argv[1]).act(Views(batch.ruleset, *batch.view(rows))), rows)
-print([name for name in ("borneo_train", "sb3_contrib", "stable_baselines3", "torch") if name in sys.modules])
+def play():
+    batch.step(find_agent(sys.argv[1]).act(Views(batch.ruleset, *batch.view(rows))), rows)
+    print(*(name for name in ("borneo_train", "sb3_contrib", "stable_baselines3", "torch") if name in sys.modules))
+play()
+import torch
+play()
 """
 
 
-@pytest.mark.parametrize(("first", "loaded"), [("", "[]"), ("import torch\n", "['torch']")])
-def test_a_policy_plays_without_torch(first, loaded, folder):
-    command = [sys.executable, "-W", "error", "-c", first + PLAYS, f"policy:{folder}:sample=True"]
+def test_a_policy_plays_without_torch(folder):
+    """And with it, if somebody has loaded it."""
+    command = [sys.executable, "-W", "error", "-c", PLAYS, f"policy:{folder}:sample=True"]
     done = subprocess.run(command, capture_output=True, text=True)
-    assert (done.returncode, done.stdout.strip()) == (0, loaded), done.stderr
+    assert (done.returncode, done.stdout) == (0, "\ntorch\n"), done.stderr
 
 
 @pytest.fixture(scope="module")
@@ -497,7 +501,7 @@ def test_a_policy_that_trusts_the_merchant_does_what_it_says(edition, tmp_path):
 
 def test_trust_counts_for_each_point_that_the_merchant_sees():
     """Twice the trust, twice the difference; a point more in its opinion makes exp(trust) of the odds."""
-    views = few_views()
+    views = few_views(nth=30)
     opinion = merchants_opinion(views)
     policies = [Policy(network(briefed=True, trust=trust), worlds=0) for trust in (0, 0.4, 0.8)]
     without, once, twice = (policy.odds(views) for policy in policies)
@@ -554,7 +558,7 @@ def test_a_policy_trusts_the_merchant_and_weighs_what_it_is_in_doubt_about(world
 
 @pytest.mark.parametrize("task", ["contracts", "ranks"])
 def test_a_policy_that_has_learnt_something_else_than_to_win_does_as_its_network_likes(task):
-    views, model = few_views(), network(liking=0.5, briefed=True)
+    views, model = few_views(nth=40), network(liking=0.5, briefed=True)
     other = Model(card(task=task, briefed=True), model.layers, model.judge)
     shown = np.concatenate([views.observe(), brief_on(views)], 1)
     assert np.array_equal(Policy(other).act(views), best_actions(model.logits(shown, views.mask), views.mask))
@@ -567,12 +571,13 @@ def test_a_policy_weighs_in_a_number_of_worlds(worlds):
         find_agent(f"policy:worlds={worlds}")
 
 
-@pytest.mark.parametrize("sample", [False, True])
-@pytest.mark.parametrize("ruleset", [Ruleset(players=3), Ruleset("card", 5)], ids=lambda ruleset: ruleset.name)
+@pytest.mark.parametrize(
+    ("ruleset", "sample"), [(Ruleset(players=3), False), (Ruleset("card", 3), True)], ids=["board", "card"]
+)
 def test_a_briefed_policy_plays_whole_games(ruleset, sample):
     """An illegal action would raise; forced ones are asked for too."""
     agents = [Policy(network(ruleset.edition, liking=3, briefed=True), sample, worlds=2), Random()]
-    done = play(agents, ruleset, games=4, skip_forced=False)
+    done = play(agents, ruleset, games=2, skip_forced=False)
     assert (done.player < 0).all()
 
 
@@ -582,7 +587,7 @@ def test_whatever_a_part_of_the_judge_is_actions_are_legal(part):
     numbers = getattr(model.judge, part)
     numbers.flat[::2] = np.float32(3e38)
     numbers.flat[1::2] = np.float32(-3e38)
-    views = few_views()
+    views = few_views(nth=40)
     for sample in (False, True):
         actions = Policy(model, sample, worlds=2).act(views)
         assert views.mask[np.arange(len(views)), actions].all()

@@ -7,19 +7,18 @@ from borneo_agents.climber import Climber
 from borneo_agents.contractor import Contractor
 from borneo_agents.merchant import Merchant
 from borneo_agents.scripted import NO_BOT, Bots
-from bot_games import decisions, play
+from bot_games import EVERY_RULESET, decisions, play
 from playing import pick
 from positions import card, position
 
-from borneo_env import Batch, Ruleset, every_ruleset, resample
+from borneo_env import Batch, Ruleset, resample
 from borneo_env.agent import Agent, Random, Views, ask
 from borneo_env.engine.state import CHOICES, PHASES
 
 BOTS = (Contractor, Climber, Merchant)
-TINY = Ruleset(tables="tiny")
 
 every_bot = pytest.mark.parametrize("bot", BOTS, ids=lambda bot: bot.__name__.lower())
-every = pytest.mark.parametrize("ruleset", [*every_ruleset(), TINY], ids=lambda ruleset: ruleset.name)
+every = pytest.mark.parametrize("ruleset", EVERY_RULESET)
 
 
 # Whole games
@@ -54,7 +53,7 @@ def test_what_else_a_bot_is_asked_does_not_matter(bot):
     """What it found out for one decision is no burden to the next: asked again after another, it answers the same."""
     games, _, masks, dice = decisions(Ruleset())
     rows = np.arange(len(games))
-    for seed in range(20):
+    for seed in range(8):
         others = np.random.default_rng(seed).permutation(rows)
         order = np.stack([rows, others, rows], 1).ravel()
         first, _, again = bot().act(Views(Ruleset(), games[order], masks[order], dice[order])).reshape(-1, 3).T
@@ -64,9 +63,10 @@ def test_what_else_a_bot_is_asked_does_not_matter(bot):
 # Bots that play on by themselves
 
 KIND_OF = {RANDOM: Random(), CONTRACTOR: Contractor(), CLIMBER: Climber(), MERCHANT: Merchant()}
-several = pytest.mark.parametrize(
-    "ruleset", [*map(Ruleset, ["board"] * 3, (3, 4, 5)), Ruleset("card", 4)], ids=lambda ruleset: ruleset.name
-)
+in_threads = pytest.mark.parametrize(
+    ("ruleset", "threads"), [(Ruleset(), 1), (Ruleset(players=5), 2), (Ruleset("card", 3), 2)],
+    ids=["board-4", "board-5 in threads", "card-3 in threads"],
+)  # fmt: skip
 
 
 def seat_bots(games, ruleset):
@@ -94,8 +94,7 @@ def same(left, right):
     return left.games.tobytes() == right.games.tobytes() and (left.mask == right.mask).all()
 
 
-@several
-@pytest.mark.parametrize("threads", [1, 2])
+@in_threads
 def test_bots_that_play_on_play_what_they_would_if_asked(ruleset, threads):
     """To the ends of all games, and with them dice, masks and results."""
     games = 70  # enough for two threads
@@ -116,8 +115,7 @@ def test_bots_that_play_on_play_what_they_would_if_asked(ruleset, threads):
         assert (playing.result[name] == asked.result[name]).all()
 
 
-@several
-@pytest.mark.parametrize("threads", [1, 2])
+@in_threads
 def test_bots_that_play_on_in_some_games_leave_the_others_alone(ruleset, threads):
     games, rng = 150, np.random.default_rng(1)
     kinds = seat_bots(games, ruleset)
@@ -136,8 +134,7 @@ def test_bots_that_play_on_in_some_games_leave_the_others_alone(ruleset, threads
             play_seats(batch, ready)
 
 
-@several
-@pytest.mark.parametrize("threads", [1, 2])
+@in_threads
 def test_bots_choose_what_they_would_play_if_asked(ruleset, threads):
     """In all sorts of games and in some of them; nothing is touched, not even the dice."""
     games, rng, agents = 90, np.random.default_rng(1), [KIND_OF[kind] for kind in range(len(KIND_OF))]
@@ -206,9 +203,9 @@ def test_the_decisions_are_of_all_sorts():
 
 @pytest.mark.parametrize(("bot", "share"), [(Contractor, 0.8), (Climber, 0.8), (Merchant, 0.9)])
 def test_bots_beat_random_players(bot, share):
-    batch = play([bot(), Random(), Random(), Random()], games=200)
-    seats = (-np.arange(200)) % 4
-    assert (batch.places()[np.arange(200), seats] == 1).mean() > share
+    batch = play([bot(), Random(), Random(), Random()], games=100)
+    seats = (-np.arange(100)) % 4
+    assert (batch.places()[np.arange(100), seats] == 1).mean() > share
 
 
 # Positions

@@ -9,16 +9,12 @@ from bot_games import decisions
 
 from borneo_env import Batch, Ruleset, resample
 from borneo_env.agent import Views
-from borneo_env.ruleset import EDITIONS, PLAYER_COUNTS
 
-every = pytest.mark.parametrize(
-    "ruleset",
-    [Ruleset(edition, players) for edition in EDITIONS for players in PLAYER_COUNTS],
-    ids=lambda ruleset: ruleset.name,
-)
+BOARD = Ruleset("board", 4)
+every = pytest.mark.parametrize("ruleset", [BOARD, Ruleset("card", 3)], ids=lambda ruleset: ruleset.name)
 
 
-def batch_of(ruleset, nth=4, **settings):
+def batch_of(ruleset=BOARD, nth=4, **settings):
     """All sorts of decisions, as a batch of complete games."""
     games = decisions(ruleset)[0][::nth]
     batch = Batch(len(games), ruleset, finished="hold", **settings)
@@ -69,9 +65,8 @@ def test_trials_are_playouts_of_merchants(ruleset, turns):
     assert len(np.unique(worth)) > 100
 
 
-@every
-def test_only_what_is_wanted_is_tried(ruleset):
-    batch = batch_of(ruleset)
+def test_only_what_is_wanted_is_tried():
+    batch = batch_of()
     wanted = some_of(batch.mask, 0.4)
     wanted[::5] = False
     worth, of_all = (Trials(batch).worth(asked, 1) for asked in (wanted, batch.mask.copy()))
@@ -80,9 +75,8 @@ def test_only_what_is_wanted_is_tried(ruleset):
     assert not Trials(batch).worth(np.zeros_like(wanted), 1).any()
 
 
-@every
-def test_trials_leave_the_games_as_they_are(ruleset):
-    batch = batch_of(ruleset)
+def test_trials_leave_the_games_as_they_are():
+    batch = batch_of()
     before = batch.copy()
     Trials(batch).worth(batch.mask.copy(), 2)
     assert batch.games.tobytes() == before.games.tobytes() and (batch.mask == before.mask).all()
@@ -91,9 +85,8 @@ def test_trials_leave_the_games_as_they_are(ruleset):
     assert batch.games.tobytes() == before.games.tobytes()
 
 
-@every
-def test_threads_and_what_was_tried_before_do_not_matter(ruleset):
-    alone, together = (batch_of(ruleset, threads=threads) for threads in (1, 2))
+def test_threads_and_what_was_tried_before_do_not_matter():
+    alone, together = (batch_of(threads=threads) for threads in (1, 2))
     assert len(alone) > 2 * 32, "enough for two threads"
     wanted = some_of(alone.mask)
     once, trials = Trials(alone).worth(wanted, 1), Trials(together)
@@ -116,7 +109,7 @@ def test_only_legal_actions_are_tried_for_some_turns():
 
 def test_trials_know_the_secrets():
     """Hands and piles are those of the game: in another one that the decider cannot tell from it, chances differ."""
-    batch = batch_of(Ruleset())
+    batch = batch_of()
     twins = batch.copy()
     twins.games[:] = resample(batch.games, batch.player, np.random.default_rng(1))
     twins.refresh()

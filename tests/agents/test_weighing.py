@@ -11,11 +11,10 @@ from borneo_env import Batch, Ruleset
 from borneo_env.agent import Views
 
 LADDERS = {"red": [1, 0, 2], "yellow": [2, 1, 3], "green": [3, 2, 0], "blue": [0, 3, 1]}
-RULESETS = [Ruleset("card", 3), Ruleset("board", 4), Ruleset("board", 5)]
-every = pytest.mark.parametrize("ruleset", RULESETS, ids=lambda ruleset: ruleset.name)
+BOARD = Ruleset("board", 4)
 
 
-def views_of(ruleset, nth=3):
+def views_of(ruleset=BOARD, nth=8):
     """Decisions of whole games, as their players see them."""
     _, views, mask, dice = decisions(ruleset)
     return Views(ruleset, views[::nth], mask[::nth], dice[::nth])
@@ -64,8 +63,9 @@ def weighed_by_hand(chances, ahead):
     return behind, played
 
 
-@every
-@pytest.mark.parametrize("worlds", [1, 10])
+@pytest.mark.parametrize(
+    ("ruleset", "worlds"), [(BOARD, 10), (Ruleset("card", 3), 10), (BOARD, 1)], ids=["board", "card", "one world"]
+)
 def test_options_are_behind_as_trials_in_the_same_imagined_games_say(ruleset, worlds):
     views = views_of(ruleset)
     doubtful, ahead = doubted(views.mask), some_ahead(views.mask)
@@ -76,9 +76,8 @@ def test_options_are_behind_as_trials_in_the_same_imagined_games_say(ruleset, wo
     assert len(np.unique(found)) > 50
 
 
-@every
-def test_without_a_doubt_nothing_is_weighed(ruleset):
-    views = views_of(ruleset)
+def test_without_a_doubt_nothing_is_weighed():
+    views = views_of()
     ahead = some_ahead(views.mask)
     alone = np.zeros_like(views.mask)
     alone[np.arange(len(views)), views.mask.argmax(1)] = True
@@ -87,15 +86,14 @@ def test_without_a_doubt_nothing_is_weighed(ruleset):
     assert not weigh_options(views, views.mask, ahead, 0).any()
 
 
-@every
-def test_threads_and_neighbours_do_not_matter(ruleset):
-    views = views_of(ruleset, nth=1)
+def test_threads_and_neighbours_do_not_matter():
+    views = views_of()
     assert len(views) > 2 * 32, "enough for two threads"
     doubtful, ahead = doubted(views.mask), some_ahead(views.mask)
     behind = weigh_options(views, doubtful, ahead, 4)
     assert np.array_equal(weigh_options(views, doubtful, ahead, 4, threads=2), behind)
     order = np.random.default_rng(3).permutation(len(views))
-    mixed = Views(ruleset, views.games[order], views.mask[order], views.dice[order])
+    mixed = Views(BOARD, views.games[order], views.mask[order], views.dice[order])
     assert np.array_equal(weigh_options(mixed, doubtful[order], ahead[order], 4), behind[order])
 
 
@@ -112,7 +110,7 @@ def test_the_contract_that_decides_the_game_is_found():
 
 def test_more_than_there_is_room_for_is_refused():
     """Imagined games, and options: the compiled loops would write beyond their scratch paper."""
-    views = views_of(Ruleset("board", 4), 300)
+    views = views_of(nth=300)
     doubtful, ahead = doubted(views.mask), np.zeros(views.mask.shape)
     for worlds in (-1, 65):
         with pytest.raises(ValueError, match="worlds are a number of imagined games from 0 to 64, not "):

@@ -1,14 +1,17 @@
 """`borneo train`, as it is typed."""
 
 import json
+import signal
 import subprocess
 import sys
+import time
 
 import pytest
 
 pytest.importorskip("torch")
 
-from borneo_train.settings import Settings  # torch may be missing
+from borneo_train import checkpoint  # torch may be missing
+from borneo_train.settings import Settings
 
 from borneo_env import cli
 
@@ -73,9 +76,19 @@ def test_every_setting_has_a_sentence(borneo, monkeypatch):
         assert len(line.split("  ")) > 3, f"{name} is not explained: {line}"
 
 
-def test_the_script_is_the_same_command(tmp_path):
-    options = [*QUICK.split()[1:], "--out", str(tmp_path / "mine")]
-    done = subprocess.run([sys.executable, "-m", "borneo_train.ppo", *options], capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    card = json.loads((tmp_path / "mine" / "last" / "card.json").read_text())
-    assert card["command"] == f"borneo {QUICK} --out {tmp_path / 'mine'}"
+def test_the_script_is_the_same_command_and_ctrl_c_saves(tmp_path):
+    long = QUICK.replace("--steps 96", "--steps 1000000")
+    command = [sys.executable, "-m", "borneo_train.ppo", *long.split()[1:], "--out", str(tmp_path)]
+    process = subprocess.Popen(command, stderr=subprocess.PIPE)
+    until = time.monotonic() + 240
+    while not list((tmp_path / "checkpoints").glob("*[0-9]")) and time.monotonic() < until:
+        assert process.poll() is None, process.stderr.read().decode()
+        time.sleep(0.05)
+    process.send_signal(signal.SIGINT)
+    _, told = process.communicate(timeout=120)
+    assert process.returncode == 130, told.decode()
+    assert b"--resume goes on" in told
+    card = json.loads((tmp_path / "last" / "card.json").read_text())
+    assert card["command"] == f"borneo {long} --out {tmp_path}"
+    assert int(checkpoint.newest(tmp_path / "checkpoints").name) == card["steps"]
+    assert (tmp_path / "curve.png").exists()

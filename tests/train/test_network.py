@@ -1,5 +1,7 @@
 """The learner's network: who sees what, layers with facts of actions, and the scale of observations."""
 
+from functools import cache
+
 import numpy as np
 import pytest
 import torch
@@ -118,12 +120,17 @@ def test_layers_have_the_widths_that_were_asked_for(edition):
 TOLD = MAX_OPTIONS * NOTES
 
 
+@cache
+def some_decisions(edition):
+    """Games, masks and notes of some decisions of whole games: briefings take their time."""
+    games, views, masks, dice = (part[::8] for part in decisions(Ruleset(edition)))
+    return games, masks, brief_on(Views(Ruleset(edition), views, masks, dice))
+
+
 def briefed_learner(edition, whole_table, spread=0.0):
     """A new network that is briefed, and decisions of whole games as it sees them; weights may be given a spread."""
-    ruleset = Ruleset(edition)
-    games, views, masks, dice = decisions(ruleset)
+    ruleset, (games, masks, notes) = Ruleset(edition), some_decisions(edition)
     shown = state(ruleset, games, games["player"]) if whole_table else observe(ruleset, games, games["player"])
-    notes = brief_on(Views(ruleset, views, masks, dice))
     plain, actions = seat_spaces(ruleset, "int8", whole_table)
     space = spaces.Box(-128, 127, (plain.shape[0] + TOLD,), np.int8)
     torch.manual_seed(1)
@@ -314,7 +321,9 @@ def test_learners_do_not_share_facts_or_scales():
 # ---------------------------------------------------------------- the scale
 
 
-@pytest.mark.parametrize(("edition", "whole_table"), [("board", True), ("board", False), ("card", True)])
+@pytest.mark.parametrize(
+    ("edition", "whole_table"), [("board", True), pytest.param("card", True, marks=pytest.mark.soak)]
+)
 def test_the_scale_keeps_numbers_of_other_games_within_a_few_units(edition, whole_table):
     scale = usual_scale(edition, whole_table)
     largest = np.zeros(len(scale), np.float32)

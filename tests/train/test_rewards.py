@@ -13,7 +13,7 @@ from borneo_env.agent import Random, ask
 from borneo_env.engine.state import copy_games
 from borneo_env.ruleset import EDITIONS, PLAYER_COUNTS
 
-GAMES = 20
+GAMES = 8
 
 
 def test_the_rewards_of_the_environments_are_there_too():

@@ -145,14 +145,15 @@ class Alone:
 STEPS_TO_END = {NOBODY: 170}  # where every decision is a step
 
 
-@pytest.mark.parametrize("whole_table", [False, True], ids=["seat", "table"])
 @pytest.mark.parametrize(
-    ("cast", "fields", "steps"),
+    ("cast", "fields", "steps", "whole_table"),
     [
-        *((name, {"tables": "tiny"}, STEPS_TO_END.get(name, 50)) for name in CASTS),
-        ("mixed", {"tables": None, "edition": "card"}, 90),
+        *((name, {"tables": "tiny"}, STEPS_TO_END.get(name, 50), False) for name in CASTS),
+        ("mixed", {"tables": "tiny"}, 50, True),
+        (NOBODY, {"tables": "tiny"}, STEPS_TO_END[NOBODY], True),
+        ("mixed", {"tables": None, "edition": "card"}, 90, True),
     ],
-    ids=[*CASTS, "card edition"],
+    ids=[*(f"{name}-seat" for name in CASTS), "mixed-table", "nobody-table", "card edition-table"],
 )
 def test_each_place_plays_its_games_as_if_alone(cast, fields, steps, whole_table):
     """Observations, masks and ends, what is shown at an end and after, and what the networks are asked."""
@@ -227,11 +228,17 @@ def test_after_an_end_a_new_game_begins():
 # ---------------------------------------------------------------- rewards
 
 
-@pytest.mark.parametrize("edition", ["board", "card"])
-@pytest.mark.parametrize("name", REWARDS)
-def test_rewards_add_up_to_what_the_records_say(name, edition):
+@pytest.mark.parametrize(
+    ("name", "fields"),
+    [
+        *((name, {"tables": None if name == "contracts" else "tiny"}) for name in REWARDS),
+        ("score-delta", {"tables": None, "edition": "card"}),
+    ],
+    ids=[*REWARDS, "card edition"],
+)
+def test_rewards_add_up_to_what_the_records_say(name, fields):
     """Everybody plays as `pick` does, so records can be made beside; each game from its first decision to its end."""
-    env, _ = make(6, deciders=(Recorder(picks),), reward=name, tables=None, edition=edition)
+    env, _ = make(6, deciders=(Recorder(picks),), reward=name, **fields)
     number, total, finished, found = [row for _, row in places(env)], np.zeros(6), np.zeros(6), set()
     while finished.min() < 2:
         chairs = seats(env)
@@ -316,11 +323,11 @@ def test_networks_are_shown_no_secrets():
 def test_the_same_seed_gives_the_same_games_whatever_the_number_of_threads():
     """Enough games for two threads, of bots and of networks, in every loop."""
     played = []
-    for threads in (1, 2, 2):
+    for threads in (1, 2):
         deciders = Recorder(lambda masks, dice: masks.argmax(1)), Recorder(draws)
         env, observations = make(1100, "mixed", deciders, players=(3, 5), threads=threads)
         played.append((observations.tobytes(), outcome(env, 25), [sorted(one.asked) for one in deciders]))
-    assert played[0] == played[1] == played[2]
+    assert played[0] == played[1]
     assert any(ends for *_, ends in played[0][1])
 
 
@@ -512,7 +519,7 @@ def test_a_step_that_is_interrupted_has_not_happened(cast, monkeypatch):
         monkeypatch.setattr(Batch, name, counted(getattr(Batch, name)))
     monkeypatch.setattr(env, "_told", counted(env._told))
     finished = interrupted = 0
-    for number in range(60):
+    for number in range(40):
         before, kept, actions = position(env), shown.copy(), legal(env)
         left[0] = 1 + number % 13
         try:
@@ -634,16 +641,16 @@ def test_notes_on_options_follow_what_is_seen(whole_table):
             told.append((observations, masks.copy()))
             return masks.argmax(1)
 
-    games = BorneoVecEnv(12, Cast("self"), [Network()], players=(3, 4), briefed=True, whole_table=whole_table, seed=1)
-    plain = BorneoVecEnv(12, Cast("self"), [Network()], players=(3, 4), whole_table=whole_table, seed=1)
+    games = BorneoVecEnv(4, Cast("self"), [Network()], players=(3, 4), briefed=True, whole_table=whole_table, seed=1)
+    plain = BorneoVecEnv(4, Cast("self"), [Network()], players=(3, 4), whole_table=whole_table, seed=1)
     shown, without = games.reset(), plain.reset()
-    for _ in range(30):
+    for _ in range(12):
         actions = games.action_masks().argmax(1)
         assert np.array_equal(shown[:, : without.shape[1]], without)
         tables = [table.batch.copy() for table in games.tables]
         views = [Views(batch.ruleset, *batch.view(np.arange(len(batch)))) for batch in tables]
         notes = shown[:, without.shape[1] :]
-        assert notes.shape == (12, MAX_OPTIONS * NOTES) and games.observation_space.contains(shown[0])
+        assert notes.shape == (4, MAX_OPTIONS * NOTES) and games.observation_space.contains(shown[0])
         assert np.array_equal(notes, np.concatenate([brief_on(view) for view in views]))
         shown, without = games.step(actions)[0], plain.step(actions)[0]
     asked = [(seen, masks) for seen, masks in told if seen.shape[1] == 969 + MAX_OPTIONS * NOTES]
@@ -675,7 +682,7 @@ def test_the_last_observation_of_a_game_is_one_of_the_space(whole_table):
 
 def test_trials_are_made_in_the_games_of_every_place():
     """At all tables, whoever sits there; nothing is touched."""
-    games = BorneoVecEnv(70, Cast("merchant"), players=(3, 4, 5), seed=1)
+    games = BorneoVecEnv(12, Cast("merchant"), players=(3, 4, 5), seed=1)
     games.reset()
     for step in range(6):
         masks = games.action_masks()
