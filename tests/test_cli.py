@@ -21,6 +21,7 @@ import typer
 from borneo_env import bench, cli
 from borneo_env.engine.threads import available_cores
 from borneo_env.record import read_record, record_games, verify, write_record
+from borneo_env.render import gallery
 from borneo_env.ruleset import Ruleset, every_ruleset
 from borneo_env.story import tell
 
@@ -220,7 +221,8 @@ def test_observation_prints_the_layout(borneo, edition):
     assert str(blocks[-1]["stop"]) in told and "warehouse" in told
 
 
-def test_pictures_are_drawn(borneo, tmp_path):
+def test_pictures_are_drawn(borneo, tmp_path, monkeypatch):
+    monkeypatch.setattr(gallery, "PNG_WIDTH", 320)
     files = json.loads(borneo("pictures --json --out", tmp_path).out)
     assert len(files) == 6 and all(Path(file).stat().st_size > 1000 for file in files)
 

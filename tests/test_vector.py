@@ -49,7 +49,7 @@ def test_each_place_plays_the_games_of_a_single_environment(opponents, seat):
     observation, infos = envs.reset(seed=seed)
     alone, dealt = zip(*(single(i, seed, **arguments) for i in range(size)), strict=True)
     assert all((dealt[i][0] == observation[i]).all() for i in range(size))
-    for _ in range(120):
+    for _ in range(60):
         actions = picks(envs.action_masks())
         observation, reward, terminated, truncated, infos = envs.step(actions)
         assert not truncated.any()
