@@ -159,8 +159,9 @@ def test_a_text_of_another_phase_is_refused(table):
         phases_of.setdefault(text, set()).add(phase)
     for text, phases in phases_of.items():
         for phase in set(PHASES) - phases:
-            with pytest.raises(ValueError, match=f"^'{text}' is not a move of the phase {phase}$"):
+            with pytest.raises(ValueError) as refused:
                 table.action(text, phase)
+            assert str(refused.value) == f"'{text}' is not a move of the phase {phase}"
 
 
 def test_ranks_of_the_card_edition_are_no_moves_of_the_board_edition():

@@ -19,9 +19,9 @@ import pytest
 import typer
 
 from borneo_env import bench, cli
-from borneo_env.bench import SIZES
 from borneo_env.engine.threads import available_cores
 from borneo_env.record import read_record, record_games, verify, write_record
+from borneo_env.render import gallery
 from borneo_env.ruleset import Ruleset, every_ruleset
 from borneo_env.story import tell
 
@@ -221,33 +221,40 @@ def test_observation_prints_the_layout(borneo, edition):
     assert str(blocks[-1]["stop"]) in told and "warehouse" in told
 
 
-def test_pictures_are_drawn(borneo, tmp_path):
+def test_pictures_are_drawn(borneo, tmp_path, monkeypatch):
+    monkeypatch.setattr(gallery, "PNG_WIDTH", 320)
     files = json.loads(borneo("pictures --json --out", tmp_path).out)
     assert len(files) == 6 and all(Path(file).stat().st_size > 1000 for file in files)
 
 
-def test_bench_measures_the_engine(borneo, monkeypatch):
+@pytest.fixture
+def small_bench(monkeypatch):
+    """Few and small batches, and little play before the clock starts."""
     monkeypatch.setattr(bench, "MIXING", 1)
-    answer = borneo("bench --seconds 0.02 --players 3 --json")
+    monkeypatch.setattr(bench, "SIZES", (16, 4096))
+    monkeypatch.setattr(bench, "VECTOR_SIZES", (16, 256))
+
+
+def test_bench_measures_the_engine(borneo, small_bench):
+    answer = borneo("bench --seconds 0.005 --players 3 --json")
     measured = json.loads(answer.out)
     assert measured["ruleset"] == "board-3"
     assert 0 < measured["game_bytes"] < 1024
     rows = [row for row in measured["measured"] if row["who"] == "borneo"]
     cores = {1, available_cores()}
     ways = ("compiled loop", "sample and step", "step and observe")
-    engine = {(how, size, threads) for how in ways for size in SIZES for threads in cores}
+    engine = {(how, size, threads) for how in ways for size in bench.SIZES for threads in cores}
     vector = {("vector env", size, threads) for size in bench.VECTOR_SIZES for threads in cores}
     single = {("env()", 1, 1), ("raw_env()", 1, 1)}
     assert {(row["how"], row["games"], row["threads"]) for row in rows} == engine | vector | single
     assert all(row["per_second"] > 0 for row in rows)
 
 
-def test_bench_prints_a_table(borneo, monkeypatch):
-    monkeypatch.setattr(bench, "MIXING", 1)
+def test_bench_prints_a_table(borneo, small_bench):
     answer = borneo("bench --seconds 0.005")
     assert answer.status == 0
     assert "decisions per second, board-4" in answer.out
-    assert "65,536" in answer.out and "raw_env()" in answer.out
+    assert "4,096" in answer.out and "raw_env()" in answer.out
 
 
 # ---------------------------------------------------------------- mistakes

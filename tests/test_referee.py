@@ -151,33 +151,40 @@ def random_ruleset(seed: int) -> Ruleset:
 
 @pytest.mark.parametrize("ruleset", RULESETS, ids=lambda r: r.name)
 def test_the_referee_agrees_with_random_games(ruleset):
-    records = play(ruleset, 13, 2024, "random")
+    records = play(ruleset, 6, 2024, "random")
     for record in records:
         assert check_record(record).scores() == record[-1]["scores"]
-    assert records == record_games(ruleset, 13, seed=2024, agents=["random"] * ruleset.players, legal=True)
+    assert records == record_games(ruleset, 6, seed=2024, agents=["random"] * ruleset.players, legal=True)
 
 
 @cache
 def eager_games(ruleset: Ruleset) -> list[list[Line]]:
-    return play(ruleset, 13, 2025, "eager")
+    return play(ruleset, 9, 2025, "eager")
+
+
+@cache
+def checked_eager_games(ruleset: Ruleset) -> list[Referee]:
+    return [check_record(record) for record in eager_games(ruleset)]
 
 
 @pytest.mark.parametrize("ruleset", RULESETS, ids=lambda r: r.name)
 def test_the_referee_agrees_with_eager_games(ruleset):
-    for record in eager_games(ruleset):
-        assert check_record(record).scores() == record[-1]["scores"]
+    for record, game in zip(eager_games(ruleset), checked_eager_games(ruleset), strict=True):
+        assert game.scores() == record[-1]["scores"]
 
 
 @cache
-def own_cards_game(seed: int, players: str) -> list[Line]:
-    return play(random_ruleset(seed), 1, seed, players)[0]
+def own_cards_game(seed: int, players: str) -> tuple[list[Line], Referee]:
+    """The record of a game, and the referee that has checked it."""
+    record = play(random_ruleset(seed), 1, seed, players)[0]
+    return record, check_record(record)
 
 
 @pytest.mark.parametrize("players", PLAYERS)
 @pytest.mark.parametrize("seed", OWN_CARDS_SEEDS)
 def test_the_referee_agrees_with_any_card_table(seed, players):
-    record = own_cards_game(seed, players)
-    assert check_record(record).scores() == record[-1]["scores"]
+    record, game = own_cards_game(seed, players)
+    assert game.scores() == record[-1]["scores"]
 
 
 def test_eager_games_show_all_there_is_to_compare():
@@ -191,16 +198,16 @@ def test_eager_games_show_all_there_is_to_compare():
         *(f"contract {kind}" for kind in CONTRACT_KINDS if kind.startswith("each")),
         *(f"contract {kind} {spice}" for kind in CONTRACT_KINDS if kind.startswith("same") for spice in SPICES),
     }
-    assert moves.count("pay joker") > 100
+    assert moves.count("pay joker") > 50
     assert sum(move.startswith("keep ") and move != "keep none" for move in moves) > 100
-    finished = [check_record(record) for record in records]
+    finished = [game for ruleset in RULESETS for game in checked_eager_games(ruleset)]
     assert sum(game.ship_holder is not None for game in finished) > 20
     assert sum("shuffle" in line for record in records for line in record) > 100
 
 
 def test_games_with_own_cards_end_in_both_ways():
     """R8.3: in the box's games the ports nearly always run out first, here sometimes the cards do."""
-    finished = [check_record(own_cards_game(seed, players)) for seed in OWN_CARDS_SEEDS for players in PLAYERS]
+    finished = [own_cards_game(seed, players)[1] for seed in OWN_CARDS_SEEDS for players in PLAYERS]
     without_a_port = sum(None in game.open_ports for game in finished)
     assert without_a_port >= 30
     assert len(finished) - without_a_port >= 5
@@ -290,7 +297,7 @@ class Beside:
 @pytest.mark.parametrize("ruleset", RULESETS, ids=lambda r: r.name)
 def test_the_positions_agree_after_every_move(ruleset, players):
     beside = Beside()
-    records = play(ruleset, 4, 77, players, watch=beside)
+    records = play(ruleset, 2, 77, players, watch=beside)
     assert beside.compared == sum("move" in line for record in records for line in record)
 
 

@@ -33,6 +33,9 @@ RULESETS = [*every_ruleset(), Ruleset(players=3, tables="tiny")]  # type: ignore
 NAMES = ("Ayu", "Bram", "Citra", "Dirk", "Eka")
 
 every = pytest.mark.parametrize("ruleset", RULESETS, ids=lambda ruleset: ruleset.name)
+SEVERAL = [r for r in RULESETS if r.name in ("board-4", "board-3-four-traders-blackbeard", "card-5")]
+several = pytest.mark.parametrize("ruleset", SEVERAL, ids=lambda ruleset: ruleset.name)
+apart = pytest.mark.parametrize("apart", [7, pytest.param(1, marks=pytest.mark.soak)])  # of positions that are drawn
 
 
 class Moment(NamedTuple):
@@ -92,20 +95,22 @@ def check_layout(drawing: str) -> None:
     assert not touching.any(), [tuple(words[list(pair)]) for pair in np.argwhere(touching)]
 
 
+@apart
 @every
-def test_every_position_of_a_game_can_be_drawn(ruleset: Ruleset) -> None:
+def test_every_position_of_a_game_can_be_drawn(ruleset: Ruleset, apart: int) -> None:
     names = NAMES[: ruleset.players]
-    for game, last_move in random_game(ruleset):
+    for game, last_move in [*random_game(ruleset)][::-apart]:
         drawing = svg(ruleset, game, None, last_move, names)
         check_layout(drawing)
         for words in (*names, last_move, *open_ports(ruleset, game)):
             assert words in drawing
 
 
+@apart
 @every
-def test_every_position_fits_the_terminal(ruleset: Ruleset) -> None:
+def test_every_position_fits_the_terminal(ruleset: Ruleset, apart: int) -> None:
     names = NAMES[: ruleset.players]
-    for game, last_move in random_game(ruleset):
+    for game, last_move in [*random_game(ruleset)][::-apart]:
         table = ansi(ruleset, game, None, last_move, names, colour=False)
         assert max(map(len, table.splitlines())) <= COLUMNS
         for words in (*names, *open_ports(ruleset, game)):
@@ -153,7 +158,7 @@ def test_names_cannot_break_a_picture_or_a_terminal() -> None:
 
 def test_without_colour_the_same_words_are_shown() -> None:
     ruleset = Ruleset(players=4)
-    for game, last_move in random_game(ruleset):
+    for game, last_move in [*random_game(ruleset)][::7]:
         coloured, plain = ansi(ruleset, game, 1, last_move), ansi(ruleset, game, 1, last_move, colour=False)
         assert "\x1b[" in coloured
         assert ESCAPE.sub("", coloured) == plain
@@ -209,7 +214,7 @@ def test_the_points_of_the_end_are_explained() -> None:
 def test_a_picture_shows_nothing_its_viewer_does_not_know(ruleset: Ruleset) -> None:
     """R11: the drawing for a seat is the same for every game that looks the same to that seat."""
     rng = np.random.default_rng(0)
-    for i, (game, last_move) in enumerate([*random_game(ruleset)][::3]):
+    for i, (game, last_move) in enumerate([*random_game(ruleset)][::7]):
         seat = i % (ruleset.players + 1) - 1  # the spectator and every player in turn
         for picture in (svg, ansi):
             seen = picture(ruleset, game, seat, last_move)
@@ -405,12 +410,12 @@ def test_without_the_extra_the_remedy_is_named(monkeypatch: pytest.MonkeyPatch) 
         rgb("<svg/>")
 
 
-@every
+@several
 def test_a_picture_pieced_together_is_the_one_drawn_at_once(ruleset: Ruleset) -> None:
     """No part of the drawing reaches out of its pane, at a size where panes do not begin at whole pixels."""
     pytest.importorskip("resvg_py")
     moments = [*random_game(ruleset)]
-    for game, last_move in moments[:: len(moments) // 3]:
+    for game, last_move in (moments[len(moments) // 2], moments[-1]):
         picture = Picture(ruleset, game, None, last_move)
         pieced, drawn = picture.rgb(640).astype(int), rgb(picture.svg(), 640).astype(int)
         assert pieced.shape == drawn.shape

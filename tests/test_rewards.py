@@ -17,22 +17,22 @@ AT_THE_END_BY_NAME = [name for name, reward in REWARDS.items() if reward in AT_T
 
 @cache
 def moves(ruleset):
-    """Some games of a ruleset: for each its record, and the games before and after every move."""
+    """Some games of a ruleset: for each what its record says of rewards, and the games before and after every move."""
     records = [recorded(ruleset, 8, number) for number in range(4)]
     records += record_games(ruleset, 4, seed=8, agents=["random"] * ruleset.players)
     played = []
     for record in records:
         pairs = [(moment.before, moment.after.copy()) for moment in replay(record) if moment.kind == "move"]
-        played.append((record, *map(np.array, zip(*pairs, strict=True))))
+        played.append((totals_of(record), *map(np.array, zip(*pairs, strict=True))))
     return played
 
 
 @pytest.mark.parametrize("ruleset", SEVERAL_RULESETS)
 @pytest.mark.parametrize("name", REWARDS)
 def test_rewards_follow_from_the_records(name, ruleset):
-    for record, before, after in moves(ruleset):
+    for expected, before, after in moves(ruleset):
         rewards = REWARDS[name](ruleset, before, after)
-        assert rewards.sum(0) == pytest.approx(totals_of(record)[name])
+        assert rewards.sum(0) == pytest.approx(expected[name])
         if name in AT_THE_END_BY_NAME:
             assert not rewards[:-1].any()
 

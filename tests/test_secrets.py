@@ -103,14 +103,15 @@ def memory_of(env, seat, rng):
 
 @pytest.mark.parametrize("ruleset", SEVERAL_RULESETS)
 def test_seats_in_pettingzoo_are_given_nothing_else(ruleset):
-    """Every seat at every decision, whoever decides: observation, mask, info and picture."""
+    """Who decides and another seat in turn, at every decision: observation, mask, info and picture."""
     env = borneo_env.raw_env(**fields(ruleset), legal_moves=True, render_mode="ansi")
     env.reset(seed=4)
     rng = np.random.default_rng(4)
-    for _ in range(80):
+    for number in range(80):
         if not env.agents or env.terminations[env.agent_selection]:
             env.reset()
-        for seat, agent in enumerate(env.possible_agents):
+        for agent in {env.agent_selection, env.possible_agents[number % ruleset.players]}:
+            seat = env.possible_agents.index(agent)
             twin = copy.deepcopy(env)
             twin._batch.games[:] = resample(env._batch.games, seat, rng)
             twin._seen_by_all, twin._seen_by_one = memory_of(env, seat, rng)

@@ -49,7 +49,7 @@ def test_each_place_plays_the_games_of_a_single_environment(opponents, seat):
     observation, infos = envs.reset(seed=seed)
     alone, dealt = zip(*(single(i, seed, **arguments) for i in range(size)), strict=True)
     assert all((dealt[i][0] == observation[i]).all() for i in range(size))
-    for _ in range(120):
+    for _ in range(60):
         actions = picks(envs.action_masks())
         observation, reward, terminated, truncated, infos = envs.step(actions)
         assert not truncated.any()
@@ -94,8 +94,8 @@ def test_a_batch_of_seats_equals_seats_one_by_one():
 @pytest.mark.parametrize("ruleset", SEVERAL_RULESETS)
 @pytest.mark.parametrize("name", REWARDS)
 def test_rewards_add_up_to_what_the_records_say(name, ruleset):
-    """Two games in each of four places, each from its first decision to its end."""
-    size = 4
+    """Two games in each of two places, each from its first decision to its end."""
+    size = 2
     envs = BorneoVectorEnv(size, **fields(ruleset), opponents=Picker(), reward=name)
     _, infos = envs.reset(seed=5)
     number, total, finished = np.arange(size), np.zeros(size), 0

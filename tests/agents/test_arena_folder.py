@@ -7,6 +7,7 @@ import io
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -27,6 +28,7 @@ from borneo_agents.arena.terminal import print_result, watching
 from borneo_agents.arena.tournament import TournamentError
 from rich.console import Console
 
+from borneo_env import cli
 from borneo_env.record import read_record, verify
 from borneo_env.ruleset import Ruleset
 
@@ -53,9 +55,10 @@ def in_the_background(*arguments):
 
 
 @pytest.mark.parametrize("blow", [signal.SIGINT, signal.SIGKILL])
-def test_a_run_that_was_stopped_goes_on_to_the_same_result(blow, bots):
+def test_a_run_that_was_stopped_goes_on_to_the_same_result(blow, bots, monkeypatch):
     (bots / "slow_bot.py").write_text(SLOW)
-    run = in_the_background(*STOPPED.split())
+    command = f"{STOPPED} --jobs 1"
+    run = in_the_background(*command.split())
     chunks = Path("kept/chunks")
     while run.poll() is None and len(list(chunks.glob("*.npz"))) < 3:
         time.sleep(0.02)
@@ -73,11 +76,12 @@ def test_a_run_that_was_stopped_goes_on_to_the_same_result(blow, bots):
         again = play_arena(["random", "slow_bot:Slow"], TINY, games=90, chunk=6, seed=4, jobs=0, out="kept")
         assert same_games(again, unbroken)
     else:
-        again = in_the_background(*STOPPED.split())
-        out, err = again.communicate(timeout=120)
-        assert again.returncode == 0, err
+        monkeypatch.setattr(sys, "argv", ["borneo", *command.split()])
+        with pytest.raises(SystemExit) as left:
+            cli.main()
+        assert not left.value.code
         found = json.loads(Path("kept/results.json").read_text())
-        assert found.pop("command") == f"borneo {STOPPED}"
+        assert found.pop("command") == f"borneo {command}"
         wanted = json.loads(json.dumps(unbroken.as_dict()))
         assert wanted.pop("command") is None
         assert found == wanted
@@ -310,18 +314,24 @@ FORGERIES = {
 }
 
 
+@pytest.fixture(scope="module")
+def finished_run(tmp_path_factory):
+    """A folder with the games of a run, to be copied, and what they came to."""
+    folder = tmp_path_factory.mktemp("finished")
+    return folder, here(["random", First()], games=12, chunk=6, out=folder)
+
+
 @pytest.mark.parametrize("what", FORGERIES)
-def test_a_forged_chunk_is_played_again(what, tmp_path, capsys):
-    agents = ["random", First()]
-    played = here(agents, games=18, chunk=6, out=tmp_path)
-    chunk = tmp_path / "chunks" / "000000001.npz"
+def test_a_forged_chunk_is_played_again(what, finished_run, tmp_path, capsys):
+    folder, played = finished_run
+    shutil.copytree(folder, tmp_path, dirs_exist_ok=True)
     forge, reason = FORGERIES[what]
-    forge(chunk)
-    assert same_games(played, here(agents, games=18, chunk=6, out=tmp_path))
+    forge(tmp_path / "chunks" / "000000001.npz")
+    assert same_games(played, here(["random", First()], games=12, chunk=6, out=tmp_path))
     said = capsys.readouterr().err
     assert re.search(rf"000000001.npz: .*{reason}.*; its games are played again\n$", said)
     assert said.count("\n") == 1
-    assert same_games(played, here(agents, games=18, chunk=6, out=tmp_path))
+    assert same_games(played, here(["random", First()], games=12, chunk=6, out=tmp_path))
     assert capsys.readouterr().err == ""
 
 
@@ -447,12 +457,13 @@ def test_names_are_shown_as_they_are(tmp_path):
     with watching(Console(file=shown, width=300, force_terminal=True)) as watcher:
         watcher.watch(Progress(played.tournament, 0, 30, played.outcomes))
     table, growing = shown.getvalue().split("\x1b", 1)
+    page, seats = report(played), plots(played)["seats"]
     for name in ODD_NAMES[:5]:
         assert table.count(name) >= 4, "in rows and heads"
         assert name in growing
-        assert f">{name}<" in report(played)
-    assert plots(played)["seats"].count("<!-- $x$ -->") == 1, "no formula"
-    assert "_x -->" in plots(played)["seats"], "not hidden"
+        assert f">{name}<" in page
+    assert seats.count("<!-- $x$ -->") == 1, "no formula"
+    assert "_x -->" in seats, "not hidden"
 
 
 def test_names_are_quoted_in_files(tmp_path):

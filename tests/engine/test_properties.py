@@ -251,7 +251,7 @@ class OneGame(RuleBasedStateMachine):
 
 
 class TestOneGame(OneGame.TestCase):
-    settings = settings(REPRODUCIBLE, max_examples=60, stateful_step_count=25)
+    settings = settings(REPRODUCIBLE, max_examples=35, stateful_step_count=25)
 
 
 @pytest.mark.soak
@@ -262,7 +262,7 @@ class TestManyGames(OneGame.TestCase):
 drawn_games = given(ruleset=rulesets, seed=st.integers(0, 2**64 - 1), taste=tastes)
 
 
-@settings(REPRODUCIBLE, max_examples=75)
+@settings(REPRODUCIBLE, max_examples=40)
 @drawn_games
 def test_every_game_ends(ruleset, seed, taste):
     assert_it_ends(ruleset, seed, taste)
