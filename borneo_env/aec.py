@@ -36,7 +36,7 @@ _FIXED = ("ruleset", "skip_forced")
 
 # Whether one of these decisions is forced can follow from a hidden hand, and forced ones are not asked for: so that it
 # was asked for is a secret of who decides.
-HUSHED = (TRADERS, COMMIT, DEFEND)
+HUSHED = frozenset((TRADERS, COMMIT, DEFEND))
 
 Move = tuple[int, int, bytes]  # who made it, the action, and the record of the game before it
 Told = dict[int | None, Move | None]  # the last move each viewer may be told of
@@ -150,7 +150,7 @@ class raw_env(AECEnv):  # type: ignore[misc]  # PettingZoo has no types; the nam
         if not is_whole(action):
             raise TypeError(f"an action is a whole number, not {action!r}")
         move = self._seats[agent], int(action), self._batch.games.tobytes()  # type: ignore[arg-type]
-        phase = self._batch.games["phase"][0]
+        phase = self._batch.phase[0]
         self._obstacle = INTERRUPTED
         try:
             self._batch.step_game(0, move[1])
@@ -177,7 +177,7 @@ class raw_env(AECEnv):  # type: ignore[misc]  # PettingZoo has no types; the nam
             self._told = self._told | dict.fromkeys(self._viewers if everybody else (None, seat), move)
 
     def _give_rewards(self, before: bytes) -> None:
-        over = self._batch.games["phase"][0] == OVER
+        over = self._batch.phase[0] == OVER
         if over:
             self.terminations = dict.fromkeys(self.agents, True)
         if over or self._reward not in AT_THE_END:
@@ -189,7 +189,7 @@ class raw_env(AECEnv):  # type: ignore[misc]  # PettingZoo has no types; the nam
 
     def _ask(self) -> None:
         """Turn to the agent who decides, and tell it what is being decided."""
-        player = int(self._batch.games["player"][0])
+        player = int(self._batch.player[0])
         if player >= 0:
             self.agent_selection = self.possible_agents[player]
         info: dict[str, Any] = {"phase": self._batch.phase_name()}
@@ -207,19 +207,18 @@ class raw_env(AECEnv):  # type: ignore[misc]  # PettingZoo has no types; the nam
             self._check_game("observe")
         seat = self._seats[agent]
         observation = np.empty(self._length, self._dtype)
-        games = self._batch.games
-        decides = games["player"][0] == seat
-        if decides or not self._is_hushed(games["phase"][0]):
-            self._batch.observe_game(0, seat, observation)
+        decides = self._batch.player[0] == seat
+        if decides or not self._is_hushed(self._batch.phase[0]):
+            games = self._batch.games
         else:
-            seen, _ = self._last_seen(seat)
-            observe_game(self._box, attributes(_game(seen)), 0, seat, observation)  # type: ignore[no-untyped-call]
+            games = _game(self._last_seen(seat)[0])
+        observe_game(self._box, attributes(games), 0, seat, observation)  # type: ignore[no-untyped-call]
         mask = self._batch.mask[0].astype(np.int8) if decides else self._no_mask.copy()
         return {"observation": observation, "action_mask": mask}
 
     def _is_hushed(self, phase: int) -> bool:
         """Whether only the player who decides may know that a decision of this phase is asked for."""
-        return self.skip_forced and phase in HUSHED
+        return self.skip_forced and int(phase) in HUSHED
 
     def _check_game(self, what: str) -> None:
         if self._obstacle == NO_GAME:

@@ -279,7 +279,7 @@ class BorneoVectorEnv(VectorEnv):
 
 def is_whole(number: Any) -> bool:
     """Whether something is a whole number: True and False are none here, though Python takes them for 1 and 0."""
-    return isinstance(number, int | np.integer) and not isinstance(number, bool)
+    return type(number) is int or isinstance(number, np.integer)
 
 
 def seat_spaces(ruleset: Ruleset, dtype: str, whole_table: bool = False) -> tuple[spaces.Box, spaces.Discrete]:

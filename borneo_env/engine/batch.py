@@ -304,7 +304,7 @@ class Batch:
     def step_game(self, game: int, action: int) -> None:
         """Play one action in one game: what `step` does, without the arrays."""
         game = self._checked_game(game)
-        if not isinstance(action, int | np.integer) or isinstance(action, bool):
+        if type(action) is not int and not isinstance(action, np.integer):
             raise TypeError(f"an action is a whole number, not {action!r}")
         if not 0 <= action < self._mask.shape[1] or not self._mask[game, action]:
             raise IllegalMove(self._complaint(game, int(action)))
@@ -412,7 +412,7 @@ class Batch:
 
     def phase_name(self, game: int = 0) -> str:
         """What is being decided in one game, in words."""
-        return PHASES[self._games["phase"][self._checked_game(game)]]
+        return PHASES[self.phase[self._checked_game(game)]]
 
     def copy(self) -> Batch:
         """A batch in the same state that shares nothing with this one."""

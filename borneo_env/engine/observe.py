@@ -160,11 +160,13 @@ def _laid_out(start: int, parts: tuple[tuple[str, tuple[Axis, ...], str], ...]) 
     return tuple(blocks)
 
 
+@cache
 def length(slots: int) -> int:
     """How many numbers an observation has."""
     return int(layout(slots)[-1].slice.stop)
 
 
+@cache
 def state_length(slots: int) -> int:
     """How many numbers a state has."""
     return int(state_layout(slots)[-1].slice.stop)
