@@ -39,7 +39,7 @@ _FIXED = ("ruleset", "skip_forced")
 HUSHED = frozenset((TRADERS, COMMIT, DEFEND))
 
 Move = tuple[int, int, bytes]  # who made it, the action, and the record of the game before it
-Told = dict[int | None, Move | None]  # the last move each viewer may be told of
+Told = tuple[Move | None, dict[int | None, Move]]  # the last move that all may be told of, and some a later one
 
 
 class raw_env(AECEnv):  # type: ignore[misc]  # PettingZoo has no types; the name is PettingZoo's, too
@@ -83,7 +83,6 @@ class raw_env(AECEnv):  # type: ignore[misc]  # PettingZoo has no types; the nam
         self._dtype = np.dtype(dtype)
         self._tell_legal_moves = legal_moves
         self._seats = {agent: seat for seat, agent in enumerate(self.possible_agents)}
-        self._viewers = (None, SPECTATOR, *range(players))
         self._box = attributes(make_box(self.ruleset))
         self._batch = Batch(1, self.ruleset, seed=fresh_seed(), finished="hold", skip_forced=skip_forced, threads=1)
         observation, action = seat_spaces(self.ruleset, dtype)
@@ -129,7 +128,7 @@ class raw_env(AECEnv):  # type: ignore[misc]  # PettingZoo has no types; the nam
         self.truncations = dict.fromkeys(self.agents, False)
         self.infos: dict[str, dict[str, Any]] = {agent: {} for agent in self.agents}
         self._dealt = self._batch.games.tobytes()
-        self._told: Told = dict.fromkeys(self._viewers)
+        self._told: Told = None, {}
         self._seen_by_all: tuple[bytes, Told] = self._dealt, self._told  # at the last decision that all know of
         self._seen_by_one: dict[int | None, tuple[bytes, Told]] = {}  # at a later one that this player knows of
         self._ask()
@@ -170,11 +169,13 @@ class raw_env(AECEnv):  # type: ignore[misc]  # PettingZoo has no types; the nam
         seat, action, before = move
         if not self._is_hushed(phase):
             self._seen_by_all, self._seen_by_one = (before, self._told), {}
-            self._told = dict.fromkeys(self._viewers, move)
+            self._told = move, {}
+            return
+        self._seen_by_one[seat] = before, self._told
+        if phase == TRADERS and action != PASS:  # a transfer or an attack cannot have been forced
+            self._told = move, {}
         else:
-            self._seen_by_one[seat] = before, self._told
-            everybody = phase == TRADERS and action != PASS  # a transfer or an attack cannot have been forced
-            self._told = self._told | dict.fromkeys(self._viewers if everybody else (None, seat), move)
+            self._told = self._told[0], {**self._told[1], None: move, seat: move}
 
     def _give_rewards(self, before: bytes) -> None:
         over = self._batch.phase[0] == OVER
@@ -192,7 +193,7 @@ class raw_env(AECEnv):  # type: ignore[misc]  # PettingZoo has no types; the nam
         player = int(self._batch.player[0])
         if player >= 0:
             self.agent_selection = self.possible_agents[player]
-        info: dict[str, Any] = {"phase": self._batch.phase_name()}
+        info: dict[str, Any] = {"phase": PHASES[self._batch.phase[0]]}
         if self._tell_legal_moves:
             info["legal_moves"] = self._batch.legal_moves()
         self.infos[self.agent_selection] = info
@@ -271,17 +272,19 @@ class raw_env(AECEnv):  # type: ignore[misc]  # PettingZoo has no types; the nam
         """The game as the viewer may see it now, the viewer, and the last move in words."""
         games = self._batch.games
         if self.viewer in (None, games["player"][0]) or not self._is_hushed(games["phase"][0]):
-            return games[0], self.viewer, self._in_words(self._told[self.viewer])
+            return games[0], self.viewer, self._in_words(self._told)
         record, told = self._last_seen(self.viewer)
-        return _game(record)[0], self.viewer, self._in_words(told[self.viewer])
+        return _game(record)[0], self.viewer, self._in_words(told)
 
     def _last_seen(self, viewer: int | None) -> tuple[bytes, Told]:
         """The game, and what was told of it, at the last decision that a viewer knows of."""
         return self._seen_by_one.get(viewer, self._seen_by_all)
 
-    def _in_words(self, move: Move | None) -> str:
+    def _in_words(self, told: Told) -> str:
+        """The last move that the viewer may be told of."""
         from borneo_env.story import move_in_words
 
+        move = told[1].get(self.viewer, told[0])
         if move is None:
             return ""
         seat, action, before = move
