@@ -26,7 +26,10 @@ from borneo_agents.arena.records import write_records
 
 def work(requests: TextIO, board: Board) -> None:
     """Play what is asked for until there is nothing more."""
-    about = json.loads(requests.readline())
+    first = requests.readline()
+    if not first:
+        return
+    about = json.loads(first)
     tournament, folder = unpacked(about["tournament"]), Folder(about["folder"])
     warm_up(tournament, tournament.agents, board, about["cold"])
     for request in requests:
@@ -70,7 +73,11 @@ def main() -> None:
     threading.Thread(target=_leave_with, args=(int(parent), scratch), daemon=True).start()
     board = Board(int(notes))
     os.close(int(notes))
-    work(_keep_requests(), board)
+    try:
+        work(_keep_requests(), board)
+    except BaseException:
+        if os.getppid() == int(parent):
+            raise
     _leave_with(int(parent), scratch)  # there are no more requests: the parent ends this process, or has ended
 
 
