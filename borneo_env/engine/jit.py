@@ -192,16 +192,13 @@ class _Kept(NullCache):  # type: ignore[misc]  # Numba has no types
             _forget_the_unused(path.parent)
 
     def _path(self, signature: Any, codegen: Any) -> Path | None:
-        digest = self._digest()
+        digest = _digest_once(self._dispatcher)
         if digest is None:
             return None
         function = self._dispatcher.py_func
         name = re.sub(r"[^\w.]", "", f"{function.__module__}.{function.__qualname__}")
         which = hashlib.sha256(repr((signature, codegen.magic_tuple())).encode()).hexdigest()[:16]
         return _root() / name / digest / which
-
-    def _digest(self) -> str | None:
-        return _digest_once(self._dispatcher)
 
 
 _digest_once = cache(digest_of)  # when it is first asked for, all that it calls has been defined
