@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -16,10 +17,10 @@ from pettingzoo.utils.env_logger import EnvLogger
 from borneo_env.engine.actions import PASS
 from borneo_env.engine.batch import Batch, IllegalMove, fresh_seed
 from borneo_env.engine.hidden import SPECTATOR
-from borneo_env.engine.jit import attributes
+from borneo_env.engine.jit import attributes, machine_code
 from borneo_env.engine.loops import observe_game
 from borneo_env.engine.observe import LARGEST, SMALLEST, explain, state_length
-from borneo_env.engine.state import COMMIT, DEFEND, GAME, OVER, PHASES, TRADERS, make_box, slots_of
+from borneo_env.engine.state import BOX, COMMIT, DEFEND, GAME, OVER, PHASES, TRADERS, make_box, slots_of
 from borneo_env.rewards import AT_THE_END, Reward, find_reward
 from borneo_env.ruleset import Ruleset
 from borneo_env.screen import RENDER_MODES, Screen
@@ -29,8 +30,8 @@ MANUAL = Path(__file__).with_name("MANUAL.md").read_text(encoding="utf-8")
 
 # What changes in the course of a game, and what a state must have in common with the environment it is set in.
 _CHANGING = (
-    "_batch", "_dealt", "_told", "_seen_by_all", "_seen_by_one", "agents", "agent_selection", "rewards",
-    "_cumulative_rewards", "terminations", "truncations", "infos",
+    "_batch", "_phase", "_player", "_hushed", "_dealt", "_told", "_seen_by_all", "_seen_by_one", "agents",
+    "agent_selection", "rewards", "_cumulative_rewards", "terminations", "truncations", "infos",
 )  # fmt: skip
 _FIXED = ("ruleset", "skip_forced")
 
@@ -42,6 +43,16 @@ Move = tuple[int, int, bytes]  # who made it, the action, and the record of the 
 Told = tuple[Move | None, dict[int | None, Move]]  # the last move that all may be told of, and some a later one
 
 
+class _AfterReset:
+    """An attribute that `reset` makes: asked for earlier, it says what PettingZoo says then."""
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._name = name
+
+    def __get__(self, instance: Any, owner: type) -> Any:
+        raise AttributeError(f"{self._name} cannot be accessed before reset")
+
+
 class raw_env(AECEnv):  # type: ignore[misc]  # PettingZoo has no types; the name is PettingZoo's, too
     __doc__ = MANUAL
 
@@ -51,6 +62,11 @@ class raw_env(AECEnv):  # type: ignore[misc]  # PettingZoo has no types; the nam
         "is_parallelizable": False,
         "render_fps": 2,
     }
+    agent_selection: Any = _AfterReset()
+    rewards: Any = _AfterReset()
+    terminations: Any = _AfterReset()
+    truncations: Any = _AfterReset()
+    infos: Any = _AfterReset()
 
     def __init__(
         self,
@@ -80,6 +96,7 @@ class raw_env(AECEnv):  # type: ignore[misc]  # PettingZoo has no types; the nam
         self._obstacle = NO_GAME  # why nothing can be done before `reset`; empty if there is a game
         self._screen = Screen(render_mode)
         self._reward = find_reward(reward)
+        self._rewards_at_the_end = self._reward in AT_THE_END
         self._dtype = np.dtype(dtype)
         self._tell_legal_moves = legal_moves
         self._seats = {agent: seat for seat, agent in enumerate(self.possible_agents)}
@@ -93,12 +110,6 @@ class raw_env(AECEnv):  # type: ignore[misc]  # PettingZoo has no types; the nam
         self._length = observation.shape[0]
         self._no_mask = np.zeros(mask.shape, np.int8)
         self.state_space = spaces.Box(SMALLEST, LARGEST, (state_length(slots_of(self.ruleset)),), np.int8)
-
-    def __getattr__(self, name: str) -> Any:
-        """What PettingZoo says of the attributes that `reset` makes."""
-        if name in _CHANGING:
-            raise AttributeError(f"{name} cannot be accessed before reset")
-        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     @property
     def table(self) -> np.void:
@@ -126,11 +137,12 @@ class raw_env(AECEnv):  # type: ignore[misc]  # PettingZoo has no types; the nam
         self._cumulative_rewards = dict.fromkeys(self.agents, 0.0)
         self.terminations = dict.fromkeys(self.agents, False)
         self.truncations = dict.fromkeys(self.agents, False)
-        self.infos: dict[str, dict[str, Any]] = {agent: {} for agent in self.agents}
+        self.infos = {agent: {} for agent in self.agents}
         self._dealt = self._batch.games.tobytes()
         self._told: Told = None, {}
         self._seen_by_all: tuple[bytes, Told] = self._dealt, self._told  # at the last decision that all know of
         self._seen_by_one: dict[int | None, tuple[bytes, Told]] = {}  # at a later one that this player knows of
+        self._look()
         self._ask()
         self._obstacle = ""
         if self.render_mode == "human":
@@ -149,14 +161,14 @@ class raw_env(AECEnv):  # type: ignore[misc]  # PettingZoo has no types; the nam
         if not is_whole(action):
             raise TypeError(f"an action is a whole number, not {action!r}")
         move = self._seats[agent], int(action), self._batch.games.tobytes()  # type: ignore[arg-type]
-        phase = self._batch.phase[0]
         self._obstacle = INTERRUPTED
         try:
             self._batch.step_game(0, move[1])
         except IllegalMove:
             self._obstacle = ""
             raise
-        self._remember(move, phase)
+        self._remember(move)
+        self._look()
         self._cumulative_rewards[agent] = 0.0
         self._give_rewards(move[2])
         self._ask()
@@ -164,25 +176,31 @@ class raw_env(AECEnv):  # type: ignore[misc]  # PettingZoo has no types; the nam
         if self.render_mode == "human":
             self.render()
 
-    def _remember(self, move: Move, phase: int) -> None:
+    def _remember(self, move: Move) -> None:
         """Keep what those who know of a decision saw when it was asked for, and tell them the move."""
         seat, action, before = move
-        if not self._is_hushed(phase):
+        if not self._hushed:
             self._seen_by_all, self._seen_by_one = (before, self._told), {}
             self._told = move, {}
             return
         self._seen_by_one[seat] = before, self._told
-        if phase == TRADERS and action != PASS:  # a transfer or an attack cannot have been forced
+        if self._phase == TRADERS and action != PASS:  # a transfer or an attack cannot have been forced
             self._told = move, {}
         else:
             self._told = self._told[0], {**self._told[1], None: move, seat: move}
 
+    def _look(self) -> None:
+        """Keep who decides what now, as Python's numbers, which are quicker to read than numpy's."""
+        self._phase: int = self._batch.phase.item(0)
+        self._player: int = self._batch.player.item(0)
+        self._hushed = self.skip_forced and self._phase in HUSHED  # only who decides may know that this is asked for
+
     def _give_rewards(self, before: bytes) -> None:
-        over = self._batch.phase[0] == OVER
+        over = self._phase == OVER
         if over:
             self.terminations = dict.fromkeys(self.agents, True)
-        if over or self._reward not in AT_THE_END:
-            start = _game(self._dealt if self._reward in AT_THE_END else before)
+        if over or not self._rewards_at_the_end:
+            start = _game(self._dealt if self._rewards_at_the_end else before)
             end = _game(self._batch.games.tobytes())  # a copy: a function of the user's own may write into it
             values = self._reward(self.ruleset, start, end)[0].tolist()
             self.rewards = dict(zip(self.agents, values, strict=True))
@@ -190,10 +208,9 @@ class raw_env(AECEnv):  # type: ignore[misc]  # PettingZoo has no types; the nam
 
     def _ask(self) -> None:
         """Turn to the agent who decides, and tell it what is being decided."""
-        player = int(self._batch.player[0])
-        if player >= 0:
-            self.agent_selection = self.possible_agents[player]
-        info: dict[str, Any] = {"phase": PHASES[self._batch.phase[0]]}
+        if self._player >= 0:
+            self.agent_selection = self.possible_agents[self._player]
+        info: dict[str, Any] = {"phase": PHASES[self._phase]}
         if self._tell_legal_moves:
             info["legal_moves"] = self._batch.legal_moves()
         self.infos[self.agent_selection] = info
@@ -208,18 +225,14 @@ class raw_env(AECEnv):  # type: ignore[misc]  # PettingZoo has no types; the nam
             self._check_game("observe")
         seat = self._seats[agent]
         observation = np.empty(self._length, self._dtype)
-        decides = self._batch.player[0] == seat
-        if decides or not self._is_hushed(self._batch.phase[0]):
+        decides = self._player == seat
+        if decides or not self._hushed:
             games = self._batch.games
         else:
             games = _game(self._last_seen(seat)[0])
-        observe_game(self._box, attributes(games), 0, seat, observation)  # type: ignore[no-untyped-call]
+        _observe_game(self._dtype)(self._box, attributes(games), 0, seat, observation)
         mask = self._batch.mask[0].astype(np.int8) if decides else self._no_mask.copy()
         return {"observation": observation, "action_mask": mask}
-
-    def _is_hushed(self, phase: int) -> bool:
-        """Whether only the player who decides may know that a decision of this phase is asked for."""
-        return self.skip_forced and int(phase) in HUSHED
 
     def _check_game(self, what: str) -> None:
         if self._obstacle == NO_GAME:
@@ -270,9 +283,8 @@ class raw_env(AECEnv):  # type: ignore[misc]  # PettingZoo has no types; the nam
 
     def _sight(self) -> tuple[np.void, int | None, str]:
         """The game as the viewer may see it now, the viewer, and the last move in words."""
-        games = self._batch.games
-        if self.viewer in (None, games["player"][0]) or not self._is_hushed(games["phase"][0]):
-            return games[0], self.viewer, self._in_words(self._told)
+        if self.viewer in (None, self._player) or not self._hushed:
+            return self._batch.games[0], self.viewer, self._in_words(self._told)
         record, told = self._last_seen(self.viewer)
         return _game(record)[0], self.viewer, self._in_words(told)
 
@@ -293,6 +305,12 @@ class raw_env(AECEnv):  # type: ignore[misc]  # PettingZoo has no types; the nam
 
     def close(self) -> None:
         self._screen.close()
+
+
+@cache
+def _observe_game(dtype: np.dtype[Any]) -> Any:
+    """The machine code of `observe_game` for observations of this type."""
+    return machine_code(observe_game, np.zeros(1, BOX), np.zeros(1, GAME), 0, 0, np.zeros(1, dtype))
 
 
 def _game(record: bytes) -> NDArray[np.void]:

@@ -115,9 +115,14 @@ class Seats:
 
     def step(self, actions: ArrayLike) -> None:
         """Play the learner's actions and everything up to its next decision; the arrays have the outcome."""
-        self._check_actions(actions)
+        self._check_whole()
+        self._check_idle(np.asarray(actions))
         self.in_step = True
-        self.begin(actions)
+        try:
+            self.begin(actions)
+        except (TypeError, ValueError):  # an action that cannot be: nothing has been played
+            self.in_step = False
+            raise
         self._ask_opponents()
         self.finish()
         self.in_step = False
@@ -172,7 +177,7 @@ class Seats:
         self.done[rows] = True
         self._give_rewards(rows)
         games, seats = copy_games(self.batch.games, rows), self.seat[rows]
-        self.final_observation[rows] = (state if self.whole_table else observe)(self.ruleset, games, seats)
+        self.final_observation[rows] = (state if self.whole_table else observe)(self.ruleset, games, seats, check=False)
         self.final_seat[rows] = seats
         self.final_scores[rows] = self.batch.result["scores"][rows, : self.ruleset.players]
         self.final_places[rows] = self.batch.result["places"][rows, : self.ruleset.players]
@@ -199,14 +204,14 @@ class Seats:
     def _observe(self, out: NDArray[Any]) -> None:
         (self.batch.state if self.whole_table else self.batch.observe)(self.seat, out=out)
 
-    def _check_actions(self, actions: ArrayLike) -> None:
-        """Raise an error if a step with these actions cannot be made; nothing has changed then."""
-        self._check_whole()
-        self.batch.check(actions)
-        idle = np.flatnonzero(np.asarray(actions) == NO_ACTION)
-        idle = idle[self.batch.games["player"][idle] != NOBODY]
-        if len(idle):
-            raise IllegalMove(f"game {idle[0]} is not over: the learner must play a legal action, not {NO_ACTION}")
+    def _check_idle(self, actions: NDArray[Any]) -> None:
+        """Raise IllegalMove if no action is given for a game that is not over."""
+        if actions.shape != self.seat.shape:
+            return  # the batch says what is wrong
+        idle = (actions == NO_ACTION) & (self.batch.player != NOBODY)
+        if idle.any():
+            game = np.argmax(idle)
+            raise IllegalMove(f"game {game} is not over: the learner must play a legal action, not {NO_ACTION}")
 
     def _check_whole(self) -> None:
         if self.in_step:

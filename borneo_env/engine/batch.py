@@ -9,6 +9,7 @@ import stat
 import zipfile
 from collections.abc import Callable
 from dataclasses import asdict
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -19,7 +20,7 @@ from borneo_env.cards import read_tables
 from borneo_env.engine.actions import ActionTable, action_table
 from borneo_env.engine.check import check_games, check_readable, check_type
 from borneo_env.engine.hidden import SPECTATOR, checked_seats
-from borneo_env.engine.jit import attributes
+from borneo_env.engine.jit import attributes, machine_code
 from borneo_env.engine.loops import (
     DESK,
     NO_ACTION,
@@ -43,7 +44,7 @@ from borneo_env.engine.loops import (
     view_games,
 )
 from borneo_env.engine.observe import length, state_length
-from borneo_env.engine.state import CARDS, GAME, PHASES, copy_games, make_blank, make_box, slots_of
+from borneo_env.engine.state import BOX, CARDS, GAME, PHASES, copy_games, make_blank, make_box, slots_of
 from borneo_env.engine.threads import available_cores, in_parallel
 from borneo_env.ruleset import Ruleset
 
@@ -86,19 +87,23 @@ def standing(ruleset: Ruleset, games: NDArray[np.void]) -> Standing:
 
 
 def observe(
-    ruleset: Ruleset, games: NDArray[np.void], seats: ArrayLike, out: NDArray[Any] | None = None
+    ruleset: Ruleset, games: NDArray[np.void], seats: ArrayLike, out: NDArray[Any] | None = None, *, check: bool = True
 ) -> NDArray[Any]:
-    """(games, length): what a seat of each game knows; int8, or as `out` is."""
-    check_readable(ruleset, games)
+    """(games, length): what a seat of each game knows; int8, or as `out` is. `check=False` as for `Batch.refresh`."""
+    if check:
+        check_readable(ruleset, games)
     chosen = checked_seats(seats, ruleset.players, len(games))
     out = _room_for(out, len(games), length(slots_of(ruleset)))
     observe_games(attributes(make_box(ruleset)), attributes(games), chosen, out)
     return out
 
 
-def state(ruleset: Ruleset, games: NDArray[np.void], seats: ArrayLike, out: NDArray[Any] | None = None) -> NDArray[Any]:
-    """(games, length): the whole tables, secrets included, with seats counted from the given ones."""
-    check_readable(ruleset, games)
+def state(
+    ruleset: Ruleset, games: NDArray[np.void], seats: ArrayLike, out: NDArray[Any] | None = None, *, check: bool = True
+) -> NDArray[Any]:
+    """(games, length): the whole tables, secrets included, seats counted from the given ones. `check` as above."""
+    if check:
+        check_readable(ruleset, games)
     chosen = checked_seats(seats, ruleset.players, len(games))
     out = _room_for(out, len(games), state_length(slots_of(ruleset)))
     state_of_games(attributes(make_box(ruleset)), attributes(games), chosen, out)
@@ -119,6 +124,13 @@ def _check_room(out: Any, *shape: int) -> None:
         is_one = f"a {out.dtype} array of {out.shape}" if isinstance(out, np.ndarray) else repr(out)
         numbers = ", ".join(map(str, WRITTEN))
         raise ValueError(f"out is an array of {shape} that can be written to, of {numbers}; not {is_one}")
+
+
+@cache
+def _play_game() -> Callable[..., None]:
+    """The machine code of `play_game` for the arrays of a batch."""
+    types = (BOX, GAME, RUN, GAME, DESK)
+    return machine_code(play_game, *(np.zeros(1, dtype) for dtype in types), np.zeros((1, 1), np.bool_), 0, 0)  # type: ignore[no-any-return]
 
 
 def fresh_seed() -> int:
@@ -308,8 +320,7 @@ class Batch:
             raise TypeError(f"an action is a whole number, not {action!r}")
         if not 0 <= action < self._mask.shape[1] or not self._mask[game, action]:
             raise IllegalMove(self._complaint(game, int(action)))
-        boxes, blank, runs, games, desks, masks = self._arrays
-        play_game(boxes, blank, runs, games, desks, masks, game, int(action))
+        _play_game()(*self._arrays, game, int(action))
 
     def observe_game(self, game: int, seat: int, out: NDArray[Any]) -> None:
         """Write what a seat of one game knows into `out`: what `observe` does, without the arrays."""

@@ -63,6 +63,19 @@ def entry(function: Function) -> Function:
     return dispatcher  # type: ignore[no-any-return]
 
 
+def machine_code(function: Any, *like: Any) -> Any:
+    """The machine code of an entry for arguments of the types of these.
+
+    Calling it saves Numba's look at the types, which takes most of the time of a short call. So nobody notices
+    arguments of other types: it is for arrays that the caller has made.
+    """
+    if INTERPRETED:
+        return function
+    signature = tuple(map(numba.typeof, like))
+    function.compile(signature)
+    return function.get_overload(signature)
+
+
 # ---------------------------------------------------------------- what machine code is made of
 
 
