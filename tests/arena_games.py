@@ -95,8 +95,8 @@ class Raising:
 
 
 def here(agents, games=24, seed=3, **more):
-    """An arena of short games in this process."""
-    return play_arena(agents, TINY, games=games, seed=seed, jobs=0, **more)
+    """An arena of short games in this process, all of them at once."""
+    return play_arena(agents, TINY, **{"games": games, "seed": seed, "chunk": games, "jobs": 0} | more)
 
 
 def same_games(a, b):

@@ -1,11 +1,16 @@
 """What the tests of the arena share."""
 
+import os
 import sys
+import time
+import traceback
 from functools import cache
+from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from arena_games import BOTS
-from borneo_agents.arena import sources
+from borneo_agents.arena import crew, sources, worker
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -16,6 +21,12 @@ def folders_of_modules_are_looked_up_once():
         yield
 
 
+def forget_modules_of(folder):
+    for name, module in list(sys.modules.items()):
+        if str(getattr(module, "__file__", None)).startswith(str(folder)):
+            del sys.modules[name]
+
+
 @pytest.fixture
 def bots(tmp_path, monkeypatch):
     """A folder with bots, which is the current one."""
@@ -23,6 +34,51 @@ def bots(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(str(tmp_path))
     yield tmp_path
-    for name, module in list(sys.modules.items()):
-        if str(getattr(module, "__file__", None)).startswith(str(tmp_path)):
-            del sys.modules[name]
+    forget_modules_of(tmp_path)
+
+
+class Fork:
+    """A worker that is a copy of this process, and need not load everything first; Popen as far as a crew needs it."""
+
+    def __init__(self, command, *, stdout, **_):
+        requests, told = os.pipe()
+        self._code = None
+        self.pid = os.fork()
+        if not self.pid:
+            os.close(told)
+            self._work(command[command.index("-m") + 1 :], requests, stdout.fileno())
+        os.setpgid(self.pid, self.pid)
+        os.close(requests)
+        self.stdin = os.fdopen(told, "w", encoding="utf-8")
+
+    def _work(self, command, requests, log):
+        try:
+            os.setpgid(0, 0)
+            for number, file in enumerate((requests, log, log)):
+                os.dup2(file, number)
+            sys.stdin, sys.stdout, sys.stderr = (os.fdopen(n, mode) for n, mode in enumerate("rww"))
+            sys.argv = command
+            forget_modules_of(Path.cwd())
+            worker.main()
+        except BaseException:
+            traceback.print_exc()
+            sys.stderr.flush()
+        finally:
+            os._exit(1)
+
+    def poll(self):
+        if self._code is None:
+            ended, code = os.waitpid(self.pid, os.WNOHANG)
+            self._code = code if ended else None
+        return self._code
+
+    def wait(self):
+        while self.poll() is None:
+            time.sleep(0.002)
+
+
+@pytest.fixture
+def forks(monkeypatch):
+    """Workers are copies of this process, for tests of what they do and not of how they are started."""
+    monkeypatch.setattr(crew, "subprocess", SimpleNamespace(Popen=Fork, PIPE=None))
+    monkeypatch.setattr(crew, "SOON", 0.01)

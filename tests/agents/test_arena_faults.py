@@ -7,6 +7,7 @@ import re
 import signal
 import time
 from collections import Counter
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -58,7 +59,7 @@ def nothing(views, actions, now):
 
 
 def slow(views, actions, now):
-    time.sleep(0.4 * now.any())
+    time.sleep(0.25 * now.any())
     return actions
 
 
@@ -69,11 +70,19 @@ FAULTS = {
 }  # fmt: skip
 
 
+GOOD = {"random": "random", "good": First()}
+
+
+@cache
+def good_games():
+    """Those of two good agents and of a third."""
+    return here(GOOD | {"third": First()})
+
+
 @pytest.mark.parametrize("deed", FAULTS, ids=lambda deed: deed.__name__)
 def test_a_fault_loses_this_game_and_no_other(deed):
-    agents = {"random": "random", "good": First()}
-    good = here({**agents, "faulty": First()}, games=24)
-    played = here({**agents, "faulty": Faulty(deed)}, games=24)
+    good = good_games()
+    played = here(GOOD | {"third": Faulty(deed)})
     lost = {fault.game for fault in played.faults}
     assert 3 < len(lost) < 21
     kind, reason = FAULTS[deed]
@@ -110,15 +119,15 @@ def test_a_failed_call_is_repeated_game_by_game():
 
 
 def test_who_thinks_too_long_loses_even_if_the_answer_comes():
-    played = here({"random": "random", "slow": Faulty(slow, 60)}, games=12, time_limit=0.06, chunk=3)
+    played = here({"random": "random", "slow": Faulty(slow, 90)}, games=6, time_limit=0.05, chunk=3)
     assert played.faults
     assert {fault.kind for fault in played.faults} == {TIME_OUT}
     assert {fault.agent for fault in played.faults} == {1}
-    assert here({"random": "random", "slow": Faulty(slow, 60)}, games=12, time_limit=10, chunk=3).faults == ()
+    assert here({"random": "random", "slow": Faulty(slow, 90)}, games=6, time_limit=10, chunk=3).faults == ()
 
 
 @pytest.mark.parametrize(("deed", "kind"), [("hang", TIME_OUT), ("end", ENDED)])
-def test_an_agent_that_hangs_or_ends_the_process_loses_that_game(deed, kind, bots, monkeypatch):
+def test_an_agent_that_hangs_or_ends_the_process_loses_that_game(deed, kind, bots, forks, monkeypatch):
     monkeypatch.setattr(crew, "GRACE", 0.2)
     bad, good = f"arena_bots:Rarely:{deed}:one_in=150", "arena_bots:Rarely:nothing"
     settings = {"games": 12, "seed": 3, "jobs": 1, "chunk": 12, "time_limit": 0.2}
@@ -131,7 +140,7 @@ def test_an_agent_that_hangs_or_ends_the_process_loses_that_game(deed, kind, bot
     assert played.outcomes[others].tobytes() == untroubled.outcomes[others].tobytes()
 
 
-def test_an_agent_that_always_hangs_is_given_up(bots, monkeypatch):
+def test_an_agent_that_always_hangs_is_given_up(bots, forks, monkeypatch):
     monkeypatch.setattr(crew, "PATIENCE", 1)
     monkeypatch.setattr(crew, "GRACE", 0.2)
     bad = "arena_bots:Rarely:hang:one_in=1"
@@ -145,16 +154,16 @@ def test_an_agent_that_always_hangs_is_given_up(bots, monkeypatch):
 
 
 @pytest.mark.parametrize("jobs", [0, 1])
-def test_getting_ready_is_not_thinking(jobs, bots, monkeypatch):
+def test_getting_ready_is_not_thinking(jobs, bots, forks, monkeypatch):
     (bots / "late.py").write_text(
         "import time\nready = False\nclass Late:\n    def act(self, views):\n        global ready\n"
-        "        time.sleep(0 if ready else 1)\n        ready = True\n        return views.mask.argmax(1)\n"
+        "        time.sleep(0 if ready else 0.8)\n        ready = True\n        return views.mask.argmax(1)\n"
     )
-    monkeypatch.setattr(crew, "GRACE", 0.5)
+    monkeypatch.setattr(crew, "GRACE", 0.2)
     assert play_arena(["random", "late:Late"], TINY, games=6, chunk=6, jobs=jobs, time_limit=0.3).faults == ()
 
 
-def test_an_agent_that_cannot_be_made_loses_its_games(bots):
+def test_an_agent_that_cannot_be_made_loses_its_games(bots, forks):
     (bots / "once.py").write_text(
         "from pathlib import Path\nclass Once:\n    def __init__(self):\n        Path('made').mkdir()\n"
         "    def act(self, views):\n        return views.mask.argmax(1)\n"
@@ -165,7 +174,7 @@ def test_an_agent_that_cannot_be_made_loses_its_games(bots):
     assert "cannot be made: FileExistsError" in played.faults[0].reason
 
 
-def test_an_agent_that_ends_the_process_when_it_is_made_is_given_up(bots):
+def test_an_agent_that_ends_the_process_when_it_is_made_is_given_up(bots, forks):
     (bots / "ending.py").write_text(
         "import os\nmade = 0\nclass Ending:\n    def __init__(self):\n        global made\n        made += 1\n"
         "        if made > 1 and 'worker' in str(os.sys.argv):\n            os._exit(1)\n"
@@ -192,8 +201,7 @@ def test_an_answer_may_be_of_any_whole_number(kind):
     def answer(views, actions, now):
         return actions.tolist() if kind is list else actions.astype(kind)
 
-    agents = {"random": "random", "good": First()}
-    assert same_games(here({**agents, "it": Faulty(answer)}), here({**agents, "it": First()}))
+    assert same_games(here(GOOD | {"third": Faulty(answer)}), good_games())
 
 
 @pytest.mark.parametrize("answer", [lambda n: np.ones(n, bool), lambda n: [True] * n, lambda n: [2**70] * n])
@@ -227,7 +235,6 @@ def test_an_error_of_any_kind_loses_the_game(words, tmp_path):
 
 
 def test_a_run_in_which_nobody_gets_anywhere_has_its_files(tmp_path):
-    here({"random": "random", "it": Raising(ValueError())}, games=6, out=tmp_path)
     write_results(tmp_path, here({"random": "random", "it": Raising(ValueError())}, games=6, out=tmp_path))
     assert "ValueError" in (tmp_path / "report.html").read_text()
 
@@ -323,7 +330,7 @@ def test_strange_habits_do_no_harm(bots):
     assert not Path("/kept").exists()
 
 
-def test_an_answer_that_never_comes_is_a_time_out(bots, monkeypatch):
+def test_an_answer_that_never_comes_is_a_time_out(bots, forks, monkeypatch):
     monkeypatch.setattr(crew, "GRACE", 0.2)
     (bots / "promising.py").write_text(
         "import time\nfrom arena_bots import Rarely\n"
@@ -337,7 +344,7 @@ def test_an_answer_that_never_comes_is_a_time_out(bots, monkeypatch):
     assert {(fault.agent, fault.kind) for fault in played.faults} == {(1, TIME_OUT)}
 
 
-def test_a_process_that_was_ended_once_costs_no_game(bots):
+def test_a_process_that_was_ended_once_costs_no_game(bots, forks):
     (bots / "struck.py").write_text(
         "import os, signal\nfrom pathlib import Path\nfrom borneo_env.engine.state import SHIP\n"
         "class Struck:\n    def act(self, views):\n"
@@ -355,7 +362,7 @@ def a_crew(folder, jobs=1):
     return settings, crew.Crew(settings, folder, jobs, warm_up_limit=600)
 
 
-def test_a_worker_that_ends_while_no_agent_is_asked_is_replaced(bots):
+def test_a_worker_that_ends_while_no_agent_is_asked_is_replaced(bots, forks):
     folder = Folder(bots / "kept")
     folder.path.mkdir()
     chunks = folder.path / "chunks"
@@ -369,7 +376,7 @@ def test_a_worker_that_ends_while_no_agent_is_asked_is_replaced(bots):
     assert folder.load(settings, settings.chunks[0]).faults == []
 
 
-def test_workers_that_always_end_end_the_run(bots, monkeypatch):
+def test_workers_that_always_end_end_the_run(bots, forks, monkeypatch):
     monkeypatch.setattr(crew, "RETRIES", 1)
     folder = Folder(bots / "kept")
     folder.path.mkdir()

@@ -11,8 +11,10 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 import zipfile
+from collections import defaultdict
 from pathlib import Path
 
 import numpy as np
@@ -41,52 +43,86 @@ class Slow:
         time.sleep(0.001)
         return views.mask.argmax(1)
 """
-STOPPED = "arena random slow_bot:Slow --players 3 --tables tiny --games 90 --chunk 6 --seed 4 --out kept"
+STOPPED = "arena random slow_bot:Slow --players 3 --tables tiny --games 48 --chunk 6 --seed 4 --out kept --jobs 1"
 
 
-def in_the_background(*arguments):
-    return subprocess.Popen(
-        [sys.executable, "-m", "borneo_env.cli", *arguments],
+@pytest.fixture
+def slow_bot(bots):
+    (bots / "slow_bot.py").write_text(SLOW)
+    return "slow_bot:Slow"
+
+
+@pytest.fixture
+def unbroken():
+    """The games of the slow bot, by one that is not."""
+    return here({"random": "random", "slow_bot:Slow": First()}, games=48, seed=4)
+
+
+def times_of(chunks):
+    return {file.name: file.stat().st_mtime_ns for file in chunks.glob("*.npz")}
+
+
+def test_a_run_that_was_interrupted_goes_on_to_the_same_result(slow_bot, unbroken, forks, monkeypatch):
+    run = subprocess.Popen(
+        [sys.executable, "-m", "borneo_env.cli", *STOPPED.split()],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # a shell in the background ignores it
     )
-
-
-@pytest.mark.parametrize("blow", [signal.SIGINT, signal.SIGKILL])
-def test_a_run_that_was_stopped_goes_on_to_the_same_result(blow, bots, monkeypatch):
-    (bots / "slow_bot.py").write_text(SLOW)
-    command = f"{STOPPED} --jobs 1"
-    run = in_the_background(*command.split())
     chunks = Path("kept/chunks")
-    while run.poll() is None and len(list(chunks.glob("*.npz"))) < 3:
+    while run.poll() is None and len(list(chunks.glob("*.npz"))) < 2:
         time.sleep(0.02)
-    run.send_signal(blow)
+    run.send_signal(signal.SIGINT)
     out, err = run.communicate(timeout=60)
-    kept = {file.name: file.stat().st_mtime_ns for file in chunks.glob("*.npz")}
-    assert 3 <= len(kept) < 15, "it was stopped in the middle"
+    kept = times_of(chunks)
+    assert 2 <= len(kept) < 8, "it was stopped in the middle"
     assert not Path("kept/results.json").exists()
-    if blow == signal.SIGINT:
-        assert run.returncode == 130
-        assert "the same command goes on with kept" in err
-        assert "slow_bot:Slow" in out, "and shows what was played"
-    unbroken = play_arena(["random", "slow_bot:Slow"], TINY, games=90, chunk=90, seed=4, jobs=0)
-    if blow == signal.SIGKILL:
-        again = play_arena(["random", "slow_bot:Slow"], TINY, games=90, chunk=6, seed=4, jobs=0, out="kept")
-        assert same_games(again, unbroken)
-    else:
-        monkeypatch.setattr(sys, "argv", ["borneo", *command.split()])
-        with pytest.raises(SystemExit) as left:
-            cli.main()
-        assert not left.value.code
-        found = json.loads(Path("kept/results.json").read_text())
-        assert found.pop("command") == f"borneo {command}"
-        wanted = json.loads(json.dumps(unbroken.as_dict()))
-        assert wanted.pop("command") is None
-        assert found == wanted
-        assert Path("kept/games.csv").read_text() == unbroken.games_csv()
-    assert {name: (chunks / name).stat().st_mtime_ns for name in kept} == kept, "what was finished is not played again"
+    assert run.returncode == 130
+    assert "the same command goes on with kept" in err
+    assert slow_bot in out, "and shows what was played"
+    monkeypatch.setattr("borneo_agents.arena.report.plots", lambda _: defaultdict(str))
+    monkeypatch.setattr(sys, "argv", ["borneo", *STOPPED.split()])
+    with pytest.raises(SystemExit) as left:
+        cli.main()
+    assert not left.value.code
+    found = json.loads(Path("kept/results.json").read_text())
+    assert found.pop("command") == f"borneo {STOPPED}"
+    wanted = json.loads(json.dumps(unbroken.as_dict()))
+    assert wanted.pop("command") is None
+    assert found == wanted
+    assert Path("kept/games.csv").read_text() == unbroken.games_csv()
+    assert times_of(chunks).items() >= kept.items(), "what was finished is not played again"
+
+
+def played_in_a_copy(**settings):
+    """The number of a copy of this process that is playing with workers, and goes on when this returns."""
+    process = os.fork()
+    if not process:
+        try:
+            play_arena(["random", "slow_bot:Slow"], TINY, games=48, chunk=6, seed=4, **settings)
+        finally:
+            os._exit(1)
+    return process
+
+
+def killed(process, chunks):
+    """Kill it as soon as there are games in the folder of chunks."""
+    while not list(chunks()):
+        assert os.waitpid(process, os.WNOHANG) == (0, 0)
+        time.sleep(0.01)
+    os.kill(process, signal.SIGKILL)
+    os.waitpid(process, 0)
+
+
+def test_a_run_that_was_killed_goes_on_to_the_same_result(slow_bot, unbroken, forks):
+    chunks = Path("kept/chunks")
+    killed(played_in_a_copy(jobs=1, out="kept"), lambda: chunks.glob("*1.npz"))
+    kept = times_of(chunks)
+    assert 2 <= len(kept) < 8, "it was stopped in the middle"
+    again = play_arena(["random", slow_bot], TINY, games=48, chunk=6, seed=4, jobs=0, out="kept")
+    assert same_games(again, unbroken)
+    assert times_of(chunks).items() >= kept.items(), "what was finished is not played again"
 
 
 def test_ctrl_c_in_this_process_gives_what_was_played(tmp_path):
@@ -128,11 +164,11 @@ def test_a_changed_bot_is_another_setting(bots):
 def test_more_games_go_on_from_those_there_are(tmp_path):
     agents = {"random": "random", "last": Last()}
     fewer = here(agents, games=30, out=tmp_path, chunk=12)
-    more = here(agents, games=60, out=tmp_path)
+    more = here(agents, games=60, chunk=None, out=tmp_path)
     assert more.tournament.chunk == fewer.tournament.chunk == 2, "deals; the last chunk had one only"
     assert same_games(more, here(agents, games=60))
     assert more.outcomes[:30].tobytes() == fewer.outcomes.tobytes()
-    assert same_games(fewer, here(agents, games=30, out=tmp_path)), "and fewer are the first of them"
+    assert same_games(fewer, here(agents, games=30, chunk=None, out=tmp_path)), "and fewer are the first of them"
 
 
 def test_nothing_is_played_twice_in_a_folder(tmp_path):
@@ -194,7 +230,7 @@ def test_games_csv_has_a_row_for_each_game(tmp_path):
 
 
 def test_the_report_stands_alone():
-    played = here({"random": "random", "<script>": Faulty(crash)}, games=60)
+    played = here({"random": "random", "<script>": Faulty(crash)}, games=12)
     page = report(played, "borneo arena <script>")
     assert page.count("<svg") == 5
     assert re.findall(r"(?:src|href)=(?!\"#)|@import|url\((?!#)", page) == [], "nothing is fetched"
@@ -209,7 +245,7 @@ def test_the_report_stands_alone():
 
 
 def test_plots_show_every_agent():
-    played = here({"random": "random", "first": First(), "last": Last()}, games=60)
+    played = here({"random": "random", "first": First(), "last": Last()}, games=12)
     drawn = plots(played)
     assert sorted(drawn) == ["cross", "lengths", "points", "seats", "strengths"]
     for name in ("cross", "points", "seats", "strengths"):
@@ -240,7 +276,7 @@ NO_SETTINGS = {
 def test_settings_that_are_none(what, tmp_path):
     (tmp_path / "settings.json").write_text(NO_SETTINGS[what])
     with pytest.raises(FolderError, match=r"settings.json.*--fresh") as refused:
-        here(["random", First()], games=6, out=tmp_path)
+        here(["random", First()], games=6, chunk=None, out=tmp_path)
     assert len(str(refused.value)) < 400
 
 
@@ -360,17 +396,11 @@ def test_what_a_killed_run_has_half_written_is_removed(tmp_path):
     assert [file.exists() for file in (*left, new)] == [False, False, True], "the new one may be of a run under way"
 
 
-def test_a_killed_run_leaves_no_temporary_files(bots, monkeypatch):
-    (bots / "slow_bot.py").write_text(SLOW)
-    scratch = bots / "scratch"
+def test_a_killed_run_leaves_no_temporary_files(slow_bot, forks, tmp_path, monkeypatch):
+    scratch = tmp_path / "scratch"
     scratch.mkdir()
-    monkeypatch.setenv("TMPDIR", str(scratch))
-    run = in_the_background(*STOPPED.replace("--out kept", "--jobs 2").split())
-    while run.poll() is None and not list(scratch.rglob("*.npz")):
-        time.sleep(0.02)
-    assert run.poll() is None
-    run.kill()
-    run.communicate()
+    monkeypatch.setattr(tempfile, "tempdir", str(scratch))
+    killed(played_in_a_copy(jobs=2), lambda: scratch.rglob("*.npz"))
     by_then = time.monotonic() + 60
     while any(scratch.iterdir()) and time.monotonic() < by_then:
         time.sleep(0.05)
@@ -450,14 +480,16 @@ def test_code_in_no_file_can_be_compared_with_nothing(bots):
 ODD_NAMES = ["[red]", "[/]", ":cat:", "$x$", "_x", 'a,"b', "<i>&"]
 
 
-def test_names_are_shown_as_they_are(tmp_path):
+def test_names_are_shown_as_they_are(monkeypatch):
     played = here(dict.fromkeys(ODD_NAMES[:3], "random") | {"$x$": First(), "_x": Last()}, games=30)
     shown = io.StringIO()
     print_result(Console(file=shown, width=300), played)
     with watching(Console(file=shown, width=300, force_terminal=True)) as watcher:
         watcher.watch(Progress(played.tournament, 0, 30, played.outcomes))
     table, growing = shown.getvalue().split("\x1b", 1)
-    page, seats = report(played), plots(played)["seats"]
+    drawn = plots(played)
+    monkeypatch.setattr("borneo_agents.arena.report.plots", lambda _: drawn)  # and not once more
+    page, seats = report(played), drawn["seats"]
     for name in ODD_NAMES[:5]:
         assert table.count(name) >= 4, "in rows and heads"
         assert name in growing
@@ -466,7 +498,8 @@ def test_names_are_shown_as_they_are(tmp_path):
     assert "_x -->" in seats, "not hidden"
 
 
-def test_names_are_quoted_in_files(tmp_path):
+def test_names_are_quoted_in_files(tmp_path, monkeypatch):
+    monkeypatch.setattr("borneo_agents.arena.report.plots", lambda _: defaultdict(str))  # they have their own tests
     played = here({'a,"b': "random", "<i>&": First()}, games=6)
     write_results(tmp_path, played)
     rows = list(csv.DictReader((tmp_path / "games.csv").read_text().splitlines()))
