@@ -4,13 +4,14 @@ import os
 import sys
 import time
 import traceback
+from collections import defaultdict
 from functools import cache
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 from arena_games import BOTS
-from borneo_agents.arena import crew, sources, worker
+from borneo_agents.arena import crew, report, sources, worker
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -82,3 +83,9 @@ def forks(monkeypatch):
     """Workers are copies of this process, for tests of what they do and not of how they are started."""
     monkeypatch.setattr(crew, "subprocess", SimpleNamespace(Popen=Fork, PIPE=None))
     monkeypatch.setattr(crew, "SOON", 0.01)
+
+
+@pytest.fixture
+def without_plots(monkeypatch):
+    """Reports have no plots, which take the most time."""
+    monkeypatch.setattr(report, "plots", lambda _: defaultdict(str))

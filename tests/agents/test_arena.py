@@ -168,15 +168,15 @@ def test_agents_nobody_knows():
 
 def test_results_do_not_depend_on_chunks():
     agents = {"random": "random", "first": First(), "last": Last()}
-    whole = here(agents, games=60, chunk=60)
-    assert same_games(whole, here(agents, games=60, chunk=9))
-    assert not same_games(whole, here(agents, games=60, seed=4))
-    assert whole.as_dict() == here(agents, games=60, chunk=1).as_dict()
+    whole = here(agents, games=24)
+    assert same_games(whole, here(agents, games=24, chunk=9))
+    assert not same_games(whole, here(agents, games=24, seed=4))
+    assert whole.as_dict() == here(agents, games=24, chunk=1).as_dict()
 
 
 def test_results_do_not_depend_on_jobs(bots):
     agents = ["random", "arena_bots:First", "arena_bots:Last"]
-    settings = {"games": 60, "seed": 3, "chunk": 9}
+    settings = {"games": 36, "seed": 3, "chunk": 9}
     alone = play_arena(agents, TINY, jobs=0, **settings)
     together = play_arena(agents, TINY, jobs=2, **settings)
     assert same_games(alone, together)
@@ -224,14 +224,14 @@ def test_arena_results_equal_those_of_the_records(tmp_path):
 
 
 def test_points_by_source_add_up_to_the_score():
-    played = play_arena({"random": "random", "last": Last()}, players=3, blackbeard=True, games=60, jobs=0)
+    played = play_arena({"random": "random", "last": Last()}, players=3, blackbeard=True, games=60, chunk=60, jobs=0)
     points = points_by_source(played.tournament.ruleset, played.outcomes)
     assert (points.sum(2) == played.outcomes["scores"]).all()
     assert (points < 0).any(), "somebody had the pirates"
 
 
 def test_ports_taken_in_the_card_edition_may_be_another_players(tmp_path):
-    played = play_arena({"random": "random", "last": Last()}, edition="card", players=3, games=30, jobs=0)
+    played = play_arena({"random": "random", "last": Last()}, edition="card", players=3, games=30, chunk=30, jobs=0)
     triggered = played.outcomes["tally"][:, :, [TALLIES.index(what) for what in ("monopolies", "shared distributions")]]
     assert (triggered.sum(2) != played.outcomes["ports_taken"]).any()
     assert (played.outcomes["ports_taken"].sum(1) <= triggered.sum((1, 2))).all()
@@ -275,6 +275,7 @@ def test_ranks_are_those_at_the_end_of_the_records(tmp_path):
             assert outcome["rank"][seat] == pytest.approx(np.mean(held))
 
 
+@pytest.mark.usefixtures("without_plots")
 def test_the_profile_shows_ranks():
     played = here({"random": "random", "last": Last()}, games=30)
     for number, profile in enumerate(played.profiles):
@@ -285,6 +286,7 @@ def test_the_profile_shows_ranks():
     assert "mean rank at the end" in report(played)
 
 
+@pytest.mark.usefixtures("without_plots")
 def test_a_challenge_has_standings_and_lone_seats_of_the_first():
     agents = {"random": "random", "first": First(), "last": Last()}
     played = here(agents, games=60, lineups=CHALLENGE)
@@ -316,7 +318,7 @@ def test_a_question_stops_the_run_when_it_is_decided():
     assert played.verdict.state == "better"
     assert played.complete
     assert played.results.deals == played.verdict.decided_after < 400
-    finer = play_arena(agents, players=3, games=1200, seed=1, jobs=0, chunk=3, until_decided=("last", "first"))
+    finer = play_arena(agents, players=3, games=1200, seed=1, jobs=0, chunk=12, until_decided=("last", "first"))
     assert same_games(played, finer), "at the same deal, whatever the chunks"
     other = play_arena(agents, players=3, games=1200, seed=1, jobs=0, chunk=60, until_decided=("first", "last"))
     assert other.verdict.state == "not better"
@@ -381,7 +383,7 @@ def test_a_bot_in_the_current_folder_plays(tmp_path, capsys, monkeypatch):
     assert "records was True and is False" in err
 
 
-def test_the_command_plays_a_challenge(capsys, monkeypatch, bots):
+def test_the_command_plays_a_challenge(capsys, monkeypatch, bots, forks):
     line = (
         "arena arena_bots:First random arena_bots:Last --lineups challenge --players 3 --tables tiny --games 12 --json"
     )
@@ -395,7 +397,7 @@ def test_the_command_plays_a_challenge(capsys, monkeypatch, bots):
     ]
 
 
-def test_the_command_says_what_it_rounded(capsys, monkeypatch, tmp_path):
+def test_the_command_says_what_it_rounded(capsys, monkeypatch, tmp_path, forks):
     monkeypatch.chdir(tmp_path)
     line = "arena random borneo_env.agent:Random --players 3 --tables tiny --games 7 --jobs 1"
     status, out, err = run(capsys, monkeypatch, line + " --until-decided random,borneo_env.agent:Random")

@@ -14,7 +14,6 @@ import sys
 import tempfile
 import time
 import zipfile
-from collections import defaultdict
 from pathlib import Path
 
 import numpy as np
@@ -35,19 +34,21 @@ from borneo_env.record import read_record, verify
 from borneo_env.ruleset import Ruleset
 
 SLOW = """
+import os
 import time
 
 
 class Slow:
     def act(self, views):
-        time.sleep(0.001)
+        time.sleep(float(os.environ.get("SLOWLY", 0)))
         return views.mask.argmax(1)
 """
 STOPPED = "arena random slow_bot:Slow --players 3 --tables tiny --games 48 --chunk 6 --seed 4 --out kept --jobs 1"
 
 
 @pytest.fixture
-def slow_bot(bots):
+def slow_bot(bots, monkeypatch):
+    monkeypatch.setenv("SLOWLY", "0.001")
     (bots / "slow_bot.py").write_text(SLOW)
     return "slow_bot:Slow"
 
@@ -62,7 +63,7 @@ def times_of(chunks):
     return {file.name: file.stat().st_mtime_ns for file in chunks.glob("*.npz")}
 
 
-def test_a_run_that_was_interrupted_goes_on_to_the_same_result(slow_bot, unbroken, forks, monkeypatch):
+def test_a_run_that_was_interrupted_goes_on_to_the_same_result(slow_bot, unbroken, forks, without_plots, monkeypatch):
     run = subprocess.Popen(
         [sys.executable, "-m", "borneo_env.cli", *STOPPED.split()],
         stdout=subprocess.PIPE,
@@ -81,7 +82,7 @@ def test_a_run_that_was_interrupted_goes_on_to_the_same_result(slow_bot, unbroke
     assert run.returncode == 130
     assert "the same command goes on with kept" in err
     assert slow_bot in out, "and shows what was played"
-    monkeypatch.setattr("borneo_agents.arena.report.plots", lambda _: defaultdict(str))
+    monkeypatch.delenv("SLOWLY")
     monkeypatch.setattr(sys, "argv", ["borneo", *STOPPED.split()])
     with pytest.raises(SystemExit) as left:
         cli.main()
@@ -115,11 +116,12 @@ def killed(process, chunks):
     os.waitpid(process, 0)
 
 
-def test_a_run_that_was_killed_goes_on_to_the_same_result(slow_bot, unbroken, forks):
+def test_a_run_that_was_killed_goes_on_to_the_same_result(slow_bot, unbroken, forks, monkeypatch):
     chunks = Path("kept/chunks")
     killed(played_in_a_copy(jobs=1, out="kept"), lambda: chunks.glob("*1.npz"))
     kept = times_of(chunks)
     assert 2 <= len(kept) < 8, "it was stopped in the middle"
+    monkeypatch.delenv("SLOWLY")
     again = play_arena(["random", slow_bot], TINY, games=48, chunk=6, seed=4, jobs=0, out="kept")
     assert same_games(again, unbroken)
     assert times_of(chunks).items() >= kept.items(), "what was finished is not played again"
@@ -498,8 +500,7 @@ def test_names_are_shown_as_they_are(monkeypatch):
     assert "_x -->" in seats, "not hidden"
 
 
-def test_names_are_quoted_in_files(tmp_path, monkeypatch):
-    monkeypatch.setattr("borneo_agents.arena.report.plots", lambda _: defaultdict(str))  # they have their own tests
+def test_names_are_quoted_in_files(tmp_path, without_plots):
     played = here({'a,"b': "random", "<i>&": First()}, games=6)
     write_results(tmp_path, played)
     rows = list(csv.DictReader((tmp_path / "games.csv").read_text().splitlines()))
