@@ -34,9 +34,9 @@ def test_every_agent_is_asked():
 @every_agent
 def test_threads_may_share_an_agent(name):
     """Whatever the others ask it in the meantime, each gets the answers that it would get alone."""
-    asked = [views_of(BOARD, nth) for nth in (23, 29, 31, 37)]
+    asked = [views_of(BOARD, nth) for nth in (29, 31, 37)]
     if not name.startswith("policy"):
-        asked += [views_of(CARD, nth) for nth in (29, 37)]
+        asked += [views_of(CARD, 37)]
     expected = [find_agent(name).act(views) for views in asked]
     shared = find_agent(name)
     with ThreadPoolExecutor(len(asked)) as threads:
@@ -49,7 +49,7 @@ def test_threads_may_share_an_agent(name):
 @pytest.mark.parametrize("twin_of", [copy.copy, copy.deepcopy, lambda agent: pickle.loads(pickle.dumps(agent))])
 @pytest.mark.parametrize("asked_before", [False, True])
 def test_a_copy_answers_like_the_agent_itself(name, twin_of, asked_before):
-    views, agent = views_of(BOARD), find_agent(name)
+    views, agent = views_of(BOARD, 80), find_agent(name)
     if asked_before:
         agent.act(views_of(BOARD, 100))
     twin = twin_of(agent)

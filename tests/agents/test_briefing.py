@@ -47,8 +47,8 @@ every = pytest.mark.parametrize("ruleset", RULESETS, ids=lambda ruleset: ruleset
 
 
 def decisions(ruleset):
-    """Every seventh decision of whole games: briefings take their time."""
-    return tuple(part[::7] for part in all_decisions(ruleset))
+    """Every tenth decision of whole games: briefings take their time."""
+    return tuple(part[::10] for part in all_decisions(ruleset))
 
 
 def views_of(ruleset=BOARD):

@@ -151,14 +151,15 @@ def test_the_highest_dice_take_the_last_action_that_has_a_chance():
 # ---------------------------------------------------------------- playing
 
 
-@pytest.mark.parametrize("sample", [False, True])
 @pytest.mark.parametrize(
-    "ruleset", [*(Ruleset(players=players) for players in (3, 4, 5)), Ruleset("card", 3)], ids=lambda rules: rules.name
+    ("ruleset", "sample"),
+    [(BOARD, False), *((Ruleset(players=players), True) for players in (3, 4, 5)), (Ruleset("card", 3), True)],
+    ids=lambda setting: getattr(setting, "name", setting),
 )
 def test_a_policy_plays_whole_games(ruleset, sample):
     """An illegal action would raise; forced ones are asked for too."""
     agents = [Policy(network(ruleset.edition, liking=3), sample), Random()]
-    done = play(agents, ruleset, games=6, skip_forced=False)
+    done = play(agents, ruleset, games=4, skip_forced=False)
     assert (done.player < 0).all()
 
 
@@ -348,7 +349,7 @@ def test_without_a_path_the_policy_of_the_package_plays(monkeypatch, folder):
     assert SHIPPED.parent.name == "borneo_agents"
 
 
-def test_a_policy_plays_in_the_processes_of_the_arena(folder):
+def test_a_policy_plays_in_the_processes_of_the_arena(folder, forks):
     agents = ["random", "policy:runs/best.v1:sample=True"]
     alone, together = (play_arena(agents, TINY, games=12, seed=3, jobs=jobs) for jobs in (0, 1))
     assert not together.faults
@@ -391,20 +392,15 @@ from borneo_env import Batch
 from borneo_env.agent import Views, find_agent
 batch = Batch(3)
 rows = np.arange(3)
-def play():
-    batch.step(find_agent(sys.argv[1]).act(Views(batch.ruleset, *batch.view(rows))), rows)
-    print(*(name for name in ("borneo_train", "sb3_contrib", "stable_baselines3", "torch") if name in sys.modules))
-play()
-import torch
-play()
+batch.step(find_agent(sys.argv[1]).act(Views(batch.ruleset, *batch.view(rows))), rows)
+print(*(name for name in ("borneo_train", "sb3_contrib", "stable_baselines3", "torch") if name in sys.modules))
 """
 
 
 def test_a_policy_plays_without_torch(folder):
-    """And with it, if somebody has loaded it."""
     command = [sys.executable, "-W", "error", "-c", PLAYS, f"policy:{folder}:sample=True"]
     done = subprocess.run(command, capture_output=True, text=True)
-    assert (done.returncode, done.stdout) == (0, "\ntorch\n"), done.stderr
+    assert (done.returncode, done.stdout) == (0, "\n"), done.stderr
 
 
 @pytest.fixture(scope="module")
@@ -546,14 +542,14 @@ def considered_by_hand(policy, views, worlds):
     return odds / odds.sum(1, keepdims=True), times
 
 
-@pytest.mark.parametrize("worlds", [0, 1, 8])
+@pytest.mark.parametrize("worlds", [0, 8])
 def test_a_policy_trusts_the_merchant_and_weighs_what_it_is_in_doubt_about(worlds):
-    views, policy = few_views(), Policy(network(liking=3, briefed=True, trust=1.0), worlds=worlds)
+    views, policy = few_views(nth=20), Policy(network(liking=3, briefed=True, trust=1.0), worlds=worlds)
     wanted, weighed = considered_by_hand(policy, views, worlds)
     np.testing.assert_allclose(policy.odds(views), wanted, atol=1e-4)
     if worlds:
-        assert 10 < weighed < len(views) - 10, "some are in doubt, some are not"
-        assert (policy.act(views) != Policy(policy.model, worlds=0).act(views)).sum() > 10
+        assert 5 < weighed < len(views) - 5, "some are in doubt, some are not"
+        assert (policy.act(views) != Policy(policy.model, worlds=0).act(views)).sum() > 5
 
 
 @pytest.mark.parametrize("task", ["contracts", "ranks"])
@@ -587,7 +583,7 @@ def test_whatever_a_part_of_the_judge_is_actions_are_legal(part):
     numbers = getattr(model.judge, part)
     numbers.flat[::2] = np.float32(3e38)
     numbers.flat[1::2] = np.float32(-3e38)
-    views = few_views(nth=40)
+    views = few_views(nth=120)
     for sample in (False, True):
         actions = Policy(model, sample, worlds=2).act(views)
         assert views.mask[np.arange(len(views)), actions].all()

@@ -59,7 +59,7 @@ def test_the_same_seed_gives_the_same_games(bot):
 
 
 @cache
-def some(every=9):
+def some(every=14):
     """The games, views, masks and dice of some decisions of all sorts."""
     return tuple(column[::every].copy() for column in decisions(BOARD))
 
@@ -207,7 +207,7 @@ def test_playouts_are_cut_off_after_so_many_turns(bot, turns):
 @every_bot
 def test_a_time_is_kept_to_by_more_playouts(bot):
     views = one_of(some_views(), 0)
-    agent = bot(milliseconds=200)
+    agent = bot(milliseconds=50)
     for _ in range(2):  # the first time may compile
         (action,), desk = asked(agent, views)
     assert views.mask[0, action]
@@ -329,7 +329,7 @@ def key_of(study, games, i, me):
 
 
 def test_games_have_the_same_key_if_and_only_if_the_searcher_cannot_tell_them_apart():
-    games = some(3)[0]
+    games = some(6)[0]
     twins = resample(games, games["player"], np.random.default_rng(1))
     both, study = np.concatenate([games, twins]), make_study()
     for seat in range(BOARD.players):

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from borneo_agents.statistics.sequential import BETTER, NOT_BETTER, UNDECIDED, SequentialTest, bets, decisions
 
-TESTS = 1500
-FOUR_ERRORS = 4 * np.sqrt(0.05 * 0.95 / TESTS)  # four standard errors of a measured rate: 0.0225
+TESTS = 750
+FOUR_ERRORS = 4 * np.sqrt(0.05 * 0.95 / TESTS)  # four standard errors of a measured rate: 0.032
 
 
 def coins(rng, mean, games, alike, count):
@@ -81,7 +81,7 @@ def test_bets_know_only_the_past():
 @pytest.mark.parametrize("mean", [0.25, 0.3, 0.35])
 def test_the_interval_holds_at_all_times(mean):
     """Each end is wrong, after any number of blocks, in at most one test in twenty. The last interval remembers all."""
-    blocks = coins(np.random.default_rng(5), mean, 4, 0.3, 150)[:300]
+    blocks = coins(np.random.default_rng(5), mean, 4, 0.3, 150)[:150]
     verdicts = [SequentialTest(0.25, 0.1, blocks=tuple(run)).verdict() for run in blocks]
     tolerance = 4 * np.sqrt(0.05 * 0.95 / len(verdicts))
     assert np.mean([verdict.low > mean for verdict in verdicts]) <= 0.05 + tolerance

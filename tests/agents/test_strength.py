@@ -150,12 +150,13 @@ def test_known_strengths_are_recovered(players):
             assert row.points.high - row.points.low < 120
 
 
+@pytest.mark.parametrize(("arenas", "most"), [(40, 1), pytest.param(200, 0.995, marks=pytest.mark.soak)])
 @pytest.mark.parametrize("players", [3, 4])
-def test_intervals_cover_the_truth_nineteen_times_in_twenty(players):
-    """Measured over 100 arenas with four agents each, and the anchored difference of two of them."""
+def test_intervals_cover_the_truth_nineteen_times_in_twenty(players, arenas, most):
+    """Measured over arenas with four agents each, and the anchored difference of two of them."""
     truth = np.array([0.8, 0.2, -0.3, -0.7])
     covered, anchored = [], []
-    for seed in range(100):
+    for seed in range(arenas):
         games = made_up(np.random.default_rng(seed), truth, players, 50)
         for agent, row in rows(games, resamples=200).items():
             covered.append(row.points.low <= POINTS * truth[int(agent[-1])] <= row.points.high)
@@ -163,4 +164,4 @@ def test_intervals_cover_the_truth_nineteen_times_in_twenty(players):
         anchored.append(points.low <= POINTS * 1.5 <= points.high)
     print(f"coverage {np.mean(covered):.3f}, anchored {np.mean(anchored):.3f}")
     assert 0.90 <= np.mean(covered) <= 0.985
-    assert 0.88 <= np.mean(anchored) <= 0.995
+    assert 0.88 <= np.mean(anchored) <= most

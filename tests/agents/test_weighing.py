@@ -14,7 +14,7 @@ LADDERS = {"red": [1, 0, 2], "yellow": [2, 1, 3], "green": [3, 2, 0], "blue": [0
 BOARD = Ruleset("board", 4)
 
 
-def views_of(ruleset=BOARD, nth=8):
+def views_of(ruleset=BOARD, nth=10):
     """Decisions of whole games, as their players see them."""
     _, views, mask, dice = decisions(ruleset)
     return Views(ruleset, views[::nth], mask[::nth], dice[::nth])

@@ -450,7 +450,7 @@ def test_every_game_that_looks_the_same_is_equally_likely():
 def test_the_statistics_accept_a_fair_shuffle():
     game, seat, onlooker = late_position()
     samples = samples_in_python(game, seat, random.Random(0).shuffle)
-    assert all(map(onlooker.believes, samples))
+    assert all(map(onlooker.believes, samples[:400]))
     for name, far in statistics(samples, seat, onlooker).items():
         assert abs(far) < FAR, name
 
@@ -458,9 +458,18 @@ def test_the_statistics_accept_a_fair_shuffle():
 def test_the_statistics_reject_a_naive_shuffle():
     game, seat, onlooker = late_position()
     samples = samples_in_python(game, seat, naive_shuffle(random.Random(0)))
-    assert all(map(onlooker.believes, samples))
+    assert all(map(onlooker.believes, samples[:400]))
     for name, far in statistics(samples, seat, onlooker).items():
         assert far > FAR, name
+
+
+def port_piles_in_python(game, shuffle):
+    samples = np.repeat(game, SAMPLES)
+    for pile in samples["port_pile"]:
+        ports = pile[: game["ports_left"]].tolist()
+        shuffle(ports)
+        pile[: len(ports)] = ports
+    return samples
 
 
 def test_every_order_of_the_port_pile_is_equally_likely():
@@ -468,8 +477,8 @@ def test_every_order_of_the_port_pile_is_equally_likely():
     game = games[games["ports_left"] == 4][0]
     samples = resample(np.repeat(game, 5 * SAMPLES), 0, np.random.default_rng(0))
     assert abs(order_of_port_pile(samples)) < FAR
-    assert abs(order_of_port_pile(samples_in_python(game, 0, random.Random(0).shuffle))) < FAR
-    assert order_of_port_pile(samples_in_python(game, 0, naive_shuffle(random.Random(0)))) > 2 * FAR
+    assert abs(order_of_port_pile(port_piles_in_python(game, random.Random(0).shuffle))) < FAR
+    assert order_of_port_pile(port_piles_in_python(game, naive_shuffle(random.Random(0)))) > 2 * FAR
 
 
 def test_an_onlooker_rejects_resamples_that_ignore_the_piles():

@@ -251,7 +251,7 @@ class OneGame(RuleBasedStateMachine):
 
 
 class TestOneGame(OneGame.TestCase):
-    settings = settings(REPRODUCIBLE, max_examples=35, stateful_step_count=25)
+    settings = settings(REPRODUCIBLE, max_examples=20, stateful_step_count=25)
 
 
 @pytest.mark.soak
@@ -262,7 +262,7 @@ class TestManyGames(OneGame.TestCase):
 drawn_games = given(ruleset=rulesets, seed=st.integers(0, 2**64 - 1), taste=tastes)
 
 
-@settings(REPRODUCIBLE, max_examples=40)
+@settings(REPRODUCIBLE, max_examples=25)
 @drawn_games
 def test_every_game_ends(ruleset, seed, taste):
     assert_it_ends(ruleset, seed, taste)
@@ -296,7 +296,7 @@ def test_the_drawn_tables_are_not_the_shipped_ones():
     """The strategy reaches what it is meant to: few ports and many, large ports, contracts without supply."""
     seen = set()
 
-    @settings(REPRODUCIBLE, max_examples=100)
+    @settings(REPRODUCIBLE, max_examples=60)
     @given(tables())
     def look(drawn):
         assert drawn != load_tables("board")
