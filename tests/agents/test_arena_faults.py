@@ -5,15 +5,15 @@ from __future__ import annotations
 import asyncio
 import re
 import signal
-import time
 from collections import Counter
 from functools import cache
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from arena_games import TINY, Faulty, First, Raising, crash, here, same_games
-from borneo_agents.arena import crew, play_arena
+from borneo_agents.arena import chairs, crew, play_arena
 from borneo_agents.arena.chairs import CRASH, ENDED, GIVEN_UP, ILLEGAL, TIME_OUT, Asked
 from borneo_agents.arena.crew import ArenaError
 from borneo_agents.arena.folder import Folder
@@ -56,11 +56,6 @@ def no_numbers(views, actions, now):
 
 def nothing(views, actions, now):
     return None if now.any() else actions
-
-
-def slow(views, actions, now):
-    time.sleep(0.25 * now.any())
-    return actions
 
 
 FAULTS = {
@@ -118,12 +113,20 @@ def test_a_failed_call_is_repeated_game_by_game():
         assert [one for one, _ in calls[i + 1 : i + 1 + games]] == [1] * games
 
 
-def test_who_thinks_too_long_loses_even_if_the_answer_comes():
-    played = here({"random": "random", "slow": Faulty(slow, 90)}, games=6, time_limit=0.05, chunk=3)
+def test_who_thinks_too_long_loses_even_if_the_answer_comes(monkeypatch):
+    seconds = 0.0
+    monkeypatch.setattr(chairs, "time", SimpleNamespace(perf_counter=lambda: seconds))
+
+    def slow(views, actions, now):
+        nonlocal seconds
+        seconds += 0.4 * now.any()
+        return actions
+
+    played = here({"random": "random", "slow": Faulty(slow, 60)}, games=12, time_limit=0.06, chunk=3)
     assert played.faults
     assert {fault.kind for fault in played.faults} == {TIME_OUT}
     assert {fault.agent for fault in played.faults} == {1}
-    assert here({"random": "random", "slow": Faulty(slow, 90)}, games=6, time_limit=10, chunk=3).faults == ()
+    assert here({"random": "random", "slow": Faulty(slow, 60)}, games=12, time_limit=10, chunk=3).faults == ()
 
 
 @pytest.mark.parametrize(("deed", "kind"), [("hang", TIME_OUT), ("end", ENDED)])

@@ -63,25 +63,50 @@ def times_of(chunks):
     return {file.name: file.stat().st_mtime_ns for file in chunks.glob("*.npz")}
 
 
-def test_a_run_that_was_interrupted_goes_on_to_the_same_result(slow_bot, unbroken, forks, without_plots, monkeypatch):
-    run = subprocess.Popen(
-        [sys.executable, "-m", "borneo_env.cli", *STOPPED.split()],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # a shell in the background ignores it
-    )
-    chunks = Path("kept/chunks")
-    while run.poll() is None and len(list(chunks.glob("*.npz"))) < 2:
-        time.sleep(0.02)
-    run.send_signal(signal.SIGINT)
-    out, err = run.communicate(timeout=60)
+def in_a_process():
+    """The command as a process that writes to files; returns its number, and what waits for its exit code."""
+    with open("out.txt", "w") as out, open("err.txt", "w") as err:
+        run = subprocess.Popen(
+            [sys.executable, "-m", "borneo_env.cli", *STOPPED.split()],
+            stdout=out,
+            stderr=err,
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # a shell in the background ignores it
+        )
+    return run.pid, run.wait
+
+
+def in_a_copy():
+    """The same in a copy of this process, which need not load everything first."""
+    process = os.fork()
+    if not process:
+        code = 1
+        try:
+            signal.signal(signal.SIGINT, signal.default_int_handler)
+            sys.argv = ["borneo", *STOPPED.split()]
+            with open("out.txt", "w") as sys.stdout, open("err.txt", "w") as sys.stderr:
+                cli.main()
+        except SystemExit as left:
+            code = left.code
+        finally:
+            os._exit(code)
+    return process, lambda: os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])
+
+
+@pytest.mark.parametrize("start", [in_a_copy, pytest.param(in_a_process, marks=pytest.mark.soak)])
+def test_a_run_that_was_interrupted_goes_on_to_the_same_result(
+    start, slow_bot, unbroken, forks, without_plots, monkeypatch
+):
+    process, exit_code = start()
+    chunks, by_then = Path("kept/chunks"), time.monotonic() + 60
+    while len(list(chunks.glob("*.npz"))) < 2 and time.monotonic() < by_then:
+        time.sleep(0.01)
+    os.kill(process, signal.SIGINT)
+    assert exit_code() == 130
     kept = times_of(chunks)
     assert 2 <= len(kept) < 8, "it was stopped in the middle"
     assert not Path("kept/results.json").exists()
-    assert run.returncode == 130
-    assert "the same command goes on with kept" in err
-    assert slow_bot in out, "and shows what was played"
+    assert "the same command goes on with kept" in Path("err.txt").read_text()
+    assert slow_bot in Path("out.txt").read_text(), "and shows what was played"
     monkeypatch.delenv("SLOWLY")
     monkeypatch.setattr(sys, "argv", ["borneo", *STOPPED.split()])
     with pytest.raises(SystemExit) as left:
