@@ -4,6 +4,7 @@ import os
 import sys
 import time
 import traceback
+import warnings
 from collections import defaultdict
 from functools import cache
 from pathlib import Path
@@ -44,7 +45,8 @@ class Fork:
     def __init__(self, command, *, stdout, **_):
         requests, told = os.pipe()
         self._code = None
-        self.pid = os.fork()
+        with warnings.catch_warnings(action="ignore", category=DeprecationWarning):  # there are other threads
+            self.pid = os.fork()
         if not self.pid:
             os.close(told)
             self._work(command[command.index("-m") + 1 :], requests, stdout.fileno())

@@ -180,7 +180,7 @@ class _Worker:
             self._board = Board(notes.fileno())
             self._process = subprocess.Popen(
                 [
-                    sys.executable, "-P", "-m", "borneo_agents.arena.worker",
+                    sys.executable, "-P", "-u", "-m", "borneo_agents.arena.worker",
                     str(os.getpid()), str(notes.fileno()), str(folder.path) if scratch else "",
                 ],
                 stdin=subprocess.PIPE,
