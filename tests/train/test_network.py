@@ -328,8 +328,8 @@ def test_the_scale_keeps_numbers_of_other_games_within_a_few_units(edition, whol
     scale = usual_scale(edition, whole_table)
     largest = np.zeros(len(scale), np.float32)
     for players in (3, 4, 5):
-        seats = Seats(24, Ruleset(edition, players), opponents=Merchant(), whole_table=whole_table, seed=77)
-        for _ in range(80):
+        seats = Seats(12, Ruleset(edition, players), opponents=Merchant(), whole_table=whole_table, seed=77)
+        for _ in range(60):
             assert seats.observation.shape[1:] == scale.shape
             largest = np.maximum(largest, np.abs(seats.observation * scale).max(0))
             seats.step(seats.batch.sample())
