@@ -10,7 +10,7 @@ import pytest
 import stable_baselines3.common.env_checker
 from gymnasium.error import ResetNeeded
 from gymnasium.utils.env_checker import check_env
-from playing import RULESETS, SEVERAL_RULESETS, Picker, fields, pick, play_seat_on, totals
+from playing import SEVERAL_RULESETS, Picker, fields, pick, play_seat_on, totals
 from sb3_contrib import MaskablePPO
 
 import borneo_env
@@ -34,12 +34,12 @@ class AnyAction(borneo_env.BorneoEnv):
 # ---------------------------------------------------------------- checkers and learners
 
 
-@pytest.mark.parametrize("ruleset", RULESETS)
+@pytest.mark.parametrize("ruleset", SEVERAL_RULESETS)
 def test_gymnasium_accepts_the_environment(ruleset):
     check_env(AnyAction(**fields(ruleset)), skip_render_check=True)
 
 
-@pytest.mark.parametrize("ruleset", RULESETS)
+@pytest.mark.parametrize("ruleset", SEVERAL_RULESETS)
 def test_stable_baselines_accepts_the_environment(ruleset):
     stable_baselines3.common.env_checker.check_env(AnyAction(**fields(ruleset)))
 
