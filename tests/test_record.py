@@ -48,6 +48,11 @@ def a_shuffled_record() -> list[Line]:
     return a_record(Ruleset(players=5), seed=2)
 
 
+def a_record_with_ones() -> list[Line]:
+    """A right record whose result has a 1 among scores and places: `true` must not be taken for it."""
+    return a_record(seed=0)
+
+
 def index_of(record: list[Line], key: str) -> int:
     """The first line with this key."""
     found = [i for i, line in enumerate(record) if key in line]
@@ -642,7 +647,7 @@ TYPED_LINES = [  # one line of each sort, by its index in a record
     ("move", 5, a_record),
     ("forced", FORCED - 1, a_record),
     ("shuffle", SHUFFLE - 1, a_shuffled_record),
-    ("result", RESULT - 1, a_record),
+    ("result", len(a_record_with_ones()) - 1, a_record_with_ones),
 ]
 
 
