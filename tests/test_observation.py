@@ -50,8 +50,8 @@ def compare_twins(ruleset, games, seed, seats_at_once=1, decisions_apart=1):
 
 @pytest.mark.parametrize("ruleset", RULESETS)
 def test_twins_a_seat_cannot_tell_apart_look_the_same(ruleset):
-    """No leak, in at least 4,000 decisions of each ruleset."""
-    assert compare_twins(ruleset, games=120, seed=3, decisions_apart=5) >= 4_000
+    """No leak, in at least 1,500 decisions of each ruleset."""
+    assert compare_twins(ruleset, games=100, seed=3, decisions_apart=11) >= 1_500
 
 
 def test_twins_do_differ():
@@ -199,9 +199,9 @@ def test_every_block_holds_what_it_says(ruleset):
     positions = pick_games(ruleset, seed=5)
     defending = defenders(positions)
     filled = set()
-    for at in range(len(positions)):
+    for at in range(0, len(positions), 2):
         decides = int(positions["player"][at])
-        seat = decides if at % 2 and decides >= 0 else at // 2 % ruleset.players
+        seat = decides if at % 4 and decides >= 0 else at // 4 % ruleset.players
         seen = split(observe(ruleset, positions[at : at + 1], seat)[0])
         expected = blocks_by_hand(ruleset, positions, at, seat, defending[at])
         wrong = [name for name in seen if not (seen[name] == expected[name]).all()]

@@ -36,6 +36,7 @@ def test_borneo_commands_run(with_my_bot):
     commands = [line for block in blocks("sh") for line in block.splitlines() if line.startswith("borneo ")]
     assert len(commands) >= 5
     for command in commands:
+        command = re.sub(r"--games (20|500)\b", "--games 2", command)  # as good as many
         result = CliRunner().invoke(app, shlex.split(command)[1:])
         assert result.exit_code == 0, f"{command}: {result.output}"
     first, second = json.loads(Path("out/mine/results.json").read_text())["standings"]

@@ -10,7 +10,7 @@ import pytest
 import stable_baselines3.common.env_checker
 from gymnasium.error import ResetNeeded
 from gymnasium.utils.env_checker import check_env
-from playing import RULESETS, SEVERAL_RULESETS, Picker, fields, pick, play_seat_on, totals
+from playing import SEVERAL_RULESETS, Picker, fields, pick, play_seat_on, totals
 from sb3_contrib import MaskablePPO
 
 import borneo_env
@@ -19,6 +19,7 @@ from borneo_env.agent import UnknownAgent
 from borneo_env.engine.state import HAND, SEATS
 from borneo_env.rewards import REWARDS
 
+TWO_RULESETS = [p for p in SEVERAL_RULESETS if p.id in ("board-5-blackbeard", "card-3")]
 CLONES = [copy.deepcopy, lambda env: pickle.loads(pickle.dumps(env))]
 
 
@@ -33,12 +34,12 @@ class AnyAction(borneo_env.BorneoEnv):
 # ---------------------------------------------------------------- checkers and learners
 
 
-@pytest.mark.parametrize("ruleset", RULESETS)
+@pytest.mark.parametrize("ruleset", SEVERAL_RULESETS)
 def test_gymnasium_accepts_the_environment(ruleset):
     check_env(AnyAction(**fields(ruleset)), skip_render_check=True)
 
 
-@pytest.mark.parametrize("ruleset", RULESETS)
+@pytest.mark.parametrize("ruleset", SEVERAL_RULESETS)
 def test_stable_baselines_accepts_the_environment(ruleset):
     stable_baselines3.common.env_checker.check_env(AnyAction(**fields(ruleset)))
 
@@ -113,7 +114,7 @@ def test_the_learner_decides_where_its_seat_does_in_the_batch_game(ruleset):
     assert info["scores"] == batch.scores()[0].tolist() and info["places"] == batch.places()[0].tolist()
 
 
-@pytest.mark.parametrize("ruleset", SEVERAL_RULESETS)
+@pytest.mark.parametrize("ruleset", TWO_RULESETS)
 @pytest.mark.parametrize("name", REWARDS)
 def test_rewards_add_up_to_what_the_record_says(name, ruleset):
     env = borneo_env.BorneoEnv(**fields(ruleset), opponents=Picker(), reward=name)

@@ -18,6 +18,8 @@ from borneo_env.cards import SPICES
 from borneo_env.engine.observe import split
 from borneo_env.engine.state import GAME, PHASES
 
+TWO_RULESETS = [p for p in SEVERAL_RULESETS if p.id in ("board-5-blackbeard", "card-3")]
+
 
 def twin_of(batch, seats, seed):
     """A batch that differs only in what these seats cannot know."""
@@ -64,7 +66,7 @@ def handed_out(seats):
 @pytest.mark.parametrize("name", ["score-delta", "contracts", "ranks"])
 def test_learners_of_plain_arrays_are_given_nothing_else(name):
     seats = Seats(12, borneo_env.Ruleset(players=3), reward=name, seed=4)
-    for turn in range(40):
+    for turn in range(25):
         twin = copy.deepcopy(seats)
         twin.batch = twin_of(seats.batch, seats.seat, turn)
         assert is_same(handed_out(twin), handed_out(seats))
@@ -101,7 +103,7 @@ def memory_of(env, seat, rng):
     return seen(env._seen_by_all), {viewer: seen(sight) for viewer, sight in env._seen_by_one.items()}
 
 
-@pytest.mark.parametrize("ruleset", SEVERAL_RULESETS)
+@pytest.mark.parametrize("ruleset", TWO_RULESETS)
 def test_seats_in_pettingzoo_are_given_nothing_else(ruleset):
     """Who decides and another seat in turn, at every decision: observation, mask, info and picture."""
     env = borneo_env.raw_env(**fields(ruleset), legal_moves=True, render_mode="ansi")

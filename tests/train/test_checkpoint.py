@@ -16,7 +16,7 @@ from safetensors.torch import load_file, save_file  # noqa: E402
 
 TINY = Settings(
     games=8, horizon=4, minibatch=16, epochs=1, actor="8x1", critic="8x1", steps=64, seed=3, against="random",
-    evaluation_games=4, players="4", opponents="self", whole_table=False,
+    evaluation_games=4, players="4", opponents="self",
 ).filled()  # fmt: skip
 NOTES = {"curve": [], "best": None, "seconds": 1.5, "next_evaluation": 8, "next_member": 8, "league": []}
 MEASURED = {

@@ -11,6 +11,7 @@ import pytest
 pytest.importorskip("torch")
 
 from borneo_train import checkpoint  # torch may be missing
+from borneo_train.ppo import Training
 from borneo_train.settings import Settings
 
 from borneo_env import cli
@@ -76,9 +77,34 @@ def test_every_setting_has_a_sentence(borneo, monkeypatch):
         assert len(line.split("  ")) > 3, f"{name} is not explained: {line}"
 
 
+LONG = QUICK.replace("--steps 96", "--steps 1000000")
+
+
+def test_ctrl_c_saves(borneo, tmp_path, monkeypatch):
+    between = Training._on_rollout_start
+
+    def interrupted_once(training):
+        between(training)
+        if training.learner.num_timesteps == 96:
+            signal.raise_signal(signal.SIGINT)
+
+    monkeypatch.setattr(Training, "_on_rollout_start", interrupted_once)
+    status, _, told = borneo(LONG, "--out", tmp_path)
+    assert_stopped_well(status, told, tmp_path)
+
+
+def assert_stopped_well(status, told, folder):
+    assert status == 130, told
+    assert "--resume goes on" in told
+    card = json.loads((folder / "last" / "card.json").read_text())
+    assert card["command"] == f"borneo {LONG} --out {folder}"
+    assert int(checkpoint.newest(folder / "checkpoints").name) == card["steps"]
+    assert (folder / "curve.png").exists()
+
+
+@pytest.mark.soak
 def test_the_script_is_the_same_command_and_ctrl_c_saves(tmp_path):
-    long = QUICK.replace("--steps 96", "--steps 1000000")
-    command = [sys.executable, "-m", "borneo_train.ppo", *long.split()[1:], "--out", str(tmp_path)]
+    command = [sys.executable, "-m", "borneo_train.ppo", *LONG.split()[1:], "--out", str(tmp_path)]
     process = subprocess.Popen(command, stderr=subprocess.PIPE)
     until = time.monotonic() + 240
     while not list((tmp_path / "checkpoints").glob("*[0-9]")) and time.monotonic() < until:
@@ -86,9 +112,4 @@ def test_the_script_is_the_same_command_and_ctrl_c_saves(tmp_path):
         time.sleep(0.05)
     process.send_signal(signal.SIGINT)
     _, told = process.communicate(timeout=120)
-    assert process.returncode == 130, told.decode()
-    assert b"--resume goes on" in told
-    card = json.loads((tmp_path / "last" / "card.json").read_text())
-    assert card["command"] == f"borneo {long} --out {tmp_path}"
-    assert int(checkpoint.newest(tmp_path / "checkpoints").name) == card["steps"]
-    assert (tmp_path / "curve.png").exists()
+    assert_stopped_well(process.returncode, told.decode(), tmp_path)

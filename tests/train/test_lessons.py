@@ -27,7 +27,7 @@ SEED = 11
 several = pytest.mark.parametrize("ruleset", [Ruleset(players=4), Ruleset("card", 3)], ids=lambda ruleset: ruleset.name)
 
 
-def lesson_of(ruleset, reward="win", whole_table=False, games=4, seed=SEED, first=0, briefed=False):
+def lesson_of(ruleset, reward="win", whole_table=False, games=2, seed=SEED, first=0, briefed=False):
     batch = Batch(games, ruleset, seed=seed, first=first, finished="hold")
     return lesson(batch, REWARDS[reward], whole_table, briefed, CPU)
 
@@ -80,8 +80,8 @@ def games_by_hand(ruleset, numbers, reward="win", whole_table=False):
 @several
 @pytest.mark.parametrize("whole_table", [False, True])
 def test_a_lesson_has_every_decision_that_was_not_forced_once(ruleset, whole_table):
-    found, wanted = lesson_of(ruleset, whole_table=whole_table), games_by_hand(ruleset, range(4), "win", whole_table)
-    assert len(found.actions) > 300
+    found, wanted = lesson_of(ruleset, whole_table=whole_table), games_by_hand(ruleset, range(2), "win", whole_table)
+    assert len(found.actions) > 150
     assert rows(found) == rows(wanted)
     assert (found.masks.sum(1) > 1).all()
 
@@ -89,7 +89,7 @@ def test_a_lesson_has_every_decision_that_was_not_forced_once(ruleset, whole_tab
 @several
 def test_all_seats_decide_in_a_lesson(ruleset):
     """And about as often."""
-    seats = np.concatenate([replayed(ruleset, number, False)[3] for number in range(4)])
+    seats = np.concatenate([replayed(ruleset, number, False)[3] for number in range(2)])
     share = np.bincount(seats, minlength=ruleset.players) / len(seats)
     assert len(share) == ruleset.players and share.min() > 0.5 / ruleset.players
 
@@ -97,7 +97,7 @@ def test_all_seats_decide_in_a_lesson(ruleset):
 @several
 @pytest.mark.parametrize("reward", ["win", "score-delta", "contracts", "ranks", "chances"])
 def test_returns_are_what_comes_from_there_to_the_end(ruleset, reward):
-    found, wanted = lesson_of(ruleset, reward), games_by_hand(ruleset, range(4), reward)
+    found, wanted = lesson_of(ruleset, reward), games_by_hand(ruleset, range(2), reward)
     assert rows(found) == rows(wanted)
     assert found.returns.dtype == torch.float32 and len(found.returns.unique()) > 1
 
@@ -154,20 +154,20 @@ def test_the_types_of_a_lesson_are_those_learners_take():
 RULESETS = [Ruleset(players=3), Ruleset(players=5)]
 
 
-def course(count, games=4, seed=SEED, whole_table=False):
+def course(count, games=2, seed=SEED, whole_table=False):
     found = lessons(RULESETS, games, reward=REWARDS["win"], whole_table=whole_table, seed=seed, device=CPU)
     return list(islice(found, count))
 
 
 def test_lessons_go_on_with_new_games_of_all_rulesets():
-    for number, found in enumerate(course(3)):
+    for number, found in enumerate(course(2, games=4)):
         parts = [games_by_hand(ruleset, range(2 * number, 2 * number + 2)) for ruleset in RULESETS]
         assert rows(found) == sorted(rows(parts[0]) + rows(parts[1]))
 
 
 def test_lessons_show_the_whole_table_if_asked_to():
     (found,) = course(1, whole_table=True)
-    parts = [games_by_hand(ruleset, range(2), whole_table=True) for ruleset in RULESETS]
+    parts = [games_by_hand(ruleset, range(1), whole_table=True) for ruleset in RULESETS]
     assert rows(found) == sorted(rows(parts[0]) + rows(parts[1]))
 
 
@@ -240,7 +240,7 @@ class Course:
         return piece((self.given - 1) * self.size, self.size)
 
 
-@pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.parametrize("seed", [1, pytest.param(2, marks=pytest.mark.soak)])
 def test_a_learner_that_is_taught_agrees_more(seed):
     """With merchants it has not seen. Other seeds of the learner come from 0.17 to 0.34 before to 0.53 after."""
     learner, unseen, told = make_learner(seed), taught(500), []

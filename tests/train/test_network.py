@@ -328,8 +328,8 @@ def test_the_scale_keeps_numbers_of_other_games_within_a_few_units(edition, whol
     scale = usual_scale(edition, whole_table)
     largest = np.zeros(len(scale), np.float32)
     for players in (3, 4, 5):
-        seats = Seats(24, Ruleset(edition, players), opponents=Merchant(), whole_table=whole_table, seed=77)
-        for _ in range(80):
+        seats = Seats(12, Ruleset(edition, players), opponents=Merchant(), whole_table=whole_table, seed=77)
+        for _ in range(60):
             assert seats.observation.shape[1:] == scale.shape
             largest = np.maximum(largest, np.abs(seats.observation * scale).max(0))
             seats.step(seats.batch.sample())
@@ -339,13 +339,24 @@ def test_the_scale_keeps_numbers_of_other_games_within_a_few_units(edition, whol
     assert large.sum() > 5 and (largest[large] > 0.5).all(), "and does not make them smaller than need be"
 
 
-def test_the_scale_is_the_same_on_every_call():
-    first, again = usual_scale("board", False), usual_scale("board", False)
+@pytest.fixture
+def few_games(monkeypatch):
+    monkeypatch.setattr("borneo_train.network.SCALE_GAMES", 6)
+    monkeypatch.setattr("borneo_train.network.SCALE_STEPS", 12)
+
+
+def worked_out(whole_table):
+    """The scale anew, and not what is kept of it."""
+    return usual_scale.__wrapped__("board", whole_table)
+
+
+def test_the_scale_is_the_same_on_every_call(few_games):
+    first, again = worked_out(False), worked_out(False)
     assert first.dtype == np.float32 and first.tobytes() == again.tobytes()
     assert (first > 0).all() and first.max() == 1
     assert np.allclose(1 / first, np.round(1 / first))
 
 
-def test_the_scale_of_the_whole_table_begins_with_that_of_the_observation():
-    seen, everything = usual_scale("board", False), usual_scale("board", True)
+def test_the_scale_of_the_whole_table_begins_with_that_of_the_observation(few_games):
+    seen, everything = worked_out(False), worked_out(True)
     assert len(everything) > len(seen) and (everything[: len(seen)] == seen).all()

@@ -18,7 +18,7 @@ from borneo_train.tasks import Measurement
 
 TINY = Settings(
     games=8, horizon=4, minibatch=16, epochs=1, actor="8x1", critic="8x1", steps=64, seed=3, against="random",
-    evaluation_games=4, players="4", whole_table=False,
+    evaluation_games=4, players="4",
 )  # fmt: skip
 
 
