@@ -18,6 +18,9 @@ checks: $(VENV)/installed
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
+# Byte code is kept, even where somebody has turned that off: pytest rewrites all tests at every start otherwise.
+unexport PYTHONDONTWRITEBYTECODE
+
 # Machine code is made once, before there are several processes that would each make it. Sums take one thread in each
 # worker of pytest: the workers fill the cores.
 PYTEST := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -n auto --dist worksteal

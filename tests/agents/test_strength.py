@@ -4,7 +4,6 @@ import json
 from dataclasses import asdict
 from itertools import permutations
 
-import choix
 import numpy as np
 import pytest
 from arena_games import by_hand, made_up
@@ -23,6 +22,8 @@ def values(games, anchor=None):
 
 
 def by_choix(games):
+    import choix  # loads much of scipy
+
     rankings = np.take_along_axis(games.seats, games.places.argsort(1), 1).tolist()
     agents = len(games.agents)
     return POINTS * choix.ilsr_rankings(agents, rankings, alpha=PRIOR_WINS / agents)
