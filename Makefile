@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: run test checks tests soak coverage mutants ecosystem bench clean
+.PHONY: run test checks tests docs soak coverage mutants ecosystem bench clean
 
 run: $(VENV)/installed
 	$(BIN)/borneo train --lessons 200000 --steps 500000 --against random --evaluate-every 125000 --evaluation-games 200 --seed 1 --fresh --out out/run
@@ -29,7 +29,11 @@ tests: $(VENV)/installed
 	PYTHONPATH=tests $(BIN)/python tests/compile_first.py
 	$(PYTEST)
 
-# What takes long: 20,000 games and more against the independent referee, notebooks as they are, whole trainings.
+# The documentation site, in site/. A warning is an error.
+docs: $(VENV)/installed
+	$(BIN)/mkdocs build --strict
+
+# What takes long: 20,000 games and more against the independent referee, notebooks as they are, whole trainings, the site.
 soak: $(VENV)/installed
 	$(BIN)/pytest -m soak -s
 
@@ -47,7 +51,7 @@ mutants: $(VENV)/installed
 ecosystem: .venv-ecosystem/installed
 	.venv-ecosystem/bin/python tests/ecosystem/torchrl_rollout.py --seed 1
 	.venv-ecosystem/bin/python tests/ecosystem/tianshou_rollout.py --seed 1
-	.venv-ecosystem/bin/python tests/ecosystem/readme_examples.py
+	.venv-ecosystem/bin/python tests/ecosystem/document_examples.py
 
 # The engine beside other environments, and training beside a tutorial's, in a virtual environment of their own.
 bench: .venv-bench/installed
@@ -70,4 +74,4 @@ $(VENV)/installed: pyproject.toml constraints.txt
 	touch $@
 
 clean:
-	rm -rf $(VENV) .venv-bench .venv-ecosystem
+	rm -rf $(VENV) .venv-bench .venv-ecosystem site

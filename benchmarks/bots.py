@@ -13,11 +13,9 @@ from typing import Annotated
 
 import numpy as np
 import typer
-from borneo_agents.climber import Climber
-from borneo_agents.contractor import Contractor
-from borneo_agents.ismcts import Ismcts
-from borneo_agents.merchant import Merchant
-from borneo_agents.rollout import Rollout
+from borneo_agents.scripted.agents import Climber, Contractor, Merchant
+from borneo_agents.search.ismcts import Ismcts
+from borneo_agents.search.rollout import Rollout
 from rich.console import Console
 from rich.progress import track
 from rich.table import Table

@@ -16,11 +16,10 @@ from pettingzoo.utils.env_logger import EnvLogger
 
 from borneo_env.engine.actions import PASS
 from borneo_env.engine.batch import Batch, IllegalMove, fresh_seed
-from borneo_env.engine.hidden import SPECTATOR
 from borneo_env.engine.jit import attributes, machine_code
 from borneo_env.engine.loops import observe_game
 from borneo_env.engine.observe import LARGEST, SMALLEST, explain, state_length
-from borneo_env.engine.state import BOX, COMMIT, DEFEND, GAME, OVER, PHASES, TRADERS, make_box, slots_of
+from borneo_env.engine.state import BOX, COMMIT, DEFEND, GAME, OVER, PHASES, SPECTATOR, TRADERS, make_box, slots_of
 from borneo_env.rewards import AT_THE_END, Reward, find_reward
 from borneo_env.ruleset import Ruleset
 from borneo_env.screen import RENDER_MODES, Screen
@@ -110,6 +109,14 @@ class raw_env(AECEnv):  # type: ignore[misc]  # PettingZoo has no types; the nam
         self._length = observation.shape[0]
         self._no_mask = np.zeros(mask.shape, np.int8)
         self.state_space = spaces.Box(SMALLEST, LARGEST, (state_length(slots_of(self.ruleset)),), np.int8)
+
+    def __repr__(self) -> str:
+        name = f"{type(self).__name__} of {self.ruleset.name}"
+        if self._obstacle:
+            return f"<{name}: {self._obstacle}>"
+        if self._phase == OVER:
+            return f"<{name}: the game is over>"
+        return f"<{name}: {self.agent_selection} decides, phase {PHASES[self._phase]}>"
 
     @property
     def table(self) -> np.void:

@@ -27,8 +27,12 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from borneo_env.engine.batch import Batch, observe
+from borneo_env.engine.actions import action_table
+from borneo_env.engine.batch import Batch
+from borneo_env.engine.games import observe
 from borneo_env.engine.hidden import resample
+from borneo_env.engine.jit import attributes
+from borneo_env.engine.state import GAME, make_box, slots_of
 from borneo_env.files import in_short, on_one_line
 from borneo_env.ruleset import Ruleset
 
@@ -53,6 +57,20 @@ class Views:
         """(n,): who decides, and whose view it is."""
         player: NDArray[np.int8] = self.games["player"]
         return player
+
+    def arrays(self) -> tuple[Any, NDArray[Any], NDArray[np.uint64]]:
+        """The cards, games and dice as compiled rules want them; they trust them, so what is wrong is refused here."""
+        ruleset, size = self.ruleset, len(self)
+        shape = (size, len(action_table(slots_of(ruleset))))
+        if (self.games.dtype, self.mask.shape, self.dice.shape) != (GAME, shape, (size,)):
+            raise ValueError(
+                f"views of {size} games of {ruleset.name} have masks of shape {shape}, not {self.mask.shape}, and dice "
+                f"for each, not of shape {self.dice.shape}: give views the ruleset of their batch"
+            )
+        if (self.player.astype(np.uint8) >= ruleset.players).any():  # -1, for nobody, becomes the highest
+            raise ValueError(f"nobody of {ruleset.name} decides in one of the views: it is over, or of another ruleset")
+        games = attributes(np.ascontiguousarray(self.games))
+        return attributes(make_box(ruleset)), games, np.ascontiguousarray(self.dice)
 
     def observe(self) -> NDArray[np.int8]:
         """(n, length): the observations of the deciding players."""

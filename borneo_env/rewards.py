@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from borneo_env.engine.batch import standing
+from borneo_env.engine.games import results
 from borneo_env.engine.state import CONTESTS_DEFENDED, CONTESTS_WON, OVER
 from borneo_env.ruleset import Ruleset
 
@@ -32,13 +32,13 @@ class WrongReward(ValueError):
 
 def win(ruleset: Ruleset, before: Games, after: Games) -> NDArray[np.float64]:
     """1 for the winner at the end, shared among equal winners; 0 for the others and before the end."""
-    first = standing(ruleset, after).places == 1
+    first = results(ruleset, after).places == 1
     return _at_the_end(before, after, first / first.sum(1, keepdims=True))
 
 
 def place(ruleset: Ruleset, before: Games, after: Games) -> NDArray[np.float64]:
     """From 1 for the first place to -1 for the last at the end, evenly spaced; equal players share their mean."""
-    places = standing(ruleset, after).places.astype(float)
+    places = results(ruleset, after).places.astype(float)
     sharing = (places[:, :, None] == places[:, None, :]).sum(2)
     mean_place = places + (sharing - 1) / 2
     return _at_the_end(before, after, 1 - 2 * (mean_place - 1) / (ruleset.players - 1))
@@ -111,7 +111,7 @@ def _at_the_end(before: Games, after: Games, values: NDArray[np.floating[Any]]) 
 
 
 def _lead(ruleset: Ruleset, games: Games) -> NDArray[np.float64]:
-    points = standing(ruleset, games).scores.astype(float)
+    points = results(ruleset, games).scores.astype(float)
     others = (points.sum(1, keepdims=True) - points) / (ruleset.players - 1)
     lead: NDArray[np.float64] = points - others
     return lead

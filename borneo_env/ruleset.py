@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, fields
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,7 @@ class RulesetError(ValueError):
     """A combination of edition, players and variants that does not exist."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Ruleset:
     """An edition, a number of players, the variants, and the cards.
 
@@ -31,7 +31,7 @@ class Ruleset:
     players: int = 4
     traders: int = 3
     blackbeard: bool = False
-    tables: Tables = field(default=None, repr=False)  # type: ignore[assignment]  # a path or None until checked
+    tables: Tables = None  # type: ignore[assignment]  # a path or None until checked
 
     def __post_init__(self) -> None:
         if self.edition not in EDITIONS:
@@ -73,6 +73,12 @@ class Ruleset:
                 f"a ruleset is a Ruleset(...), not {in_short(ruleset)}; or give its fields, such as players=4"
             )
         return ruleset or cls(**settings)
+
+    def __repr__(self) -> str:
+        """What makes it again, but for cards of one's own."""
+        named = [f"{name}={getattr(self, name)!r}" for name in ("edition", "players", "traders", "blackbeard")]
+        own = ["tables=..."] if self.tables != load_tables(self.edition) else []
+        return f"Ruleset({', '.join(named + own)})"
 
     def __hash__(self) -> int:
         return self._hash

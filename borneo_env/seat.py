@@ -48,6 +48,10 @@ class BorneoEnv(gymnasium.Env[NDArray[Any], Any]):
         )
         self.observation_space, self.action_space = seat_spaces(self.ruleset, dtype)
 
+    def __repr__(self) -> str:
+        name = f"{type(self).__name__} of {self.ruleset.name}"
+        return f"<{name}: {self._obstacle or f'the learner sits at {self.seat}'}>"
+
     @property
     def seat(self) -> int:
         """The learner's seat in the present game."""

@@ -13,7 +13,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from borneo_env.agent import RANDOM, Random, ask, find_opponents
 from borneo_env.engine.actions import action_table
-from borneo_env.engine.batch import Batch, IllegalMove, fresh_seed, observe, state
+from borneo_env.engine.batch import Batch, IllegalMove, fresh_seed
+from borneo_env.engine.games import observe, state
 from borneo_env.engine.loops import NO_ACTION
 from borneo_env.engine.observe import LARGEST, SMALLEST, length, state_length
 from borneo_env.engine.state import NOBODY, OVER, copy_games, slots_of

@@ -1,11 +1,10 @@
-"""Whole games of bots, decisions taken from them, and games that their players imagine."""
+"""Whole games of bots, decisions taken from them, and determinizations."""
 
 from functools import cache
 
 import numpy as np
 import pytest
-from borneo_agents.climber import Climber
-from borneo_agents.merchant import Merchant
+from borneo_agents.scripted.agents import Climber, Merchant
 
 from borneo_env import Batch, Ruleset, every_ruleset
 from borneo_env.agent import Random, ask
@@ -47,13 +46,13 @@ def decisions(ruleset):
 
 
 @entry
-def imagine_games(games, seats, dice, world, unseen):
+def determinize_games(games, seats, dice, number, unseen):
     for i in range(len(games)):
-        resample_game(games[i], seats[i], scramble(dice[i], np.uint64(world)) | np.uint64(1), unseen)
+        resample_game(games[i], seats[i], scramble(dice[i], np.uint64(number)) | np.uint64(1), unseen)
 
 
-def imagined(games, dice, world):
+def determinized(games, dice, number):
     """Complete games of which the deciding players cannot tell the given ones, with these dice."""
     twins = copy_games(games)
-    imagine_games(attributes(twins), twins["player"].astype(np.int64), dice, world, np.empty(THINGS, np.int8))
+    determinize_games(attributes(twins), twins["player"].astype(np.int64), dice, number, np.empty(THINGS, np.int8))
     return twins

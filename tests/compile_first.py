@@ -4,16 +4,15 @@ Together, entries are compiled faster than each in another process: the rules th
 """
 
 import numpy as np
-from borneo_agents.bot import MERCHANT
-from borneo_agents.briefing import brief_batch
-from borneo_agents.chances import win_chances
-from borneo_agents.ismcts import Ismcts
-from borneo_agents.merchant import Merchant
-from borneo_agents.rollout import Rollout
-from borneo_agents.scripted import Bots
-from borneo_agents.trials import Trials
-from borneo_agents.weighing import weigh_options
-from bot_games import imagined
+from borneo_agents.policy.lookahead import lookahead_in_batch
+from borneo_agents.policy.racing import race_options
+from borneo_agents.scripted.agents import Merchant
+from borneo_agents.scripted.dispatch import MERCHANT, Bots
+from borneo_agents.search.ismcts import Ismcts
+from borneo_agents.search.rollout import Rollout
+from borneo_agents.search.trials import Trials
+from borneo_agents.search.win_probability import win_probability
+from bot_games import determinized
 
 import borneo_env
 from borneo_env import Batch, Ruleset, redact, resample
@@ -41,10 +40,10 @@ def use_the_bots(batch):
     views = Views(batch.ruleset, *batch.view(rows))
     for agent in (Merchant(), Rollout(budget=1), Ismcts(budget=1)):
         agent.act(views)
-    imagined(batch.games, views.dice, 0)
-    win_chances(batch.ruleset, batch.games)
-    brief_batch(batch, rows)
-    weigh_options(views, batch.mask.copy(), np.zeros(batch.mask.shape), 1)
+    determinized(batch.games, views.dice, 0)
+    win_probability(batch.ruleset, batch.games)
+    lookahead_in_batch(batch, rows)
+    race_options(views, batch.mask.copy(), np.zeros(batch.mask.shape), 1)
     Trials(batch).worth(batch.mask.copy(), 1)
     bots, kinds = Bots(batch), np.full((len(batch), batch.ruleset.players), MERCHANT, np.int8)
     bots.choose(kinds, rows)

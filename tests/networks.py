@@ -1,15 +1,16 @@
 """Small networks with random weights, and what a card says of them."""
 
 import numpy as np
-from borneo_agents.briefing import ADVICE, NOTES, PER_POINT
-from borneo_agents.model import Judge, Layer, Model, ModelCard
+from borneo_agents.policy.lookahead import ADVICE, OPTION_FEATURES, PER_POINT
+from borneo_agents.policy.model import Model, ModelCard
+from borneo_agents.policy.network import Layer, OptionHead
 
 from borneo_env import Ruleset
 from borneo_env.engine.actions import action_table
 from borneo_env.engine.observe import length
 from borneo_env.engine.state import slots_of
 
-JUDGES = 8  # numbers between the notes on an option and what comes of them
+HEAD = 8  # numbers between the features on an option and what comes of them
 
 
 def card(edition="board", **changes):
@@ -17,7 +18,7 @@ def card(edition="board", **changes):
         "edition": edition,
         "players": [3, 4, 5],
         "task": "win",
-        "briefed": False,
+        "lookahead": False,
         "steps": 12_000,
         "seed": 3,
         "command": "train",
@@ -25,10 +26,10 @@ def card(edition="board", **changes):
     return ModelCard(**(entries | changes))
 
 
-def network(edition="board", width=16, depth=1, seed=1, liking=1.0, briefed=False, trust=0.0):
+def network(edition="board", width=16, depth=1, seed=1, liking=1.0, lookahead=False, trust=0.0):
     """A policy nobody has trained, with `depth` normed layers; the larger `liking`, the surer it is.
 
-    If it is briefed, each point that the merchant sees counts `trust` by itself.
+    With lookahead features, each point that the merchant sees counts `trust` by itself.
     """
     slots = slots_of(Ruleset(edition))
     rng = np.random.default_rng(seed)
@@ -42,16 +43,16 @@ def network(edition="board", width=16, depth=1, seed=1, liking=1.0, briefed=Fals
         for size in [length(slots), *[width] * (depth - 1)]
     ]
     last = Layer(drawn(0, liking * width**-0.5, outputs, width), drawn(0, liking * 0.1, outputs))
-    if not briefed:
+    if not lookahead:
         return Model(card(edition), [*layers, last])
-    judge = Judge(
-        notes=drawn(0, 0.05, JUDGES, NOTES),
-        context=drawn(0, width**-0.5, JUDGES, width),
-        actions=drawn(0, 0.5, outputs, JUDGES),
-        hidden=drawn(0, JUDGES**-0.5, JUDGES, JUDGES),
-        biases=drawn(0, 0.1, JUDGES),
-        last=drawn(0, liking * JUDGES**-0.5, JUDGES),
-        direct=drawn(0, liking * 0.01, NOTES),
+    head = OptionHead(
+        features=drawn(0, 0.05, HEAD, OPTION_FEATURES),
+        context=drawn(0, width**-0.5, HEAD, width),
+        actions=drawn(0, 0.5, outputs, HEAD),
+        hidden=drawn(0, HEAD**-0.5, HEAD, HEAD),
+        biases=drawn(0, 0.1, HEAD),
+        last=drawn(0, liking * HEAD**-0.5, HEAD),
+        direct=drawn(0, liking * 0.01, OPTION_FEATURES),
     )
-    judge.direct[ADVICE] = trust / PER_POINT
-    return Model(card(edition, briefed=True), [*layers, last], judge)
+    head.direct[ADVICE] = trust / PER_POINT
+    return Model(card(edition, lookahead=True), [*layers, last], head)

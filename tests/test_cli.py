@@ -17,8 +17,10 @@ from typing import Any, NamedTuple
 
 import pytest
 import typer
+from borneo_agents.commands import arena as arena_command
+from borneo_bench import speed
 
-from borneo_env import bench, cli
+from borneo_env import cli
 from borneo_env.engine.threads import available_cores
 from borneo_env.record import read_record, record_games, verify, write_record
 from borneo_env.render import gallery
@@ -222,9 +224,9 @@ def test_pictures_are_drawn(borneo, tmp_path, monkeypatch):
 @pytest.fixture
 def small_bench(monkeypatch):
     """Few and small batches, and little play before the clock starts."""
-    monkeypatch.setattr(bench, "MIXING", 1)
-    monkeypatch.setattr(bench, "SIZES", (16, 4096))
-    monkeypatch.setattr(bench, "VECTOR_SIZES", (16, 256))
+    monkeypatch.setattr(speed, "MIXING", 1)
+    monkeypatch.setattr(speed, "SIZES", (16, 4096))
+    monkeypatch.setattr(speed, "VECTOR_SIZES", (16, 256))
 
 
 def test_bench_measures_the_engine(borneo, small_bench):
@@ -235,16 +237,16 @@ def test_bench_measures_the_engine(borneo, small_bench):
     rows = [row for row in measured["measured"] if row["who"] == "borneo"]
     cores = {1, available_cores()}
     ways = ("compiled loop", "sample and step", "step and observe")
-    engine = {(how, size, threads) for how in ways for size in bench.SIZES for threads in cores}
-    vector = {("vector env", size, threads) for size in bench.VECTOR_SIZES for threads in cores}
+    engine = {(how, size, threads) for how in ways for size in speed.SIZES for threads in cores}
+    vector = {("vector env", size, threads) for size in speed.VECTOR_SIZES for threads in cores}
     single = {("env()", 1, 1), ("raw_env()", 1, 1)}
     assert {(row["how"], row["games"], row["threads"]) for row in rows} == engine | vector | single
     assert all(row["per_second"] > 0 for row in rows)
 
 
 def test_bench_prints_a_table(borneo, small_bench, monkeypatch):
-    monkeypatch.setattr(bench, "SIZES", (4096,))
-    monkeypatch.setattr(bench, "VECTOR_SIZES", (16,))
+    monkeypatch.setattr(speed, "SIZES", (4096,))
+    monkeypatch.setattr(speed, "VECTOR_SIZES", (16,))
     answer = borneo("bench --seconds 0.001")
     assert answer.status == 0
     assert "decisions per second, board-4" in answer.out
@@ -380,7 +382,7 @@ def test_names_of_files_are_neither_markup_nor_orders_to_the_terminal(borneo, tm
 
 def test_the_folder_of_an_arena_is_no_markup(capsys):
     with pytest.raises(typer.Exit):
-        cli._say_what_is_kept(None, 10, Path(NASTY))
+        arena_command._tell_what_is_kept(None, 10, Path(NASTY))
     assert capsys.readouterr().err == (
         "Stopped: nothing is finished yet; the same command goes on with [bold]\\x1b[2J\\n[/].\n"
     )

@@ -9,7 +9,7 @@ from playing import RULESETS, pick
 import borneo_env
 from borneo_env import PHASES, every_ruleset
 from borneo_env.cards import CHEST, SPICES
-from borneo_env.engine.batch import observe, standing
+from borneo_env.engine.games import observe, results
 from borneo_env.engine.observe import LAYOUT, explain, join, layout, length, split
 from borneo_env.engine.state import (
     AT_PORT,
@@ -153,7 +153,7 @@ def blocks_by_hand(ruleset, positions, at, seat, defender):
             port = ports[int(g["open"][spot])]
             blocks["port_limit"][spot], blocks["port_monopoly"][spot] = port.limit, port.monopoly
             blocks["port_spice"][spot, goods.index(port.spice)] = 1
-    points = standing(ruleset, positions[at : at + 1]).scores[0]
+    points = results(ruleset, positions[at : at + 1]).scores[0]
     for player in range(ruleset.players):
         mine = away(player)
         for since in g["hand_since"][player][: g["hand_size"][player]]:

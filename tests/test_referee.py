@@ -22,7 +22,8 @@ from referee import Referee, RefereeError, check_record
 
 from borneo_env.cards import CHEST, COMPANIES, CONTRACT_KINDS, SPICES, Tables, read_tables
 from borneo_env.engine.actions import PASS
-from borneo_env.engine.batch import NO_ACTION, Batch
+from borneo_env.engine.batch import Batch
+from borneo_env.engine.loops import NO_ACTION
 from borneo_env.engine.state import AT_PORT, CARDS, DISCARD, HAND, OPEN_PORTS, WAREHOUSE
 from borneo_env.record import Line, header, record_games, result_line, step_and_record
 from borneo_env.ruleset import Ruleset, every_ruleset

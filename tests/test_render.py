@@ -251,7 +251,7 @@ def test_wrong_seats_and_names_are_explained() -> None:
 def test_a_picture_is_the_position_it_was_made_of() -> None:
     games = Batch(3, players=3, seed=5)
     games.play_random(60)
-    picture = games.picture(1, seat=2)
+    picture = Picture.of(games, 1, seat=2)
     drawing, table = picture._repr_svg_(), str(picture)
     assert drawing == svg(games.ruleset, games.games[1], 2)
     assert table == ansi(games.ruleset, games.games[1], 2)
@@ -261,7 +261,7 @@ def test_a_picture_is_the_position_it_was_made_of() -> None:
 
 def test_a_picture_is_saved_by_the_ending_of_its_name(tmp_path: Path) -> None:
     image = pytest.importorskip("PIL.Image")
-    picture = Batch(1, players=3, seed=5).picture()
+    picture = Picture.of(Batch(1, players=3, seed=5))
     picture.save(tmp_path / "a.svg")
     picture.save(str(tmp_path / "a.png"))
     assert (tmp_path / "a.svg").read_text(encoding="utf-8") == picture.svg()
@@ -384,7 +384,9 @@ def test_without_a_screen_the_remedy_is_named(pygame: Any, monkeypatch: pytest.M
 
 def test_without_pygame_the_remedy_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pygame", None)
-    with pytest.raises(ImportError, match=r"pygame, which is missing; pip install 'borneo-env\[render\]'"):
+    with pytest.raises(
+        ImportError, match=r"pygame, which is missing; pip install '\.\[render\]' in the project's folder"
+    ):
         human_env()
 
 
@@ -404,7 +406,9 @@ def test_pixels() -> None:
 
 def test_without_the_extra_the_remedy_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "resvg_py", None)
-    with pytest.raises(ImportError, match=r"resvg_py, which is missing; pip install 'borneo-env\[render\]'"):
+    with pytest.raises(
+        ImportError, match=r"resvg_py, which is missing; pip install '\.\[render\]' in the project's folder"
+    ):
         rgb("<svg/>")
 
 
@@ -434,7 +438,7 @@ def test_drawing_knows_no_rule() -> None:
         nodes = [*ast.walk(ast.parse(path.read_text(encoding="utf-8")))]
         imported = [node.module or "" for node in nodes if isinstance(node, ast.ImportFrom)]
         imported += [alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names]
-        rules = [name for name in imported if re.match(r"borneo_env\.engine\.(rules|game|loops)", name)]
+        rules = [name for name in imported if re.match(r"borneo_env\.engine\.(rules|game|loops)\b", name)]
         assert not rules, f"{path.name} imports {rules}"
 
 

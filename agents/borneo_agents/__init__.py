@@ -1,7 +1,5 @@
 """Bots that play Borneo, and the arena in which they are compared.
 
-Scripted bots are one file each (`contractor.py`, `climber.py`, `merchant.py`), compiled like the rules. What they
-think with is in files of its own: `goods.py`, `hands.py`, `ladders.py`, `sharing.py`, `outlook.py`, `contests.py`,
-`bargains.py`. `room.py` is their scratch paper, `scripted.py` the one door to them. Search bots (`rollout.py`,
-`ismcts.py`) let them play in imagined games (`search.py`), judged by `chances.py`.
+`scripted/` has bots that play by rules of thumb, `search/` those that search, `policy/` trained networks as agents, and
+`human/` games with people. `arena/` measures agents against each other, and `statistics/` says how sure that is.
 """

@@ -2,29 +2,36 @@
 
 from __future__ import annotations
 
-import json
-import math
 import secrets
-import stat
-import zipfile
 from collections.abc import Callable
 from dataclasses import asdict
 from functools import cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from borneo_env.cards import read_tables
-from borneo_env.engine.actions import ActionTable, action_table
-from borneo_env.engine.check import check_games, check_readable, check_type
-from borneo_env.engine.hidden import SPECTATOR, checked_seats
+from borneo_env.engine.arguments import (
+    check_room,
+    checked_game,
+    checked_number,
+    checked_pile,
+    checked_rows,
+    checked_seat,
+    checked_seats,
+    room_for,
+)
+from borneo_env.engine.batch_file import BatchFileError, read_batch_file, write_batch_file
+from borneo_env.engine.batch_state import BatchState
+from borneo_env.engine.check import check_games
 from borneo_env.engine.jit import attributes, machine_code
 from borneo_env.engine.loops import (
     DESK,
     NO_ACTION,
     NUMBERS,
+    RESULT,
     RUN,
     deal_games,
     deal_stacked_games,
@@ -38,92 +45,23 @@ from borneo_env.engine.loops import (
     play_others,
     refresh_games,
     sample_games,
-    score_games,
     state_of_games,
     step_games,
     view_games,
 )
 from borneo_env.engine.observe import length, state_length
-from borneo_env.engine.state import BOX, CARDS, GAME, PHASES, copy_games, make_blank, make_box, slots_of
-from borneo_env.engine.threads import available_cores, in_parallel
+from borneo_env.engine.state import BOX, CARDS, GAME, SPECTATOR, slots_of
+from borneo_env.engine.threads import in_parallel
 from borneo_env.ruleset import Ruleset
 
 TO_THE_END = -1
 LAST_NUMBER = 2**62  # the first game of a batch has a lower number
-MOST_GAMES = 2**31
 GAMES_PER_THREAD = 256  # fewer games than this are not worth waking another thread for
 GAMES_PER_THINKER = 32  # the same, where each game takes some thinking
-WRITTEN = tuple(map(np.dtype, ("int8", "int16", "int32", "int64", "float32", "float64")))  # what observations can be
-
-FORMAT = "borneo-batch/1"
-RESULT = ("done", "scores", "places", "contracts")
-MOST_SAVED = 2_000_000  # games in a file
-LONGEST_ABOUT = 4_000_000  # bytes; with the shipped tables it has 50,000
-
-
-class BatchFileError(ValueError):
-    """A file that does not hold a saved batch of this version."""
 
 
 class IllegalMove(ValueError):
     """An action that is not legal where it was played; nothing has changed in any game."""
-
-
-class Standing(NamedTuple):
-    """How games stand, (games, players) each."""
-
-    scores: NDArray[np.int32]
-    places: NDArray[np.int8]
-    contracts: NDArray[np.int8]
-
-
-def standing(ruleset: Ruleset, games: NDArray[np.void]) -> Standing:
-    """Points, places and numbers of contracts in games as they are now."""
-    check_type(games)
-    shape = (len(games), ruleset.players)
-    values = Standing(np.zeros(shape, np.int32), np.zeros(shape, np.int8), np.zeros(shape, np.int8))
-    score_games(attributes(make_box(ruleset)), attributes(games), *values)
-    return values
-
-
-def observe(
-    ruleset: Ruleset, games: NDArray[np.void], seats: ArrayLike, out: NDArray[Any] | None = None, *, check: bool = True
-) -> NDArray[Any]:
-    """(games, length): what a seat of each game knows; int8, or as `out` is. `check=False` as for `Batch.refresh`."""
-    if check:
-        check_readable(ruleset, games)
-    chosen = checked_seats(seats, ruleset.players, len(games))
-    out = _room_for(out, len(games), length(slots_of(ruleset)))
-    observe_games(attributes(make_box(ruleset)), attributes(games), chosen, out)
-    return out
-
-
-def state(
-    ruleset: Ruleset, games: NDArray[np.void], seats: ArrayLike, out: NDArray[Any] | None = None, *, check: bool = True
-) -> NDArray[Any]:
-    """(games, length): the whole tables, secrets included, seats counted from the given ones. `check` as above."""
-    if check:
-        check_readable(ruleset, games)
-    chosen = checked_seats(seats, ruleset.players, len(games))
-    out = _room_for(out, len(games), state_length(slots_of(ruleset)))
-    state_of_games(attributes(make_box(ruleset)), attributes(games), chosen, out)
-    return out
-
-
-def _room_for(out: NDArray[Any] | None, *shape: int) -> NDArray[Any]:
-    """The array to write numbers into: the one given, or a new one."""
-    if out is None:
-        return np.empty(shape, np.int8)
-    _check_room(out, *shape)
-    return out
-
-
-def _check_room(out: Any, *shape: int) -> None:
-    """Raise ValueError unless numbers can be written into an array of this shape: compiled loops do not look."""
-    if not isinstance(out, np.ndarray) or out.shape != shape or out.dtype not in WRITTEN or not out.flags.writeable:
-        is_one = f"a {out.dtype} array of {out.shape}" if isinstance(out, np.ndarray) else repr(out)
-        numbers = ", ".join(map(str, WRITTEN))
-        raise ValueError(f"out is an array of {shape} that can be written to, of {numbers}; not {is_one}")
 
 
 @cache
@@ -138,7 +76,7 @@ def fresh_seed() -> int:
     return secrets.randbits(64)
 
 
-class Batch:
+class Batch(BatchState):
     """Many games of one ruleset, stepped together.
 
     Game k of a seed is the same game in every batch: place i of a batch of N plays the games first + i,
@@ -166,107 +104,21 @@ class Batch:
         threads: int | None = None,
         **fields: Any,
     ) -> None:
-        self._size = _checked_number(size, 1, MOST_GAMES, "a batch has at least 1 game")
         numbered = f"first is the number of a game, 0 to {LAST_NUMBER - 1}"
-        self.first = _checked_number(first, 0, LAST_NUMBER - 1, numbered)
+        self.first = checked_number(first, 0, LAST_NUMBER - 1, numbered)
         if type(skip_forced) is not bool:
             raise ValueError(f"skip_forced is True or False, not {skip_forced!r}")
         if finished not in ("reset", "hold"):
             raise ValueError(f"finished games are 'reset' or 'hold', not {finished!r}")
-        self.ruleset = Ruleset.given(ruleset, fields)
-        self.threads = threads
-        self._box = make_box(self.ruleset)
-        self._blank = make_blank(self.ruleset)
-        self._run = np.zeros(1, RUN)
-        self._run["stride"] = self._size
+        super().__init__(size, Ruleset.given(ruleset, fields), threads)
         self._run["skip_forced"] = skip_forced
         self._run["hold"] = finished == "hold"
-        self._games: NDArray[np.void] = np.zeros(self._size, GAME)
-        self._desk = np.zeros(self._size, DESK)
-        self._mask = np.zeros((self._size, len(self.actions)), np.bool_)
-        self._every_row = np.arange(self._size)
-        self._bind()
         self.reset(seed)
-
-    def _bind(self) -> None:
-        """Collect what the compiled loops work on (cards, blank game and settings, then what there is of each game),
-        and what is shown of it, which nobody can write to."""
-        arrays = (self._box, self._blank, self._run, self._games, self._desk, self._mask)
-        self._arrays: Any = tuple(map(attributes, arrays))
-        games, desk = _read_only(self._games), _read_only(self._desk)
-        self._shown: dict[str, NDArray[Any]] = {"mask": _read_only(self._mask)}
-        self._shown |= {name: games[name] for name in ("player", "phase")}
-        self._shown |= {name: desk[name] for name in RESULT}
-
-    def __len__(self) -> int:
-        return self._size
-
-    @property
-    def games(self) -> NDArray[np.void]:
-        """(games,): the GAME records. They can be written to; call `refresh` after it."""
-        return self._games
-
-    @property
-    def actions(self) -> ActionTable:
-        """The action table of the ruleset: ids, blocks and texts."""
-        return action_table(slots_of(self.ruleset))
-
-    @property
-    def threads(self) -> int:
-        """How many threads are used at most."""
-        return self._threads
-
-    @threads.setter
-    def threads(self, threads: int | None) -> None:
-        if threads is not None:
-            threads = _checked_number(threads, 1, MOST_GAMES, "threads is a number from 1, or None for all cores")
-        self._threads = threads or available_cores()
-
-    @property
-    def seed(self) -> int:
-        return int(self._run["seed"][0])
-
-    @property
-    def mask(self) -> NDArray[np.bool_]:
-        """(games, actions): which actions are legal. The same array at every step; copy it to keep it."""
-        return self._shown["mask"]
-
-    @property
-    def player(self) -> NDArray[np.int8]:
-        """(games,): who decides in each game, -1 where it is over."""
-        return self._shown["player"]
-
-    @property
-    def phase(self) -> NDArray[np.int8]:
-        """(games,): what is being decided, an index into PHASES."""
-        return self._shown["phase"]
-
-    @property
-    def done(self) -> NDArray[np.bool_]:
-        """(games,): whether the last action in each place finished a game; its result is in `result`."""
-        return self._shown["done"]
-
-    @property
-    def result(self) -> dict[str, NDArray[Any]]:
-        """Scores, places and numbers of contracts, (games, 5) each, of the game finished last in each place."""
-        return {name: self._shown[name] for name in RESULT[1:]}
-
-    def scores(self) -> NDArray[np.int32]:
-        """(games, players): the points as they are now."""
-        return standing(self.ruleset, self.games).scores
-
-    def places(self) -> NDArray[np.int8]:
-        """(games, players): the places as they are now."""
-        return standing(self.ruleset, self.games).places
-
-    def contracts(self) -> NDArray[np.int8]:
-        """(games, players): how many contracts each player has fulfilled."""
-        return standing(self.ruleset, self.games).contracts
 
     def reset(self, seed: int | None = None, where: ArrayLike | None = None) -> None:
         """Deal new games: all from `first` on (with a new seed, if given), or the next ones where `where` is true."""
         if seed is not None:
-            self._run["seed"] = _checked_number(seed, 0, 2**64 - 1, "a seed is a whole number from 0 to 2**64 - 1")
+            self._run["seed"] = checked_number(seed, 0, 2**64 - 1, "a seed is a whole number from 0 to 2**64 - 1")
         numbers = self.first + np.arange(len(self), dtype=np.uint64)
         chosen = np.ones(len(self), np.bool_)
         if where is not None:
@@ -276,10 +128,10 @@ class Batch:
 
     def deal_stacked(self, game: int, start: int, draw: ArrayLike, ports: ArrayLike) -> None:
         """Deal one game from piles stacked by hand, top first: three cards to player 0, three to player 1, ..."""
-        game, players = self._checked_game(game), self.ruleset.players
-        start = _checked_number(start, 0, players - 1, f"the start player is from 0 to {players - 1}")
-        cards = _checked_pile(draw, CARDS, "cargo cards")
-        port_cards = _checked_pile(ports, int(self._box["ports"][0]), "ports in play")
+        game, players = checked_game(game, self._size), self.ruleset.players
+        start = checked_number(start, 0, players - 1, f"the start player is from 0 to {players - 1}")
+        cards = checked_pile(draw, CARDS, "cargo cards")
+        port_cards = checked_pile(ports, int(self._box["ports"][0]), "ports in play")
         record = self._games[game : game + 1]
         streams, number = record["rng"].copy(), record["number"].copy()
         record[:] = self._blank
@@ -305,7 +157,7 @@ class Batch:
 
         If any action is illegal nothing changes in any game, and IllegalMove names the game and the legal moves.
         """
-        rows = self._every_row if rows is None else self._checked_rows(rows)
+        rows = self._every_row if rows is None else checked_rows(rows, self._size)
         chosen = self._checked_actions(actions, rows)
         self._parallel(step_games, self._arrays, (rows, chosen))
 
@@ -315,7 +167,7 @@ class Batch:
 
     def step_game(self, game: int, action: int) -> None:
         """Play one action in one game: what `step` does, without the arrays."""
-        game = self._checked_game(game)
+        game = checked_game(game, self._size)
         if type(action) is not int and not isinstance(action, np.integer):
             raise TypeError(f"an action is a whole number, not {action!r}")
         if not 0 <= action < self._mask.shape[1] or not self._mask[game, action]:
@@ -324,27 +176,27 @@ class Batch:
 
     def observe_game(self, game: int, seat: int, out: NDArray[Any]) -> None:
         """Write what a seat of one game knows into `out`: what `observe` does, without the arrays."""
-        game, seat = self._checked_game(game), self._checked_seat(seat)
-        _check_room(out, length(slots_of(self.ruleset)))
+        game, seat = checked_game(game, self._size), checked_seat(seat, self.ruleset.players)
+        check_room(out, length(slots_of(self.ruleset)))
         observe_game(self._arrays[0], self._arrays[3], game, seat, out)
 
     def observe(self, seats: ArrayLike | None = None, out: NDArray[Any] | None = None) -> NDArray[Any]:
         """(games, length): what each game's deciding player knows, or the seats given; int8, or as `out` is."""
         chosen = self._games["player"].astype(np.int64) if seats is None else self._checked_seats(seats)
-        out = _room_for(out, self._size, length(slots_of(self.ruleset)))
+        out = room_for(out, self._size, length(slots_of(self.ruleset)))
         self._parallel(observe_games, (self._box,), (self._games, chosen, out))
         return out
 
     def state(self, seats: ArrayLike = 0, out: NDArray[Any] | None = None) -> NDArray[Any]:
         """(games, length): the whole table, secrets included, with seats counted from the given ones."""
         chosen = self._checked_seats(seats)
-        out = _room_for(out, self._size, state_length(slots_of(self.ruleset)))
+        out = room_for(out, self._size, state_length(slots_of(self.ruleset)))
         self._parallel(state_of_games, (self._box,), (self._games, chosen, out))
         return out
 
     def view(self, rows: NDArray[np.intp]) -> tuple[NDArray[np.void], NDArray[np.bool_], NDArray[np.uint64]]:
         """Some games as their deciding players see them, with their masks and random bits for each decision."""
-        rows = self._checked_rows(rows)
+        rows = checked_rows(rows, self._size)
         views = np.empty(len(rows), GAME)
         masks = np.empty((len(rows), self._mask.shape[1]), np.bool_)
         dice = np.empty(len(rows), np.uint64)
@@ -353,7 +205,7 @@ class Batch:
 
     def look(self, rows: NDArray[np.intp]) -> tuple[NDArray[np.int8], NDArray[np.bool_], NDArray[np.uint64]]:
         """What `view` shows, as observations instead of records: for agents that are networks."""
-        rows = self._checked_rows(rows)
+        rows = checked_rows(rows, self._size)
         observations = np.empty((len(rows), length(slots_of(self.ruleset))), np.int8)
         masks = np.empty((len(rows), self._mask.shape[1]), np.bool_)
         dice = np.empty(len(rows), np.uint64)
@@ -375,7 +227,7 @@ class Batch:
     def play_random(self, steps: int | None = None) -> int:
         """Play `steps` random decisions in every game (None: to the end, for held games); returns the decisions."""
         if steps is not None:
-            steps = _checked_number(steps, 0, 2**63 - 1, "steps is a number from 0, or None to play to the end")
+            steps = checked_number(steps, 0, 2**63 - 1, "steps is a number from 0, or None to play to the end")
         if steps is None and not self._run["hold"][0]:
             raise ValueError("games that are reset never end; give a number of steps, or finished='hold'")
         return sum(self._on_games(play_games, TO_THE_END if steps is None else steps))
@@ -400,57 +252,13 @@ class Batch:
         The loop gets what `step_games` gets up to the masks, then `shared`, the rows, and `own` arrays, which have an
         entry for each row and are sliced with them, and `scratch` arrays with an entry for each thread.
         """
-        rows = self._checked_rows(rows)
+        rows = checked_rows(rows, self._size)
         shared = (*self._arrays, *shared)
         in_parallel(self._threads, loop, shared, (rows, *own), GAMES_PER_THINKER, scratch)
 
-    def forced(self) -> NDArray[np.int16]:
-        """(games,): the action where only one is legal, else NO_ACTION."""
-        return np.where(self._desk["count"] == 1, self._desk["options"][:, 0], NO_ACTION)
-
-    def legal_moves(self, game: int = 0) -> list[str]:
-        """The legal moves of one game in words."""
-        desk = self._desk[self._checked_game(game)]
-        phase = self.phase_name(game)
-        return [self.actions.text(int(action), phase) for action in desk["options"][: desk["count"]]]
-
-    def picture(self, game: int = 0, seat: int | None = None) -> Any:
-        """One game as a `Picture` for a seat's eyes (None: the whole table); it shows itself in a notebook."""
-        from borneo_env.render import Picture  # pictures are a layer above, for those who ask for one
-
-        seat = None if seat is None else self._checked_seat(seat)
-        return Picture(self.ruleset, self._games[self._checked_game(game)], seat)
-
-    def phase_name(self, game: int = 0) -> str:
-        """What is being decided in one game, in words."""
-        return PHASES[self.phase[self._checked_game(game)]]
-
-    def copy(self) -> Batch:
-        """A batch in the same state that shares nothing with this one."""
-        twin = object.__new__(Batch)
-        twin.__dict__.update(self.__dict__)
-        twin._games = copy_games(self._games)
-        for name in ("_run", "_desk", "_mask"):
-            setattr(twin, name, getattr(self, name).copy())
-        twin._bind()
-        return twin
-
-    def __deepcopy__(self, memo: dict[int, Any]) -> Batch:
-        return self.copy()
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in self.__dict__.items() if name not in ("_arrays", "_shown")}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
-        self._bind()
-
     def save(self, path: str | Path) -> None:
         """Write the running batch to a plain `.npz` file (no pickle); `Batch.load` plays on identically."""
-        if len(self) > MOST_SAVED:
-            raise ValueError(f"a file holds at most {MOST_SAVED:,} games, not {len(self):,}; save smaller batches")
         about = {
-            "format": FORMAT,
             "ruleset": {name: getattr(self.ruleset, name) for name in ("edition", "players", "traders", "blackbeard")},
             "tables": asdict(self.ruleset.tables),
             "seed": self.seed,
@@ -458,9 +266,7 @@ class Batch:
             "skip_forced": bool(self._run["skip_forced"][0]),
             "finished": "hold" if self._run["hold"][0] else "reset",
         }
-        with open(path, "wb") as file:  # np.savez given a name would add an ending of its own
-            arrays: dict[str, Any] = {name: self._desk[name] for name in RESULT}
-            np.savez(file, about=np.array(json.dumps(about)), games=self.games, **arrays)
+        write_batch_file(path, about, {"games": self.games, **{name: self._desk[name] for name in RESULT}})
 
     @classmethod
     def load(cls, path: str | Path, threads: int | None = None) -> Batch:
@@ -473,9 +279,7 @@ class Batch:
 
     @classmethod
     def _from_file(cls, path: str | Path, threads: int | None) -> Batch:
-        about, arrays = _read_file(Path(path))
-        if about["format"] != FORMAT:
-            raise ValueError(f"its format is {about['format']!r}, not {FORMAT!r}")
+        about, arrays = read_batch_file(Path(path))
         ruleset = Ruleset(**about["ruleset"], tables=read_tables(about["tables"], "tables"))
         keys = ("seed", "first", "skip_forced", "finished")
         games = arrays["games"]
@@ -501,24 +305,6 @@ class Batch:
             raise IllegalMove(self._complaint(int(rows[illegal]), int(chosen[illegal])))
         return chosen
 
-    def _checked_rows(self, rows: ArrayLike) -> NDArray[np.intp]:
-        rows = np.asarray(rows)
-        numbers = rows.ndim == 1 and (rows.dtype.kind in "iu" or rows.size == 0)
-        if not numbers or (len(rows) and (rows[0] < 0 or rows[-1] >= self._size or (rows[1:] <= rows[:-1]).any())):
-            raise ValueError(f"rows are different places of the batch, 0 to {self._size - 1}, in ascending order")
-        return rows.astype(np.intp, copy=False)
-
-    def _checked_game(self, game: int) -> int:
-        if type(game) is int and 0 <= game < self._size:
-            return game
-        if not isinstance(game, np.integer) or not 0 <= game < self._size:
-            raise ValueError(f"there is no game {game!r}; the batch has the games 0 to {self._size - 1}")
-        return int(game)
-
-    def _checked_seat(self, seat: int) -> int:
-        numbered = "a seat is the number of a player, or -1 for a spectator"
-        return _checked_number(seat, SPECTATOR, self.ruleset.players - 1, numbered)
-
     def _checked_seats(self, seats: ArrayLike) -> NDArray[np.int64]:
         return checked_seats(seats, self.ruleset.players, self._size)
 
@@ -536,65 +322,3 @@ class Batch:
 
     def _parallel(self, function: Callable[..., Any], shared: tuple[Any, ...], own: tuple[Any, ...]) -> list[Any]:
         return in_parallel(self._threads, function, shared, own, GAMES_PER_THREAD)
-
-
-def _read_file(path: Path) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-    """The description and the arrays of a saved batch.
-
-    Nothing is read before its type and size are known to be right: `save` does not compress, so a file holds no more
-    than it is long.
-    """
-    if not stat.S_ISREG(path.stat().st_mode):
-        raise ValueError("not a plain file")
-    with zipfile.ZipFile(path) as archive:
-        about = _read_array(archive, "about", None, LONGEST_ABOUT)
-        games = _read_array(archive, "games", GAME, MOST_SAVED * GAME.itemsize)
-        result = {name: _read_array(archive, name, DESK[name].base, games.nbytes) for name in RESULT}
-    for name, values in result.items():
-        if values.shape != (len(games), *DESK[name].shape):
-            raise ValueError(f"{name} has another shape than it should")
-    if (result["done"].view(np.int8) > 1).any():
-        raise ValueError("done is neither true nor false")
-    return json.loads(str(about)), {"games": games, **result}
-
-
-def _read_array(archive: zipfile.ZipFile, name: str, dtype: np.dtype[Any] | None, most: int) -> NDArray[Any]:
-    """One array of an archive, of this type (None: a text) and of so many bytes at most."""
-    member = archive.getinfo(f"{name}.npy")
-    if member.compress_type != zipfile.ZIP_STORED:
-        raise ValueError(f"{name} is compressed; save the batch again with Batch.save")
-    with archive.open(member) as file:
-        if np.lib.format.read_magic(file) != (1, 0):
-            raise ValueError(f"{name} is an array of another format")
-        shape, turned, found = np.lib.format.read_array_header_1_0(file)
-        right = found == dtype if dtype is not None else found.kind == "U" and not shape
-        if not right or turned:
-            raise ValueError(f"{name} has another type than it should")
-        size = found.itemsize * math.prod(shape)
-        if not 0 < size <= most:
-            raise ValueError(f"{name} has {size:,} bytes; from 1 to {most:,} are allowed")
-        content = file.read(size + 1)
-    if len(content) != size:
-        raise ValueError(f"{name} has another length than it says")
-    return np.frombuffer(content, found).reshape(shape)
-
-
-def _read_only(array: NDArray[Any]) -> NDArray[Any]:
-    """A view that cannot be made writeable again."""
-    content = array.view(np.uint8).data.toreadonly()
-    return np.frombuffer(content, array.dtype).reshape(array.shape)
-
-
-def _checked_pile(things: ArrayLike, number: int, name: str) -> NDArray[np.int64]:
-    """A pile in which each of so many things lies once."""
-    pile = np.asarray(things)
-    if pile.dtype.kind not in "iu" or pile.shape != (number,) or (np.sort(pile) != np.arange(number)).any():
-        raise ValueError(f"a pile of the {number} {name} has each number from 0 to {number - 1} once")
-    return pile.astype(np.int64)
-
-
-def _checked_number(value: Any, low: int, high: int, meaning: str) -> int:
-    """A whole number in its range, as Python's own; `meaning` says what it should be."""
-    if not isinstance(value, int | np.integer) or isinstance(value, bool) or not low <= value <= high:
-        raise ValueError(f"{meaning}, not {value!r}")
-    return int(value)

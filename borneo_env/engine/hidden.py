@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from borneo_env.engine.arguments import checked_seats
 from borneo_env.engine.dice import below, scramble
 from borneo_env.engine.jit import attributes, entry, rule
 from borneo_env.engine.state import (
@@ -28,7 +29,6 @@ from borneo_env.engine.state import (
     copy_games,
 )
 
-SPECTATOR = -1
 ONE = np.uint64(1)
 
 
@@ -226,24 +226,6 @@ def resample(games: Any, seat: ArrayLike, rng: np.random.Generator) -> Any:
     seeds = rng.integers(2**64, size=len(copies), dtype=np.uint64)
     resample_games(attributes(copies), seats, seeds, unseen)
     return _like(games, copies)
-
-
-def checked_seats(seats: ArrayLike, players: int, games: int) -> NDArray[np.int64]:
-    """(games,): a seat of so many players, or SPECTATOR, for each game; one that does not exist is a ValueError."""
-    chosen = np.asarray(seats)
-    if chosen.dtype.kind not in "iu" or not _all_between(SPECTATOR, chosen, players - 1):
-        raise ValueError(f"a seat is a number from 0 to {players - 1}, or {SPECTATOR} for a spectator, not {seats!r}")
-    if chosen.shape not in ((games,), (), (1,)):
-        raise ValueError(f"one seat, or one for each of the {games} games is needed, not an array of {chosen.shape}")
-    each = np.empty(games, np.int64)
-    each[:] = chosen
-    return each
-
-
-def _all_between(low: int, numbers: NDArray[Any], high: int) -> bool:
-    if not numbers.size:
-        return True
-    return bool(np.minimum.reduce(numbers, None) >= low and np.maximum.reduce(numbers, None) <= high)
 
 
 def _prepare(games: Any, seat: ArrayLike) -> tuple[NDArray[np.void], NDArray[np.int64]]:

@@ -30,6 +30,8 @@ DESK = np.dtype(
     align=True,
 )
 
+RESULT = ("done", "scores", "places", "contracts")  # the fields about the last result
+
 # How a batch is run.
 RUN = np.dtype([("seed", "u8"), ("stride", "u8"), ("skip_forced", "?"), ("hold", "?")], align=True)
 

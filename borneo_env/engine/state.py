@@ -31,6 +31,7 @@ HAND_ROOM = HAND_LIMIT + 2  # two cards are drawn before any is dropped
 BOARD_SLOTS = 5  # R0.7
 CARD_SLOTS = SEATS * 3  # no limit: room for all traders of five players
 NOBODY = -1
+SPECTATOR = -1  # in place of a seat: somebody who sees no hand
 NO_CARD = -1
 
 # The sizes of a thing in a warehouse, and the column of a chest behind the four spices.

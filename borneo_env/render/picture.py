@@ -9,6 +9,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from borneo_env.engine.arguments import checked_game, checked_seat
+from borneo_env.engine.batch import Batch
 from borneo_env.render.board import board
 from borneo_env.render.chart import BACKGROUND, HEIGHT, WIDTH
 from borneo_env.render.pen import STYLE, Pane, text
@@ -48,6 +50,12 @@ class Picture:
         names: Sequence[str] | None = None,
     ) -> None:
         self._scene = Scene(ruleset, game, seat, last_move, names)
+
+    @classmethod
+    def of(cls, batch: Batch, game: int = 0, seat: int | None = None) -> Picture:
+        """One game of a batch for a seat's eyes."""
+        seat = None if seat is None else checked_seat(seat, batch.ruleset.players)
+        return cls(batch.ruleset, batch.games[checked_game(game, len(batch))], seat)
 
     def svg(self) -> str:
         """An SVG drawing of 1280 by 1012, always of the same size."""

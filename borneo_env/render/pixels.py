@@ -69,4 +69,6 @@ def extra(module: str) -> Any:
         return import_module(module)
     except ImportError as error:
         package = module.split(".")[0]
-        raise ImportError(f"pictures need {package}, which is missing; pip install 'borneo-env[render]'") from error
+        raise ImportError(
+            f"pictures need {package}, which is missing; pip install '.[render]' in the project's folder"
+        ) from error

@@ -11,8 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from borneo_env.cards import COMPANIES, Cargo, Port
-from borneo_env.engine.batch import standing
-from borneo_env.engine.hidden import SPECTATOR
+from borneo_env.engine.games import results
 from borneo_env.engine.state import (
     AT_PORT,
     ATTACK,
@@ -37,6 +36,7 @@ from borneo_env.engine.state import (
     PORT,
     SHIP,
     SINGLE,
+    SPECTATOR,
     TAKE,
     TRADERS,
     YIELD,
@@ -106,7 +106,7 @@ class Scene:
         for thing, place in enumerate(self.g.place[:CARDS]):
             self._lying[place].append(thing)
         self.hands = [self._hand(player) for player in self.players]
-        points = standing(ruleset, games)
+        points = results(ruleset, games)
         self.scores, self.places = points.scores[0].tolist(), points.places[0].tolist()
 
     def _check(self) -> None:

@@ -12,7 +12,7 @@ from types import SimpleNamespace
 
 import pytest
 from arena_games import BOTS
-from borneo_agents.arena import crew, report, sources, worker
+from borneo_agents.arena import report, sources, worker, workers
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -40,7 +40,7 @@ def bots(tmp_path, monkeypatch):
 
 
 class Fork:
-    """A worker that is a copy of this process, and need not load everything first; Popen as far as a crew needs it."""
+    """A worker that is a copy of this process, and need not load everything first; Popen as far as needed."""
 
     def __init__(self, command, *, stdout, **_):
         requests, told = os.pipe()
@@ -83,8 +83,8 @@ class Fork:
 @pytest.fixture
 def forks(monkeypatch):
     """Workers are copies of this process, for tests of what they do and not of how they are started."""
-    monkeypatch.setattr(crew, "subprocess", SimpleNamespace(Popen=Fork, PIPE=None))
-    monkeypatch.setattr(crew, "SOON", 0.01)
+    monkeypatch.setattr(workers, "subprocess", SimpleNamespace(Popen=Fork, PIPE=None))
+    monkeypatch.setattr(workers, "SOON", 0.01)
 
 
 @pytest.fixture

@@ -50,7 +50,7 @@ print(digest.hexdigest())
 PIRATES = """
 import numpy as np
 from borneo_env import Ruleset
-from borneo_env.engine.batch import score_games
+from borneo_env.engine.loops import score_games
 from borneo_env.engine.state import make_blank, make_box
 
 ruleset = Ruleset(blackbeard=True)

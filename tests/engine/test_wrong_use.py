@@ -6,10 +6,12 @@ import numpy as np
 import pytest
 
 from borneo_env import NO_ACTION, SPECTATOR, Batch, IllegalMove, Ruleset, redact
-from borneo_env.engine.batch import MOST_SAVED, observe, standing, state
+from borneo_env.engine.batch_file import MOST_SAVED
 from borneo_env.engine.check import BrokenGame
+from borneo_env.engine.games import observe, results, state
 from borneo_env.engine.observe import length, state_length
 from borneo_env.engine.state import BOARD_SLOTS, CARDS, CHOICES
+from borneo_env.render import Picture
 
 RULESET = Ruleset(players=3)
 WIDTH = {"observe": length(BOARD_SLOTS), "state": state_length(BOARD_SLOTS)}
@@ -120,7 +122,7 @@ def test_one_game_has_the_same_seats(batch, seat):
     with pytest.raises(ValueError, match="a seat is the number of a player, or -1 for a spectator"):
         batch.observe_game(0, seat, np.zeros(WIDTH["observe"], np.int8))
     with pytest.raises(ValueError, match="a seat is" if seat is not None else "no game"):
-        batch.picture(0 if seat is not None else 9, seat)
+        Picture.of(batch, 0 if seat is not None else 9, seat)
 
 
 @pytest.mark.parametrize("out", [np.zeros(5, np.int8), np.zeros((1, WIDTH["observe"]), np.int8), None, 3])
@@ -138,7 +140,7 @@ def test_games_that_do_not_exist_are_refused(batch, game):
         lambda: batch.observe_game(game, 0, out),
         lambda: batch.legal_moves(game),
         lambda: batch.phase_name(game),
-        lambda: batch.picture(game),
+        lambda: Picture.of(batch, game),
         lambda: batch.deal_stacked(game, 0, np.arange(CARDS), np.arange(12)),
     )
     for use in uses:
@@ -282,7 +284,7 @@ def test_records_that_cannot_be_are_not_looked_at(batch, look_at, name, value):
 
 @pytest.mark.parametrize("games", [np.zeros((2, 3)), np.zeros(3, np.int8), None, 5])
 def test_only_records_are_looked_at(games):
-    for use in (lambda: observe(RULESET, games, 0), lambda: state(RULESET, games, 0), lambda: standing(RULESET, games)):
+    for use in (lambda: observe(RULESET, games, 0), lambda: state(RULESET, games, 0), lambda: results(RULESET, games)):
         with pytest.raises(ValueError, match="other fields"):
             use()
 
@@ -367,7 +369,7 @@ def test_the_last_number_is_followed_by_the_first():
 
 
 def test_a_file_holds_so_many_games(monkeypatch, tmp_path):
-    monkeypatch.setattr("borneo_env.engine.batch.MOST_SAVED", 1)
+    monkeypatch.setattr("borneo_env.engine.batch_file.MOST_SAVED", 1)
     assert MOST_SAVED > 1_000_000
     with pytest.raises(ValueError, match="a file holds at most 1 games, not 2"):
         Batch(2).save(tmp_path / "batch")

@@ -3,8 +3,8 @@
 import pytest
 from positions import card, cards, position
 
-from borneo_env.engine.hidden import SPECTATOR, redact
-from borneo_env.engine.state import DISCARD
+from borneo_env.engine.hidden import redact
+from borneo_env.engine.state import DISCARD, SPECTATOR
 
 BOTH_EDITIONS = pytest.mark.parametrize("edition", ["board", "card"])
 CARGO = card("red", "yellow")  # the card that is shipped so that the turn comes to drawing

@@ -6,8 +6,8 @@ from itertools import islice
 import numpy as np
 import pytest
 import torch
-from borneo_agents.briefing import ADVICE, ADVISED, NOTES, brief_on
-from borneo_agents.merchant import Merchant
+from borneo_agents.policy.lookahead import ADVICE, ADVISED, OPTION_FEATURES, lookahead_features
+from borneo_agents.scripted.agents import Merchant
 from borneo_train.buffer import LeanBuffer
 from borneo_train.lessons import Lesson, learn, lesson, lessons, teach
 from borneo_train.network import TablePolicy
@@ -27,9 +27,9 @@ SEED = 11
 several = pytest.mark.parametrize("ruleset", [Ruleset(players=4), Ruleset("card", 3)], ids=lambda ruleset: ruleset.name)
 
 
-def lesson_of(ruleset, reward="win", whole_table=False, games=2, seed=SEED, first=0, briefed=False):
+def lesson_of(ruleset, reward="win", whole_table=False, games=2, seed=SEED, first=0, lookahead=False):
     batch = Batch(games, ruleset, seed=seed, first=first, finished="hold")
-    return lesson(batch, REWARDS[reward], whole_table, briefed, CPU)
+    return lesson(batch, REWARDS[reward], whole_table, lookahead, CPU)
 
 
 def rows(found):
@@ -95,7 +95,7 @@ def test_all_seats_decide_in_a_lesson(ruleset):
 
 
 @several
-@pytest.mark.parametrize("reward", ["win", "score-delta", "contracts", "ranks", "chances"])
+@pytest.mark.parametrize("reward", ["win", "score-delta", "contracts", "ranks", "win-probability"])
 def test_returns_are_what_comes_from_there_to_the_end(ruleset, reward):
     found, wanted = lesson_of(ruleset, reward), games_by_hand(ruleset, range(2), reward)
     assert rows(found) == rows(wanted)
@@ -127,19 +127,19 @@ def test_returns_by_hand():
 @pytest.mark.parametrize(
     ("ruleset", "whole_table"), [(Ruleset(players=4), True), (Ruleset("card", 3), False)], ids=["board", "card"]
 )
-def test_notes_on_options_follow_what_a_lesson_shows(ruleset, whole_table):
-    """The same decisions, and with each the notes on its options, of which the merchant's is the first."""
-    found = lesson_of(ruleset, whole_table=whole_table, games=1, briefed=True)
+def test_features_on_options_follow_what_a_lesson_shows(ruleset, whole_table):
+    """The same decisions, and with each the features on its options, of which the merchant's is the first."""
+    found = lesson_of(ruleset, whole_table=whole_table, games=1, lookahead=True)
     plain = lesson_of(ruleset, whole_table=whole_table, games=1)
-    shown, notes = found.observations.split([plain.observations.shape[1], MAX_OPTIONS * NOTES], 1)
+    shown, features = found.observations.split([plain.observations.shape[1], MAX_OPTIONS * OPTION_FEATURES], 1)
     assert all(map(torch.equal, (shown, *found[1:]), plain))
-    opinions = notes.reshape(-1, MAX_OPTIONS, NOTES)[:, :, ADVICE]
+    opinions = features.reshape(-1, MAX_OPTIONS, OPTION_FEATURES)[:, :, ADVICE]
     assert torch.equal((opinions > 0).sum(1), found.masks.sum(1)) and ((opinions == ADVISED).sum(1) == 1).all()
     options = [mask.nonzero().flatten() for mask in found.masks]
     best = [int(option[opinion.argmax()]) for option, opinion in zip(options, opinions, strict=True)]
     assert best == found.actions.tolist()
     batch = Batch(1, ruleset, seed=SEED, finished="hold")
-    assert np.array_equal(notes[:1], brief_on(Views(ruleset, *batch.view(np.arange(1)))))
+    assert np.array_equal(features[:1], lookahead_features(Views(ruleset, *batch.view(np.arange(1)))))
 
 
 def test_the_types_of_a_lesson_are_those_learners_take():
@@ -188,11 +188,11 @@ def test_games_are_shared_evenly_and_each_ruleset_has_one(games, each):
 # ---------------------------------------------------------------- learning
 
 
-def make_learner(seed=1, batch_size=128, briefed=False):
-    games = BorneoVecEnv(3, Cast("merchant"), whole_table=True, briefed=briefed, seed=seed, threads=1)
+def make_learner(seed=1, batch_size=128, lookahead=False):
+    games = BorneoVecEnv(3, Cast("merchant"), whole_table=True, lookahead=lookahead, seed=seed, threads=1)
     settings = {
         "edition": "board",
-        "briefed": briefed,
+        "lookahead": lookahead,
         "scale": np.full(state_length(slots_of(Ruleset())), 0.2, np.float32),
         "actor": (48, 2),
         "critic": (32, 1),
@@ -338,10 +338,10 @@ def test_gradients_are_clipped():
     assert float((weights_of(learner) - before).norm()) == pytest.approx(1e-3, rel=0.01)
 
 
-def test_only_the_critic_of_a_briefed_learner_is_taught():
+def test_only_the_critic_of_a_lookahead_learner_is_taught():
     """Its actor is told what the merchant would play, and so need not learn it."""
-    learner = make_learner(briefed=True)
-    found = lesson_of(Ruleset(players=4), whole_table=True, games=1, briefed=True)
+    learner = make_learner(lookahead=True)
+    found = lesson_of(Ruleset(players=4), whole_table=True, games=1, lookahead=True)
     before = {name: weights.clone() for name, weights in learner.policy.named_parameters()}
     far_off = mistakes(learner, found)
     agreed = [learn(learner, found) for _ in range(3)]

@@ -5,29 +5,29 @@ from functools import cache
 import numpy as np
 import pytest
 import torch
-from borneo_agents.briefing import (
+from borneo_agents.policy.lookahead import (
     ADVICE,
-    CHANCE,
     ENDS_TURN,
+    GAIN,
     IN_TIME,
-    NOTES,
+    OPTION_FEATURES,
     OWN,
-    PER_CHANCE,
     PER_POINT,
-    brief_on,
+    PER_PROBABILITY,
+    lookahead_features,
 )
-from borneo_agents.merchant import Merchant
-from borneo_agents.model import Model, read_model, write_model
+from borneo_agents.policy.model import Model, read_model, write_model
+from borneo_agents.scripted.agents import Merchant
 from borneo_train.facts import action_facts
-from borneo_train.network import ByFacts, Network, OptionJudge, TablePolicy, usual_scale
+from borneo_train.network import ByFacts, Network, OptionNetwork, TablePolicy, usual_scale
 from bot_games import decisions
 from gymnasium import spaces
 from networks import card
 
 from borneo_env import Ruleset, resample
 from borneo_env.agent import Views
-from borneo_env.engine.batch import observe, state
 from borneo_env.engine.game import MAX_OPTIONS
+from borneo_env.engine.games import observe, state
 from borneo_env.engine.observe import length
 from borneo_env.engine.state import slots_of
 from borneo_env.vector import Seats, seat_spaces
@@ -117,32 +117,32 @@ def test_layers_have_the_widths_that_were_asked_for(edition):
 
 # ---------------------------------------------------------------- briefing
 
-TOLD = MAX_OPTIONS * NOTES
+TOLD = MAX_OPTIONS * OPTION_FEATURES
 
 
 @cache
 def some_decisions(edition):
-    """Games, masks and notes of some decisions of whole games: briefings take their time."""
+    """Games, masks and features of some decisions of whole games: looking ahead takes its time."""
     games, views, masks, dice = (part[::8] for part in decisions(Ruleset(edition)))
-    return games, masks, brief_on(Views(Ruleset(edition), views, masks, dice))
+    return games, masks, lookahead_features(Views(Ruleset(edition), views, masks, dice))
 
 
-def briefed_learner(edition, whole_table, spread=0.0):
-    """A new network that is briefed, and decisions of whole games as it sees them; weights may be given a spread."""
-    ruleset, (games, masks, notes) = Ruleset(edition), some_decisions(edition)
+def lookahead_learner(edition, whole_table, spread=0.0):
+    """A new network that is lookahead, and decisions of whole games as it sees them; weights may be given a spread."""
+    ruleset, (games, masks, features) = Ruleset(edition), some_decisions(edition)
     shown = state(ruleset, games, games["player"]) if whole_table else observe(ruleset, games, games["player"])
     plain, actions = seat_spaces(ruleset, "int8", whole_table)
     space = spaces.Box(-128, 127, (plain.shape[0] + TOLD,), np.int8)
     torch.manual_seed(1)
     scale = np.full(plain.shape, 0.2, np.float32)
     policy = TablePolicy(
-        space, actions, lambda _: 1e-2, edition=edition, scale=scale, actor=(16, 2), critic=(12, 3), briefed=True
+        space, actions, lambda _: 1e-2, edition=edition, scale=scale, actor=(16, 2), critic=(12, 3), lookahead=True
     )
     with torch.no_grad():
         for weights in policy.parameters():
             if spread:
                 weights.normal_(0, spread)
-    return policy, np.concatenate([shown, notes], 1), masks
+    return policy, np.concatenate([shown, features], 1), masks
 
 
 @torch.no_grad()
@@ -155,11 +155,11 @@ def liked(policy, shown, masks):
 @editions
 @pytest.mark.parametrize("whole_table", [True, False])
 def test_a_new_learner_goes_by_chances_and_the_merchant(edition, whole_table):
-    policy, shown, masks = briefed_learner(edition, whole_table)
+    policy, shown, masks = lookahead_learner(edition, whole_table)
     with torch.no_grad():
         probs = policy.get_distribution(torch.from_numpy(shown), masks).distribution.probs.numpy()
-    notes = shown[:, -TOLD:].reshape(-1, MAX_OPTIONS, NOTES).astype(float)
-    promise = 1.5 * notes[:, :, ADVICE] / PER_POINT + notes[:, :, IN_TIME] * 10 / (PER_CHANCE / 10)
+    features = shown[:, -TOLD:].reshape(-1, MAX_OPTIONS, OPTION_FEATURES).astype(float)
+    promise = 1.5 * features[:, :, ADVICE] / PER_POINT + features[:, :, IN_TIME] * 10 / (PER_PROBABILITY / 10)
     best = [np.flatnonzero(mask)[good[: mask.sum()].argmax()] for mask, good in zip(masks, promise, strict=True)]
     assert (probs.argmax(1) == best).mean() > 0.98
     assert not probs[~masks].any()
@@ -168,13 +168,13 @@ def test_a_new_learner_goes_by_chances_and_the_merchant(edition, whole_table):
 
 @editions
 @pytest.mark.parametrize("whole_table", [True, False])
-def test_a_briefed_learner_is_the_same_in_a_file_and_as_an_opponent(edition, whole_table, tmp_path):
-    """Which are shown the observation and the notes, and nothing between them."""
-    policy, shown, masks = briefed_learner(edition, whole_table, spread=0.2)
+def test_a_lookahead_learner_is_the_same_in_a_file_and_as_an_opponent(edition, whole_table, tmp_path):
+    """Which are shown the observation and the features, and nothing between them."""
+    policy, shown, masks = lookahead_learner(edition, whole_table, spread=0.2)
     wanted = liked(policy, shown, masks)
     known = length(slots_of(Ruleset(edition)))
     seen = np.concatenate([shown[:, :known], shown[:, -TOLD:]], 1)
-    write_model(tmp_path, Model(card(edition, briefed=True), policy.actor_layers(), policy.judge_parts()))
+    write_model(tmp_path, Model(card(edition, lookahead=True), policy.actor_layers(), policy.option_head_parts()))
     model = read_model(tmp_path)
     opponent = Network(torch.device("cpu"))
     opponent.load(model)
@@ -183,22 +183,22 @@ def test_a_briefed_learner_is_the_same_in_a_file_and_as_an_opponent(edition, who
     also = opponent._logits(torch.from_numpy(seen).float(), torch.from_numpy(masks)).numpy()
     assert np.abs(also - wanted).max() < tolerance
     extra = wanted - Model(card(edition), model.layers).logits(seen, masks)
-    assert np.abs(extra[~masks]).max() < tolerance < 0.01 < extra[masks].std(), "the judge has its say on what is legal"
+    assert np.abs(extra[~masks]).max() < tolerance < 0.01 < extra[masks].std(), "the head has its say on what is legal"
 
 
 def test_an_opponent_may_be_briefed_and_then_not():
     """What it was before leaves nothing behind."""
-    policy, shown, masks = briefed_learner("board", False, spread=0.2)
+    policy, shown, masks = lookahead_learner("board", False, spread=0.2)
     opponent, legal = Network(torch.device("cpu")), torch.from_numpy(masks)
-    opponent.load(Model(card(briefed=True), policy.actor_layers(), policy.judge_parts()))
+    opponent.load(Model(card(lookahead=True), policy.actor_layers(), policy.option_head_parts()))
     opponent.load(plain := Model(card(), policy.actor_layers()))
     seen = torch.from_numpy(shown).float()
     found = opponent._logits(seen, legal).numpy()
     assert np.allclose(found, plain.logits(shown, masks), atol=1e-4)
 
 
-def test_neither_tower_sees_the_notes():
-    policy, shown, _ = briefed_learner("board", True, spread=0.2)
+def test_neither_tower_sees_the_features():
+    policy, shown, _ = lookahead_learner("board", True, spread=0.2)
     changed = shown.copy()
     changed[:, -TOLD:] = 77
     with torch.no_grad():
@@ -209,48 +209,48 @@ def test_neither_tower_sees_the_notes():
 
 
 def test_the_secrets_of_the_whole_table_do_not_reach_a_briefed_actor():
-    policy, shown, masks = briefed_learner("board", True, spread=0.2)
+    policy, shown, masks = lookahead_learner("board", True, spread=0.2)
     known, changed = length(slots_of(Ruleset())), shown.copy()
     changed[:, known:-TOLD] = 77
     assert np.array_equal(liked(policy, shown, masks), liked(policy, changed, masks))
 
 
-def test_a_new_judge_goes_by_merchant_and_chances_and_has_hardly_a_view_of_its_own():
+def test_a_new_option_head_goes_by_merchant_and_chances_and_has_hardly_a_view_of_its_own():
     """A point of the merchant's counts like 15 thousandths of the chance to win in the rounds to come."""
     torch.manual_seed(3)
-    judge = OptionJudge(64, action_facts("board"))
+    network = OptionNetwork(64, action_facts("board"))
     with torch.no_grad():
-        *_, direct = judge.parts()
+        *_, direct = network.parts()
         latent, masks = torch.relu(torch.randn(40, 64)), torch.rand(40, 370) < 0.1
-        notes = torch.randint(-20, 21, (40, MAX_OPTIONS, NOTES)).float()
+        features = torch.randint(-20, 21, (40, MAX_OPTIONS, OPTION_FEATURES)).float()
         trusted = [ADVICE, IN_TIME]
-        notes[:, :, trusted] = 0
-        found = judge(latent, notes.flatten(1), masks)
-    scale = torch.tensor([PER_POINT, PER_CHANCE / 10])
+        features[:, :, trusted] = 0
+        found = network(latent, features.flatten(1), masks)
+    scale = torch.tensor([PER_POINT, PER_PROBABILITY / 10])
     assert (direct[trusted] * scale).tolist() == pytest.approx([1.5, 10.0])
     assert torch.count_nonzero(direct) == len(trusted)
     assert 0 < found.abs().max() < 0.5 and not found[~masks].any()
 
 
-def test_notes_are_scaled_to_what_they_are_of():
+def test_features_are_scaled_to_what_they_are_of():
     """Points, tenths of a chance, whole facts."""
-    judge = OptionJudge(64, action_facts("board"))
+    network = OptionNetwork(64, action_facts("board"))
     with torch.no_grad():
-        judge.direct.fill_(1.0)
-        *_, direct = judge.parts()
-    assert (direct[[ADVICE, CHANCE, ENDS_TURN, OWN, -1]] * torch.tensor([20, 50, 1, 8, 8])).tolist() == pytest.approx(
+        network.direct.fill_(1.0)
+        *_, direct = network.parts()
+    assert (direct[[ADVICE, GAIN, ENDS_TURN, OWN, -1]] * torch.tensor([20, 50, 1, 8, 8])).tolist() == pytest.approx(
         [1.0] * 5
     )
 
 
-def test_a_step_of_learning_moves_every_part_of_the_judge():
-    policy, shown, masks = briefed_learner("board", False, spread=0.2)
-    before = {name: tensor.clone() for name, tensor in policy.judge.state_dict().items()}
+def test_a_step_of_learning_moves_every_part_of_the_option_head():
+    policy, shown, masks = lookahead_learner("board", False, spread=0.2)
+    before = {name: tensor.clone() for name, tensor in policy.option_head.state_dict().items()}
     actions = torch.from_numpy(masks.argmax(1))
     _, log_probs, _ = policy.evaluate_actions(torch.from_numpy(shown), actions, torch.from_numpy(masks))
     log_probs.sum().backward()
     policy.optimizer.step()
-    after = policy.judge.state_dict()
+    after = policy.option_head.state_dict()
     assert {name for name in after if torch.equal(after[name], before[name])} == {"facts", "scale"}
     held = [id(weights) for group in policy.optimizer.param_groups for weights in group["params"]]
     assert sorted(held) == sorted(map(id, policy.parameters())), "the optimizer has every weight once"

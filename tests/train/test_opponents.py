@@ -4,8 +4,8 @@ import shutil
 
 import numpy as np
 import pytest
-from borneo_agents.bot import CLIMBER, CONTRACTOR, MERCHANT
-from borneo_agents.model import CARD
+from borneo_agents.policy.model import CARD
+from borneo_agents.scripted.dispatch import CLIMBER, CONTRACTOR, MERCHANT
 from borneo_train.opponents import CASTS, CURRENT, EARLIER, LARGEST_LEAGUE, Cast, League
 
 SHAPE = (4000, 3)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from borneo_agents.model import read_model, write_model
+from borneo_agents.policy.model import read_model, write_model
 from networks import network
 
 pytest.importorskip("torch")

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from borneo_agents.model import read_card, read_model
+from borneo_agents.policy.model import read_card, read_model
 
 torch = pytest.importorskip("torch")
 
@@ -48,7 +48,7 @@ def no_games_to_measure(monkeypatch):
         value = float(np.abs(policy.model.layers[0].weights).mean())
         return [Measurement(TASKS[task][0].name, against, players, games, seed, value, 0.0, 1.0)]
 
-    monkeypatch.setattr(ppo, "examine", measured)
+    monkeypatch.setattr(ppo, "evaluate", measured)
 
 
 def weights(folder):
@@ -167,13 +167,13 @@ def test_trials_decide_how_it_is_learnt(trials, kind, tmp_path):
 
 
 def test_a_training_by_trials_learns_and_says_so(tmp_path, no_games_to_measure):
-    training = begin(tmp_path, trials=1, briefed=True, games=8, steps=64)
+    training = begin(tmp_path, trials=1, lookahead=True, games=8, steps=64)
     before = training._model()
     run(training)
     found = read_model(tmp_path / "last")
-    assert (found.card.steps, found.card.briefed, found.card.settings["trials"]) == (64, True, 1)
+    assert (found.card.steps, found.card.lookahead, found.card.settings["trials"]) == (64, True, 1)
     assert not np.array_equal(found.layers[0].weights, before.layers[0].weights)
-    assert not any(map(np.array_equal, found.judge, before.judge)), "every part of the judge learns"
+    assert not any(map(np.array_equal, found.option_head, before.option_head)), "every part of the judge learns"
 
 
 # ---------------------------------------------------------------- stopping and going on
@@ -190,7 +190,7 @@ def test_a_training_that_was_stopped_goes_on_as_if_it_had_not_been(opponents, tr
         "opponents": opponents,
         "lessons": 0 if trials else 300,
         "players": "3" if trials else "3,5",
-        "briefed": trials > 0,
+        "lookahead": trials > 0,
         "trials": trials,
         "games": games,
         "steps": 4 * rollout,
@@ -332,7 +332,7 @@ def test_a_training_stopped_in_its_lessons_begins_again(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("key", "value"), [("games", "many"), ("briefed", 1), ("learning_rate", None), ("actor", 64), ("steps", 1.5)]
+    ("key", "value"), [("games", "many"), ("lookahead", 1), ("learning_rate", None), ("actor", 64), ("steps", 1.5)]
 )
 def test_settings_of_another_type_are_refused(key, value, tmp_path):
     """Somebody has edited them."""
@@ -397,11 +397,14 @@ def test_without_a_training_there_is_nothing_to_resume(tmp_path):
         ({"against": "nobody"}, "there is no agent 'nobody'"),
         ({"device": "abacus"}, "--device is cpu or cuda, not 'abacus'"),
         ({"edition": "dice"}, "--edition 'dice' is not known; use one of"),
-        ({"reward": "luck"}, "--reward 'luck' is not known; use one of win, .*, chances"),
+        ({"reward": "luck"}, "--reward 'luck' is not known; use one of win, .*, win-probability"),
         ({"trials": -1}, "--trials is a number of turns, or 0 for none, not -1"),
         ({"trials": 1, "task": "ranks"}, "judged by the chance to win: use --task win with them, or --trials 0"),
         ({"trials": 1, "reward": "score"}, "trials are judged by the chance to win and not by --reward 'score'"),
-        ({"trials": 1, "briefed": True, "lessons": 9}, "lessons are of no use to a briefed learner with trials: it is"),
+        (
+            {"trials": 1, "lookahead": True, "lessons": 9},
+            "lessons are of no use to a lookahead learner with trials: it is",
+        ),
         ({"trials": 2, "task": "contracts"}, "judged by the chance to win: use --task win with them, or --trials 0"),
     ],
 )

@@ -5,10 +5,9 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from borneo_agents.bot import MERCHANT  # noqa: E402  # torch may be missing
-from borneo_agents.briefing import brief_batch  # noqa: E402
-from borneo_agents.scripted import Bots  # noqa: E402
-from borneo_agents.trials import Trials  # noqa: E402
+from borneo_agents.policy.lookahead import lookahead_in_batch  # noqa: E402
+from borneo_agents.scripted.dispatch import MERCHANT, Bots  # noqa: E402
+from borneo_agents.search.trials import Trials  # noqa: E402
 from borneo_train.buffer import LeanBuffer  # noqa: E402
 from borneo_train.network import TablePolicy  # noqa: E402
 from borneo_train.opponents import Cast  # noqa: E402
@@ -23,10 +22,10 @@ from borneo_env.engine.state import copy_games, slots_of  # noqa: E402
 SCALE = np.full(length(slots_of(Ruleset())), 0.2, np.float32)
 
 
-def make_learner(seed=1, briefed=False, games=24, players=(3, 5), turns=1, **settings):
-    env = BorneoVecEnv(games, Cast("merchant"), players=players, whole_table=False, briefed=briefed, seed=seed)
+def make_learner(seed=1, lookahead=False, games=24, players=(3, 5), turns=1, **settings):
+    env = BorneoVecEnv(games, Cast("merchant"), players=players, whole_table=False, lookahead=lookahead, seed=seed)
     about = {
-        "edition": "board", "scale": SCALE, "actor": (32, 2), "critic": (4, 1), "briefed": briefed
+        "edition": "board", "scale": SCALE, "actor": (32, 2), "critic": (4, 1), "lookahead": lookahead
     }  # fmt: skip
     settings = {"n_steps": 5, "batch_size": 64, "n_epochs": 1} | settings
     learner = Practice(
@@ -43,7 +42,7 @@ def weights_of(learner):
 
 
 @torch.no_grad()
-def odds_of(learner, observations, masks):
+def probabilities_of(learner, observations, masks):
     """By the policy's own account."""
     return learner.policy.get_distribution(observations, masks.numpy()).distribution.probs
 
@@ -72,9 +71,9 @@ class Watched:
 # ---------------------------------------------------------------- what is tried
 
 
-@pytest.mark.parametrize(("briefed", "turns"), [(True, 1), (False, 2)])
-def test_all_options_are_tried(briefed, turns):
-    _, masks, wanted, *_ = Watched(make_learner(briefed=briefed, turns=turns, games=12)).collect()
+@pytest.mark.parametrize(("lookahead", "turns"), [(True, 1), (False, 2)])
+def test_all_options_are_tried(lookahead, turns):
+    _, masks, wanted, *_ = Watched(make_learner(lookahead=lookahead, turns=turns, games=12)).collect()
     assert torch.equal(wanted, masks) and (masks.sum(1) > 5).any()
 
 
@@ -93,12 +92,12 @@ def test_decisions_are_what_was_shown_and_what_was_found():
 
 
 def test_actions_are_drawn_by_their_odds_from_all_that_are_legal(monkeypatch):
-    learner, taken = make_learner(games=200, players=(3,), n_steps=8, briefed=False), []
+    learner, taken = make_learner(games=200, players=(3,), n_steps=8, lookahead=False), []
     step = learner.env.step
     monkeypatch.setattr(learner.env, "step", lambda actions: taken.append(actions.copy()) or step(actions))
     shown, masks, *_ = Watched(learner).collect()
     actions = torch.from_numpy(np.concatenate(taken))[:, None]
-    odds = odds_of(learner, shown, masks)
+    odds = probabilities_of(learner, shown, masks)
     assert masks.gather(1, actions).all()
     passed = (odds.cumsum(1) - odds / 2).gather(1, actions)  # half of it lies below on average
     assert abs(float(passed.mean()) - 0.5) < 4 * (1 / 12 / len(passed)) ** 0.5
@@ -133,10 +132,10 @@ def error_of(learner, decisions):
     return ((liked_by(learner, decisions) - decisions.worth)[decisions.masks] ** 2).mean()
 
 
-@pytest.mark.parametrize("briefed", [True, False])
-def test_options_come_to_be_liked_for_what_they_are_worth(briefed):
+@pytest.mark.parametrize("lookahead", [True, False])
+def test_options_come_to_be_liked_for_what_they_are_worth(lookahead):
     """Learning the same few decisions over and over."""
-    learner = make_learner(briefed=briefed, games=12, n_epochs=80, batch_size=60, learning_rate=5e-3)
+    learner = make_learner(lookahead=lookahead, games=12, n_epochs=80, batch_size=60, learning_rate=5e-3)
     Watched(learner).collect()
     before = error_of(learner, learner._decisions).item()
     learner.train()
@@ -145,7 +144,7 @@ def test_options_come_to_be_liked_for_what_they_are_worth(briefed):
 
 def test_one_step_of_learning_is_that_of_the_squared_error():
     """Worked out anew from the gradients."""
-    learner = make_learner(briefed=True, games=8, batch_size=10**6)
+    learner = make_learner(lookahead=True, games=8, batch_size=10**6)
     learner.max_grad_norm = 1e9
     Watched(learner).collect()
     policy = learner.policy
@@ -237,24 +236,24 @@ def decisions_of_merchants(games, seed):
 
 def shown_to(learner, batch):
     shown = batch.observe()
-    if learner.policy.briefed:
-        shown = np.concatenate([shown, brief_batch(batch, np.arange(len(batch)))], 1)
+    if learner.policy.lookahead:
+        shown = np.concatenate([shown, lookahead_in_batch(batch, np.arange(len(batch)))], 1)
     return torch.tensor(shown)
 
 
-@pytest.mark.parametrize("briefed", [False, pytest.param(True, marks=pytest.mark.soak)])
-def test_a_little_practice_helps_in_decisions_that_were_not_practised(briefed):
+@pytest.mark.parametrize("lookahead", [False, pytest.param(True, marks=pytest.mark.soak)])
+def test_a_little_practice_helps_in_decisions_that_were_not_practised(lookahead):
     """By a wide margin: four times the error of the mean."""
     unseen = decisions_of_merchants(120, seed=99)
     mask = unseen.mask.copy()
     worth = Trials(unseen).worth(mask, 1)
     learner = make_learner(
-        briefed=briefed, games=160, players=(3,), n_steps=8, batch_size=256, n_epochs=16, learning_rate=3e-3
+        lookahead=lookahead, games=160, players=(3,), n_steps=8, batch_size=256, n_epochs=16, learning_rate=3e-3
     )
     shown = shown_to(learner, unseen)
 
     def worth_of_the_best():
-        best = odds_of(learner, shown, torch.tensor(mask)).argmax(1).numpy()
+        best = probabilities_of(learner, shown, torch.tensor(mask)).argmax(1).numpy()
         return worth[np.arange(len(unseen)), best]
 
     before = worth_of_the_best()

@@ -1,11 +1,11 @@
-"""The reward of chances: what it comes to in whole games, move by move and through the vector environment."""
+"""The reward by win probability: what it comes to in whole games, move by move and through the vector environment."""
 
 import numpy as np
 import pytest
-from borneo_agents.chances import win_chances
-from borneo_agents.merchant import Merchant
+from borneo_agents.scripted.agents import Merchant
+from borneo_agents.search.win_probability import win_probability
 from borneo_train.opponents import Cast
-from borneo_train.rewards import REWARDS, chances
+from borneo_train.rewards import REWARDS, win_probability_gained
 from borneo_train.vec_env import BorneoVecEnv
 
 from borneo_env import Batch, Ruleset, rewards
@@ -17,7 +17,7 @@ GAMES = 8
 
 
 def test_the_rewards_of_the_environments_are_there_too():
-    assert rewards.REWARDS | {"chances": chances} == REWARDS
+    assert rewards.REWARDS | {"win-probability": win_probability_gained} == REWARDS
 
 
 @pytest.mark.parametrize("players", PLAYER_COUNTS)
@@ -25,12 +25,12 @@ def test_the_rewards_of_the_environments_are_there_too():
 def test_chances_add_up_to_the_win_less_the_chance_at_first(edition, players):
     ruleset = Ruleset(edition, players)
     batch = Batch(GAMES, ruleset, seed=6, finished="hold")
-    first, total = win_chances(ruleset, batch.games), np.zeros((GAMES, players))
+    first, total = win_probability(ruleset, batch.games), np.zeros((GAMES, players))
     agents, seated = [Merchant(), Random()], np.arange(GAMES * players).reshape(GAMES, players) % 2
     while len(rows := np.flatnonzero(batch.player >= 0)):
         before = copy_games(batch.games)
         batch.step(ask(batch, rows, agents, seated), rows)
-        change = chances(ruleset, before, batch.games)
+        change = win_probability_gained(ruleset, before, batch.games)
         assert np.abs(change.sum(1)).max() < 1e-9, "what one wins the others lose"
         total += change
     won = batch.places() == 1
@@ -39,7 +39,7 @@ def test_chances_add_up_to_the_win_less_the_chance_at_first(edition, players):
 
 
 def test_learners_get_it_game_by_game():
-    env = BorneoVecEnv(12, Cast("merchant"), players=(3, 5), reward=chances, tables="tiny", seed=4)
+    env = BorneoVecEnv(12, Cast("merchant"), players=(3, 5), reward=win_probability_gained, tables="tiny", seed=4)
     env.reset()
     total, ended = np.zeros(12), 0
     for _ in range(80):

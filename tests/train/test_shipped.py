@@ -7,8 +7,8 @@ import pytest
 pytest.importorskip("stable_baselines3")
 
 from borneo_agents.arena import play_arena
-from borneo_agents.model import CARD, WEIGHTS, read_card
-from borneo_agents.policy import SHIPPED
+from borneo_agents.policy.agent import SHIPPED
+from borneo_agents.policy.model import CARD, WEIGHTS, read_card
 from borneo_train.settings import Settings
 from borneo_train.tasks import TASKS
 from typer.main import get_command
@@ -42,7 +42,7 @@ def test_its_strength_is_told_with_games_seed_and_interval_for_all_player_counts
 @pytest.mark.parametrize("players", [4, *(pytest.param(players, marks=pytest.mark.soak) for players in (3, 5))])
 def test_it_beats_contractors(players):
     """More often than one of them would."""
-    table = ["policy:worlds=0", "contractor"]
+    table = ["policy:determinizations=0", "contractor"]
     result = play_arena(table, lineups="challenge", players=players, games=5 * players, seed=1, jobs=0)
     (mine,) = (one for one in result.standings if one.agent == table[0])
     assert not result.faults and mine.win_share.low > 1 / players

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 from borneo_agents.arena import play_arena
-from borneo_agents.policy import Policy
-from borneo_train.tasks import CONTRACT_POINTS, TASKS, examine
+from borneo_agents.policy.agent import Policy
+from borneo_train.tasks import CONTRACT_POINTS, TASKS, evaluate
 from networks import network
 
 from borneo_env import Ruleset
@@ -36,15 +36,15 @@ def by_hand(agent, against):
 
 
 @pytest.fixture(scope="module")
-def examined():
+def evaluated():
     found = {
-        name: examine("climber", name, "merchant", players=PLAYERS, games=GAMES, seed=SEED, jobs=0) for name in TASKS
+        name: evaluate("climber", name, "merchant", players=PLAYERS, games=GAMES, seed=SEED, jobs=0) for name in TASKS
     }
     return found, by_hand("climber", "merchant")
 
 
-def test_measurements_are_what_the_games_say(examined):
-    found, wanted = examined
+def test_measurements_are_what_the_games_say(evaluated):
+    found, wanted = evaluated
     for name, measurements in found.items():
         assert [row.measure for row in measurements] == [measure.name for measure in TASKS[name]]
         for row in measurements:
@@ -52,8 +52,8 @@ def test_measurements_are_what_the_games_say(examined):
             assert (row.against, row.players, row.games, row.seed) == ("merchant", PLAYERS, GAMES, SEED)
 
 
-def test_intervals_hold_the_figure(examined):
-    found, _ = examined
+def test_intervals_hold_the_figure(evaluated):
+    found, _ = evaluated
     for row in (row for measurements in found.values() for row in measurements):
         if row.low is None:
             assert row.high is None
@@ -74,19 +74,19 @@ def test_every_task_measures_first_what_it_rewards():
 
 
 def test_an_agent_is_measured_against_its_like_too():
-    found = examine("merchant", "contracts", "merchant", players=3, games=30, seed=1, jobs=0)
+    found = evaluate("merchant", "contracts", "merchant", players=3, games=30, seed=1, jobs=0)
     assert found[0].value > 10
     assert found[1].low < 1 / 3 < found[1].high
 
 
 def test_a_policy_that_is_no_name_is_measured():
-    rows = examine(Policy(network(width=4)), "win", "random", players=3, games=7, seed=1)
+    rows = evaluate(Policy(network(width=4)), "win", "random", players=3, games=7, seed=1)
     assert rows[0].games == 9, "whole blocks"
     assert 0 <= rows[0].value <= 1
 
 
 def test_the_same_seed_gives_the_same_measurements():
-    again = [examine("random", "ranks", "climber", players=3, games=30, seed=s, jobs=0) for s in (1, 1, 2)]
+    again = [evaluate("random", "ranks", "climber", players=3, games=30, seed=s, jobs=0) for s in (1, 1, 2)]
     assert again[0] == again[1]
     assert again[0] != again[2]
 

@@ -4,12 +4,10 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from borneo_agents.bot import CLIMBER, CONTRACTOR, MERCHANT
-from borneo_agents.briefing import ADVICE, ADVISED, NOTES, brief_on
-from borneo_agents.climber import Climber
-from borneo_agents.contractor import Contractor
-from borneo_agents.merchant import Merchant
-from borneo_agents.trials import Trials
+from borneo_agents.policy.lookahead import ADVICE, ADVISED, OPTION_FEATURES, lookahead_features
+from borneo_agents.scripted.agents import Climber, Contractor, Merchant
+from borneo_agents.scripted.dispatch import CLIMBER, CONTRACTOR, MERCHANT
+from borneo_agents.search.trials import Trials
 from borneo_train.opponents import CURRENT, EARLIER, FIRST_NETWORK, NOBODY, Cast
 from borneo_train.vec_env import LEARNER, BorneoVecEnv
 from playing import pick, totals
@@ -20,8 +18,8 @@ from stable_baselines3.common.vec_env import VecMonitor
 
 from borneo_env import Batch, IllegalMove, Ruleset, Seats
 from borneo_env.agent import Random, Views
-from borneo_env.engine.batch import observe, state
 from borneo_env.engine.game import MAX_OPTIONS
+from borneo_env.engine.games import observe, state
 from borneo_env.engine.observe import length, split, state_length
 from borneo_env.engine.state import slots_of
 from borneo_env.rewards import REWARDS
@@ -633,8 +631,8 @@ def test_maskable_ppo_trains_with_its_own_policy_and_buffer():
 
 
 @pytest.mark.parametrize("whole_table", [False, True])
-def test_notes_on_options_follow_what_is_seen(whole_table):
-    """The learner is briefed on the options it has, and so is every network; asking changes nothing."""
+def test_features_on_options_follow_what_is_seen(whole_table):
+    """The learner is lookahead on the options it has, and so is every network; asking changes nothing."""
     told = []
 
     class Network:
@@ -642,7 +640,7 @@ def test_notes_on_options_follow_what_is_seen(whole_table):
             told.append((observations, masks.copy()))
             return masks.argmax(1)
 
-    games = BorneoVecEnv(4, Cast("self"), [Network()], players=(3, 4), briefed=True, whole_table=whole_table, seed=1)
+    games = BorneoVecEnv(4, Cast("self"), [Network()], players=(3, 4), lookahead=True, whole_table=whole_table, seed=1)
     plain = BorneoVecEnv(4, Cast("self"), [Network()], players=(3, 4), whole_table=whole_table, seed=1)
     shown, without = games.reset(), plain.reset()
     for _ in range(6):
@@ -650,21 +648,21 @@ def test_notes_on_options_follow_what_is_seen(whole_table):
         assert np.array_equal(shown[:, : without.shape[1]], without)
         tables = [table.batch.copy() for table in games.tables]
         views = [Views(batch.ruleset, *batch.view(np.arange(len(batch)))) for batch in tables]
-        notes = shown[:, without.shape[1] :]
-        assert notes.shape == (4, MAX_OPTIONS * NOTES) and games.observation_space.contains(shown[0])
-        assert np.array_equal(notes, np.concatenate([brief_on(view) for view in views]))
+        features = shown[:, without.shape[1] :]
+        assert features.shape == (4, MAX_OPTIONS * OPTION_FEATURES) and games.observation_space.contains(shown[0])
+        assert np.array_equal(features, np.concatenate([lookahead_features(view) for view in views]))
         shown, without = games.step(actions)[0], plain.step(actions)[0]
-    asked = [(seen, masks) for seen, masks in told if seen.shape[1] == 969 + MAX_OPTIONS * NOTES]
+    asked = [(seen, masks) for seen, masks in told if seen.shape[1] == 969 + MAX_OPTIONS * OPTION_FEATURES]
     assert asked
     for seen, masks in asked:
-        opinions = seen[:, 969:].reshape(-1, MAX_OPTIONS, NOTES)[:, :, ADVICE]
+        opinions = seen[:, 969:].reshape(-1, MAX_OPTIONS, OPTION_FEATURES)[:, :, ADVICE]
         assert (opinions.max(1) == ADVISED).all() and ((opinions > 0).sum(1) == masks.sum(1)).all()
 
 
 @pytest.mark.parametrize("whole_table", [False, True])
 def test_the_last_observation_of_a_game_is_one_of_the_space(whole_table):
     """It has no options to note anything about; stable-baselines3 values it like any other."""
-    env, _ = make(6, "merchant", (), players=(3,), briefed=True, whole_table=whole_table)
+    env, _ = make(6, "merchant", (), players=(3,), lookahead=True, whole_table=whole_table)
     slots = slots_of(env.tables[0].ruleset)
     known = (state_length if whole_table else length)(slots)
     learner = MaskablePPO("MlpPolicy", env, n_steps=4, batch_size=24, device="cpu")
@@ -700,9 +698,9 @@ def test_trials_are_made_in_the_games_of_every_place():
         games.step(masks.argmax(1))
 
 
-def test_notes_and_trials_are_of_the_games_that_were_taken_up():
+def test_features_and_trials_are_of_the_games_that_were_taken_up():
     """Not of those before."""
-    first, other = (BorneoVecEnv(8, Cast("merchant"), players=(4,), briefed=True, seed=seed) for seed in (1, 2))
+    first, other = (BorneoVecEnv(8, Cast("merchant"), players=(4,), lookahead=True, seed=seed) for seed in (1, 2))
     shown = first.reset().copy(), other.reset().copy()
     wanted = first.action_masks()
     worth = first.worth(wanted, 1)

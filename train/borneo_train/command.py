@@ -30,7 +30,7 @@ def train(**given: Any) -> None:
         from borneo_train.ppo import Training
         from borneo_train.report import print_report
     except ModuleNotFoundError as error:
-        raise ValueError(f"training needs {error.name}: pip install 'borneo-env[train]'") from None
+        raise ValueError(f"training needs {error.name}: pip install '.[train]' in the project's folder") from None
     settings = Settings(**given)
     words = sys.argv[2:] if sys.argv[1:2] == ["train"] else sys.argv[1:]  # the script has no word before its options
     command = shlex.join(["borneo", "train", *words])

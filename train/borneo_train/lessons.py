@@ -10,9 +10,8 @@ from typing import NamedTuple
 
 import numpy as np
 import torch
-from borneo_agents.bot import MERCHANT
-from borneo_agents.briefing import brief_batch
-from borneo_agents.scripted import Bots
+from borneo_agents.policy.lookahead import lookahead_in_batch
+from borneo_agents.scripted.dispatch import MERCHANT, Bots
 from sb3_contrib import MaskablePPO
 from torch.nn import functional
 
@@ -64,7 +63,7 @@ def learn(learner: MaskablePPO, lesson: Lesson) -> float:
         logits = policy.logits(features, latent_actor, masks).masked_fill(~masks, -torch.inf)
         values = policy.value_net(latent_critic).flatten()
         loss = learner.vf_coef * functional.mse_loss(values, returns)
-        if not policy.briefed:  # who is told the merchant's move need not learn it
+        if not policy.lookahead:  # who is told the merchant's move need not learn it
             loss = loss + functional.cross_entropy(logits, actions)
         policy.optimizer.zero_grad()
         loss.backward()  # type: ignore[no-untyped-call]
@@ -80,7 +79,7 @@ def lessons(
     *,
     reward: Reward,
     whole_table: bool,
-    briefed: bool = False,
+    lookahead: bool = False,
     seed: int,
     device: torch.device,
 ) -> Iterator[Lesson]:
@@ -89,12 +88,12 @@ def lessons(
     first = 0
     while True:
         batches = [Batch(size, ruleset, seed=seed, first=first, finished="hold") for ruleset in rulesets]
-        parts = [lesson(batch, reward, whole_table, briefed, device) for batch in batches]
+        parts = [lesson(batch, reward, whole_table, lookahead, device) for batch in batches]
         yield Lesson(*(torch.cat(same) for same in zip(*parts, strict=True)))
         first += size
 
 
-def lesson(batch: Batch, reward: Reward, whole_table: bool, briefed: bool, device: torch.device) -> Lesson:
+def lesson(batch: Batch, reward: Reward, whole_table: bool, lookahead: bool, device: torch.device) -> Lesson:
     """Play the games of a batch to their ends by merchants, and keep every decision."""
     bots = Bots(batch)
     kinds = np.full((len(batch), batch.ruleset.players), MERCHANT, np.int8)
@@ -104,7 +103,7 @@ def lesson(batch: Batch, reward: Reward, whole_table: bool, briefed: bool, devic
         seats = batch.player.astype(np.int64)
         numbers = batch.state(seats) if whole_table else batch.observe(seats)
         chosen = bots.choose(kinds, rows)
-        shown = np.concatenate([numbers[rows], brief_batch(batch, rows)], 1) if briefed else numbers[rows]
+        shown = np.concatenate([numbers[rows], lookahead_in_batch(batch, rows)], 1) if lookahead else numbers[rows]
         seen.append([torch.from_numpy(part).to(device) for part in (shown, batch.mask[rows], chosen)])
         told.append((rows, seats[rows]))
         before.append(copy_games(batch.games, rows))

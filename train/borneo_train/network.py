@@ -12,9 +12,20 @@ from typing import Any
 
 import numpy as np
 import torch
-from borneo_agents.briefing import ADVICE, CHANCE, ENDS_TURN, IN_TIME, NOTES, OWN, PER_CHANCE, PER_FACT, PER_POINT
-from borneo_agents.merchant import Merchant
-from borneo_agents.model import Judge, Layer, Layers, Model
+from borneo_agents.policy.lookahead import (
+    ADVICE,
+    ENDS_TURN,
+    GAIN,
+    IN_TIME,
+    OPTION_FEATURES,
+    OWN,
+    PER_FEATURE,
+    PER_POINT,
+    PER_PROBABILITY,
+)
+from borneo_agents.policy.model import Model
+from borneo_agents.policy.network import Layer, Layers, OptionHead
+from borneo_agents.scripted.agents import Merchant
 from numpy.typing import NDArray
 from sb3_contrib import MaskablePPO
 from sb3_contrib.common.maskable.distributions import MaskableDistribution
@@ -31,7 +42,7 @@ from borneo_train.facts import action_facts
 
 Floats = NDArray[np.float32]
 SCALE_GAMES, SCALE_STEPS = 64, 60
-LEAST_JUDGES = 16  # numbers between the notes on an option and what comes of them; else a quarter of the width
+LEAST_WIDTH = 16  # numbers between the notes on an option and what comes of them; else a quarter of the width
 # What an option is liked for at first: each point that the merchant sees, and each tenth of a chance to win in the
 # rounds to come (a tenth should count 20, see `Policy`; but a few imagined games tell no more than half of it).
 FIRST_TRUST = {ADVICE: 1.5, IN_TIME: 10.0}
@@ -101,7 +112,7 @@ class Towers(nn.Module):
         return latent
 
 
-class OptionJudge(nn.Module):
+class OptionNetwork(nn.Module):
     """A number for each legal action, from the notes on it and what the tower makes of the position."""
 
     facts: torch.Tensor
@@ -109,20 +120,20 @@ class OptionJudge(nn.Module):
 
     def __init__(self, inputs: int, facts: Floats) -> None:
         super().__init__()
-        judges = max(LEAST_JUDGES, inputs // 4)
-        scale = np.full(NOTES, 1 / PER_FACT, np.float32)
+        judges = max(LEAST_WIDTH, inputs // 4)
+        scale = np.full(OPTION_FEATURES, 1 / PER_FEATURE, np.float32)
         scale[[ADVICE, ENDS_TURN]] = 1 / PER_POINT, 1
-        scale[CHANCE:OWN] = 10 / PER_CHANCE
+        scale[GAIN:OWN] = 10 / PER_PROBABILITY
         self.register_buffer("facts", torch.tensor(facts))
         self.register_buffer("scale", torch.tensor(scale))
-        self.notes = nn.Linear(NOTES, judges, bias=False)
+        self.notes = nn.Linear(OPTION_FEATURES, judges, bias=False)
         self.context = nn.Linear(inputs, judges, bias=False)
         self.common = nn.Linear(facts.shape[1], judges)
         self.own = nn.Parameter(torch.zeros(len(facts), judges))
         self.hidden = nn.Linear(judges, judges)
         self.last = nn.Linear(judges, 1, bias=False)
         nn.init.orthogonal_(self.last.weight, 0.01)
-        self.direct = nn.Parameter(torch.zeros(NOTES))
+        self.direct = nn.Parameter(torch.zeros(OPTION_FEATURES))
         with torch.no_grad():
             for note, trust in FIRST_TRUST.items():
                 self.direct[note] = trust
@@ -131,7 +142,7 @@ class OptionJudge(nn.Module):
         return judged(self.parts(), latent, notes, masks)
 
     def parts(self) -> list[torch.Tensor]:
-        """Those of `Judge`: on notes as they are, with the facts multiplied in."""
+        """Those of `OptionHead`: on notes as they are, with the facts multiplied in."""
         actions = self.common(self.facts) + self.own
         notes, direct = self.notes.weight * self.scale, self.direct * self.scale
         hidden, last = self.hidden, self.last.weight.flatten()
@@ -141,11 +152,11 @@ class OptionJudge(nn.Module):
 def judged(
     parts: Sequence[torch.Tensor], latent: torch.Tensor, notes: torch.Tensor, masks: torch.Tensor
 ) -> torch.Tensor:
-    """(n, actions): a number for each legal action, 0 for all others; `parts` are those of `Judge`."""
+    """(n, actions): a number for each legal action, 0 for all others; `parts` are those of `OptionHead`."""
     of_notes, context, of_actions, hidden, biases, last, direct = parts
     rows, actions = masks.nonzero(as_tuple=True)
     place = (masks.cumsum(1) - 1)[rows, actions]
-    told = notes.reshape(len(notes), MAX_OPTIONS, NOTES)[rows, place]
+    told = notes.reshape(len(notes), MAX_OPTIONS, OPTION_FEATURES)[rows, place]
     first = functional.relu(told @ of_notes.T + (latent @ context.T)[rows] + of_actions[actions])
     values = functional.relu(functional.linear(first, hidden, biases)) @ last + told @ direct
     return torch.zeros(masks.shape, device=latent.device).index_put((rows, actions), values)
@@ -154,7 +165,7 @@ def judged(
 class TablePolicy(MaskableActorCriticPolicy):
     """MaskablePPO's policy with an actor that sees a seat's observation and a critic that sees all it is given.
 
-    `actor` and `critic` are width and number of their layers. If it is `briefed`, the last numbers it is given are
+    `actor` and `critic` are width and number of their layers. If it is `lookahead`, the last numbers it is given are
     notes on its options, and at first it goes by the most telling of them (residual policy learning).
     """
 
@@ -168,10 +179,10 @@ class TablePolicy(MaskableActorCriticPolicy):
         scale: Floats,
         actor: tuple[int, int],
         critic: tuple[int, int],
-        briefed: bool = False,
+        lookahead: bool = False,
         **kwargs: Any,
     ) -> None:
-        self._edition, self._scale, self._actor, self._critic, self.briefed = edition, scale, actor, critic, briefed
+        self._edition, self._scale, self._actor, self._critic, self.lookahead = edition, scale, actor, critic, lookahead
         super().__init__(*args, **kwargs)
 
     def _build_mlp_extractor(self) -> None:
@@ -181,8 +192,8 @@ class TablePolicy(MaskableActorCriticPolicy):
     def _build(self, lr_schedule: Any) -> None:
         super()._build(lr_schedule)
         self.action_net = ByFacts(self._actor[0], action_facts(self._edition))
-        if self.briefed:
-            self.judge = OptionJudge(self._actor[0], action_facts(self._edition))
+        if self.lookahead:
+            self.option_head = OptionNetwork(self._actor[0], action_facts(self._edition))
         self.optimizer = self.optimizer_class(
             self.parameters(),
             lr=lr_schedule(1),  # type: ignore[call-arg]  # all optimizers have one
@@ -221,16 +232,16 @@ class TablePolicy(MaskableActorCriticPolicy):
     def logits(self, features: torch.Tensor, latent_actor: torch.Tensor, masks: torch.Tensor | None) -> torch.Tensor:
         """How much each action is liked."""
         liked: torch.Tensor = self.action_net(latent_actor)
-        if not self.briefed:
+        if not self.lookahead:
             return liked
         assert masks is not None, "notes on options are of no use without knowing which actions are legal"
-        judged: torch.Tensor = self.judge(latent_actor, features[:, self.mlp_extractor.known :], masks)
+        judged: torch.Tensor = self.option_head(latent_actor, features[:, self.mlp_extractor.known :], masks)
         return liked + judged
 
     @torch.no_grad()
-    def judge_parts(self) -> Judge | None:
+    def option_head_parts(self) -> OptionHead | None:
         """The judge of options as a model file holds it, if there is one."""
-        return Judge(*map(_array, self.judge.parts())) if self.briefed else None
+        return OptionHead(*map(_array, self.option_head.parts())) if self.lookahead else None
 
     @torch.no_grad()
     def actor_layers(self) -> Layers:
@@ -261,7 +272,7 @@ class Network:
 
     def load(self, model: Model) -> None:
         """Be this model from now on."""
-        self._judge = [torch.from_numpy(part).to(self._device) for part in model.judge or ()]
+        self._option_head = [torch.from_numpy(part).to(self._device) for part in model.option_head or ()]
         self._layers = [
             [torch.from_numpy(part).to(self._device) for part in layer if part is not None] for layer in model.layers
         ]
@@ -288,7 +299,7 @@ class Network:
             values = values + found if number else found
         weights, biases = self._layers[-1]
         logits = functional.linear(values, weights, biases)
-        return logits + judged(self._judge, values, shown[:, seen:], legal) if self._judge else logits
+        return logits + judged(self._option_head, values, shown[:, seen:], legal) if self._option_head else logits
 
 
 @cache

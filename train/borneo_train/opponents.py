@@ -9,8 +9,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
-from borneo_agents.bot import CLIMBER, CONTRACTOR, KINDS, MERCHANT
-from borneo_agents.model import CARD, WEIGHTS
+from borneo_agents.policy.model import CARD, WEIGHTS
+from borneo_agents.scripted.dispatch import CLIMBER, CONTRACTOR, KINDS, MERCHANT
 from numpy.typing import NDArray
 
 from borneo_train.folders import folders_by_steps, named_by

@@ -19,9 +19,8 @@ from pathlib import Path
 from typing import Any
 
 import torch
-import typer
-from borneo_agents.model import Model, ModelCard, read_model, write_model
-from borneo_agents.policy import Policy
+from borneo_agents.policy.agent import Policy
+from borneo_agents.policy.model import Model, ModelCard, read_model, write_model
 from rich.console import Console
 from sb3_contrib import MaskablePPO
 from stable_baselines3.common.callbacks import BaseCallback
@@ -48,7 +47,7 @@ from borneo_train.practice import Practice
 from borneo_train.report import Row, compare, draw_curve
 from borneo_train.rewards import REWARDS
 from borneo_train.settings import Settings, numbers, shape
-from borneo_train.tasks import TASKS, Measurement, examine
+from borneo_train.tasks import TASKS, Measurement, evaluate
 from borneo_train.telling import Teller
 from borneo_train.vec_env import BorneoVecEnv
 
@@ -153,7 +152,7 @@ class Training(BaseCallback):
             players=self.counts,
             reward=self.reward,
             whole_table=settings.whole_table,
-            briefed=settings.briefed,
+            lookahead=settings.lookahead,
             seed=settings.seed,
             edition=settings.edition,
         )
@@ -176,7 +175,7 @@ class Training(BaseCallback):
             policy_kwargs={
                 "edition": settings.edition,
                 "scale": usual_scale(settings.edition, settings.whole_table),
-                "briefed": settings.briefed,
+                "lookahead": settings.lookahead,
                 "actor": shape(settings.actor, "--actor"),
                 "critic": shape(settings.critic, "--critic"),
             },
@@ -263,7 +262,7 @@ class Training(BaseCallback):
             settings.games // LESSON_SHARE,
             reward=self.reward,
             whole_table=settings.whole_table,
-            briefed=settings.briefed,
+            lookahead=settings.lookahead,
             seed=settings.seed + 1,  # other games than those it will play itself
             device=self.learner.device,
         )
@@ -328,8 +327,8 @@ class Training(BaseCallback):
         model = self._model()
         found: list[Measurement] = []
         for count in self.counts:
-            found += examine(
-                Policy(model, worlds=0), settings.task, settings.against, players=count,
+            found += evaluate(
+                Policy(model, determinizations=0), settings.task, settings.against, players=count,
                 games=settings.evaluation_games, seed=settings.seed + UNSEEN,
             )  # fmt: skip
         strength = [asdict(one) for one in found]
@@ -368,14 +367,14 @@ class Training(BaseCallback):
     def _model(self) -> Model:
         """The learner as it is now."""
         policy = policy_of(self.learner)
-        return Model(self._card(), policy.actor_layers(), policy.judge_parts())
+        return Model(self._card(), policy.actor_layers(), policy.option_head_parts())
 
     def _card(self) -> ModelCard:
         return ModelCard(
             edition=self.settings.edition,
             players=self.counts,
             task=self.settings.task,
-            briefed=self.settings.briefed,
+            lookahead=self.settings.lookahead,
             steps=self.learner.num_timesteps,
             seed=self.settings.seed,
             command=self.command,
@@ -410,10 +409,10 @@ def check(settings: Settings) -> None:
         raise ValueError(
             f"trials are judged by the chance to win and not by --reward {settings.reward!r}: leave out one of the two"
         )
-    if settings.trials and settings.briefed and settings.lessons:
+    if settings.trials and settings.lookahead and settings.lessons:
         raise ValueError(
-            "lessons are of no use to a briefed learner with trials: it is told the merchant's moves, and has no "
-            "critic; leave out --lessons, --briefed or --trials"
+            "lessons are of no use to a lookahead learner with trials: it is told the merchant's moves, and has no "
+            "critic; leave out --lessons, --lookahead or --trials"
         )
     if settings.opponents == NOBODY and not settings.trials:
         raise ValueError("a learner that decides for every seat has nothing to win: use --trials, or other --opponents")
@@ -480,9 +479,3 @@ def software() -> dict[str, str]:
 def falling(left: float) -> float:
     """1 at the start of a training and LEAST at its end, where nothing is left of it."""
     return LEAST + (1 - LEAST) * left
-
-
-if __name__ == "__main__":
-    from borneo_train.command import train
-
-    typer.run(train)

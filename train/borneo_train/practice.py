@@ -1,6 +1,6 @@
 """Practice: a learner plays its games, and every option is tried before it decides.
 
-Trials tell what each option leads to if merchants play on (see `borneo_agents.trials`), so the learner need not find
+Trials tell what each option leads to if merchants play on (see `search.trials`), so the learner need not find
 out by what it happened to do: it learns what all options of a decision are worth beside each other. A single trial
 depends on luck and on secrets; the network, which is told neither, learns their mean.
 """
@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import torch
-from borneo_agents.policy import PER_WIN
+from borneo_agents.policy.agent import PER_WIN
 from numpy.typing import NDArray
 from sb3_contrib import MaskablePPO
 from stable_baselines3.common.callbacks import BaseCallback

@@ -8,14 +8,14 @@ from io import BytesIO
 from pathlib import Path
 from typing import Any
 
-from borneo_agents.model import Model
-from borneo_agents.policy import Policy
+from borneo_agents.policy.agent import Policy
+from borneo_agents.policy.model import Model
 from matplotlib.figure import Figure
 from rich.console import Console
 from rich.table import Table
 
 from borneo_train.folders import write_here
-from borneo_train.tasks import LEARNER, TASKS, WIN_SHARE, Measure, Measurement, examine
+from borneo_train.tasks import LEARNER, TASKS, WIN_SHARE, Measure, Measurement, evaluate
 
 BOTS = ("random", "contractor", "climber", "merchant")
 SPECIALIST = {"win": "merchant", "contracts": "contractor", "ranks": "climber"}
@@ -38,7 +38,7 @@ def compare(model: Model, task: str, *, players: int, games: int, seed: int) -> 
         if against != specialist:
             agents[specialist] = specialist
         for name, agent in agents.items():
-            for found in examine(agent, task, against, players=players, games=games, seed=seed, jobs=0):
+            for found in evaluate(agent, task, against, players=players, games=games, seed=seed, jobs=0):
                 yield Row(name, found)
 
 

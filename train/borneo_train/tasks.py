@@ -67,7 +67,7 @@ TASKS = {
 }
 
 
-def examine(
+def evaluate(
     agent: str | Agent, task: str, against: str, *, players: int, games: int, seed: int, jobs: int | None = None
 ) -> list[Measurement]:
     """Measure an agent, alone at tables full of another, on the same deals from every seat."""

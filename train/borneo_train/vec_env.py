@@ -12,9 +12,9 @@ from contextlib import contextmanager
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
-from borneo_agents.briefing import NOTES, brief_batch
-from borneo_agents.scripted import NO_BOT, Bots
-from borneo_agents.trials import Trials
+from borneo_agents.policy.lookahead import OPTION_FEATURES, lookahead_in_batch
+from borneo_agents.scripted.dispatch import NO_BOT, Bots
+from borneo_agents.search.trials import Trials
 from gymnasium import spaces
 from numpy.typing import ArrayLike, NDArray
 from stable_baselines3.common.vec_env.base_vec_env import VecEnv, VecEnvIndices, VecEnvStepReturn
@@ -130,12 +130,12 @@ class Table(Seats):
         player = self.batch.games["player"][rows]
         self.seat[rows] = np.where(player >= 0, player, self.seat[rows])
 
-    def notes(self, rows: NDArray[np.intp]) -> NDArray[np.int8]:
-        """(rows, numbers): what there is to know about every option in some games, see `borneo_agents.briefing`."""
-        return brief_batch(self.batch, rows)
+    def features(self, rows: NDArray[np.intp]) -> NDArray[np.int8]:
+        """(rows, numbers): what there is to know about every option in some games, see `lookahead`."""
+        return lookahead_in_batch(self.batch, rows)
 
     def worth(self, wanted: NDArray[np.bool_], turns: int) -> NDArray[np.float32]:
-        """(games, actions): chances to win after the actions that are wanted, see `borneo_agents.trials`."""
+        """(games, actions): chances to win after the actions that are wanted, see `borneo_agents.search.trials`."""
         return self._trials.worth(wanted, turns)
 
     def _ask_opponents(self) -> None:
@@ -162,7 +162,7 @@ class BorneoVecEnv(VecEnv):
         reward: a name from `borneo_env.rewards`, or a function.
         whole_table: observe the whole table, all hands included, for critics that know more than the player; the first
             numbers are what the seat knows.
-        briefed: observations are followed by notes on every option (see `borneo_agents.briefing`).
+        lookahead: observations are followed by features on every option (see `borneo_agents.policy.lookahead`).
         seed: decides deals, seats and opponents.
     """
 
@@ -175,7 +175,7 @@ class BorneoVecEnv(VecEnv):
         players: Sequence[int] = (3, 4, 5),
         reward: str | Reward = "win",
         whole_table: bool = False,
-        briefed: bool = False,
+        lookahead: bool = False,
         seed: int = 0,
         threads: int | None = None,
         **fields: Any,
@@ -201,10 +201,10 @@ class BorneoVecEnv(VecEnv):
         ]
         self._ends = np.cumsum(sizes)[:-1]
         self._infos: list[dict[str, Any]] = [{} for _ in range(games)]
-        self._briefed = briefed
+        self._lookahead = lookahead
         shown, actions = seat_spaces(self.tables[0].ruleset, "int8", whole_table)
-        if briefed:
-            shown = spaces.Box(-128, 127, (shown.shape[0] + MAX_OPTIONS * NOTES,), np.int8)
+        if lookahead:
+            shown = spaces.Box(-128, 127, (shown.shape[0] + MAX_OPTIONS * OPTION_FEATURES,), np.int8)
         self._shown = np.zeros((2, games, *shown.shape), np.int8)  # this step's and the last one's
         super().__init__(games, shown, actions)
 
@@ -282,21 +282,21 @@ class BorneoVecEnv(VecEnv):
 
     def observations(self) -> NDArray[np.int8]:
         """(games, numbers): what the learners see; the array is used again after the next step."""
-        seen = [self._with_notes(table, table.observation, np.arange(len(table))) for table in self.tables]
+        seen = [self._with_lookahead(table, table.observation, np.arange(len(table))) for table in self.tables]
         shown: NDArray[np.int8] = self._shown[1]
         np.concatenate(seen, out=shown)
         self._shown = self._shown[::-1]
         return shown
 
     def worth(self, wanted: NDArray[np.bool_], turns: int) -> NDArray[np.float32]:
-        """(games, actions): one trial of each action that is wanted, see `borneo_agents.trials`."""
+        """(games, actions): one trial of each action that is wanted, see `borneo_agents.search.trials`."""
         parts = zip(self.tables, np.split(wanted, self._ends), strict=True)
         return np.concatenate([table.worth(part, turns) for table, part in parts])
 
-    def _with_notes(self, table: Table, observations: NDArray[np.int8], rows: NDArray[np.intp]) -> NDArray[np.int8]:
-        if not self._briefed:
+    def _with_lookahead(self, table: Table, observations: NDArray[np.int8], rows: NDArray[np.intp]) -> NDArray[np.int8]:
+        if not self._lookahead:
             return observations
-        return np.concatenate([observations, table.notes(rows)], 1)
+        return np.concatenate([observations, table.features(rows)], 1)
 
     def _last(self, observation: NDArray[np.int8]) -> NDArray[np.int8]:
         """The last observation of a game, which has no options to note anything about."""
@@ -334,9 +334,11 @@ class BorneoVecEnv(VecEnv):
     def _look(
         self, table: Table, rows: NDArray[np.intp]
     ) -> tuple[NDArray[np.int8], NDArray[np.bool_], NDArray[np.uint64]]:
-        notes = [table.notes(rows)] if self._briefed else []  # before the dice are rolled: those a `Policy` would get
+        features = (
+            [table.features(rows)] if self._lookahead else []
+        )  # before the dice are rolled: those a `Policy` would get
         observations, masks, dice = table.batch.look(rows)
-        return np.concatenate([observations, *notes], 1), masks, dice
+        return np.concatenate([observations, *features], 1), masks, dice
 
     def _told(self, dones: NDArray[np.bool_]) -> list[dict[str, Any]]:
         """The infos: those of games that ended have the last observation, and the game's points and places."""

@@ -31,7 +31,7 @@ from borneo_env.files import on_one_line
 CRASH, ILLEGAL, TIME_OUT, ENDED, GIVEN_UP = "crash", "illegal move", "time-out", "ended the process", "given up"
 FAULTS = (CRASH, ILLEGAL, TIME_OUT, ENDED, GIVEN_UP)
 LONGEST_REASON = 300  # characters
-WARMING_UP, MAKING, LEAVING = -1, -2, -3  # stand for the round in a note
+WARMING_UP, MAKING, LEAVING = -1, -2, -3  # stand for the round in a beat
 
 Answer = TypeVar("Answer")
 
@@ -60,7 +60,7 @@ class Asked(NamedTuple):
         return self.game != NOBODY or self.round == MAKING
 
 
-class Notes(Protocol):
+class Heartbeat(Protocol):
     """Where a match says what it is doing."""
 
     def asking(self, asked: Asked) -> None:
@@ -76,7 +76,7 @@ class Notes(Protocol):
         """Whether the user has pressed Ctrl-C; if not, a KeyboardInterrupt is the agent's own."""
 
 
-class NoNotes:
+class NoHeartbeat:
     """For a match nobody watches."""
 
     def asking(self, asked: Asked) -> None: ...
@@ -92,9 +92,11 @@ class NoNotes:
 class Chairs:
     """The chairs of a chunk, and who sits on them."""
 
-    def __init__(self, tournament: Tournament, deals: range, agents: Sequence[str | Agent], notes: Notes) -> None:
+    def __init__(
+        self, tournament: Tournament, deals: range, agents: Sequence[str | Agent], heartbeat: Heartbeat
+    ) -> None:
         self.agents = agents
-        self.notes = notes
+        self.heartbeat = heartbeat
         self.time_limit = tournament.time_limit
         self.seconds = np.zeros(len(agents))  # how long each agent has thought
         self.at, self.agent = tournament.chairs(deals)
@@ -118,7 +120,9 @@ class Chairs:
         """Make the agent of a chair."""
         number = int(self.agent[chair])
         try:
-            self._sitting[chair] = foreign(self.notes, Asked(number, chair, MAKING), find_agent, self.agents[number])
+            self._sitting[chair] = foreign(
+                self.heartbeat, Asked(number, chair, MAKING), find_agent, self.agents[number]
+            )
         except Failure as failure:
             self._sitting[chair] = Failure(failure.kind, f"cannot be made: {failure.reason}")
 
@@ -126,7 +130,7 @@ class Chairs:
         """Let all agents go. That can be their last deed, too."""
         for chair in list(self._sitting):
             with contextlib.suppress(Failure):
-                foreign(self.notes, Asked(int(self.agent[chair]), chair, LEAVING), self._sitting.__delitem__, chair)
+                foreign(self.heartbeat, Asked(int(self.agent[chair]), chair, LEAVING), self._sitting.__delitem__, chair)
 
     def ask(self, chair: int, views: Views, round: int, game: int = NOBODY) -> NDArray[np.int64]:
         """An action for each view, legal or not; raises Failure if there is none, or not in time."""
@@ -135,7 +139,7 @@ class Chairs:
             raise Failure(sitting.kind, sitting.reason)
         began = time.perf_counter()
         try:
-            answer = foreign(self.notes, Asked(agent, chair, round, game, len(views)), _actions, sitting, views)
+            answer = foreign(self.heartbeat, Asked(agent, chair, round, game, len(views)), _actions, sitting, views)
         finally:
             took = time.perf_counter() - began
             self.seconds[agent] += took
@@ -160,10 +164,10 @@ def _actions(agent: Agent, views: Views) -> NDArray[np.int64] | str:
     return actions.astype(np.int64)
 
 
-def foreign(notes: Notes, asked: Asked, code: Callable[..., Answer], *arguments: Any) -> Answer:
+def foreign(heartbeat: Heartbeat, asked: Asked, code: Callable[..., Answer], *arguments: Any) -> Answer:
     """What an agent's code returns; whatever it raises is a Failure, but for the user's Ctrl-C."""
     folder, depth = _current_folder(), sys.getrecursionlimit()
-    notes.asking(asked)
+    heartbeat.asking(asked)
     try:
         return code(*arguments)
     except BaseException as error:
@@ -173,8 +177,8 @@ def foreign(notes: Notes, asked: Asked, code: Callable[..., Answer], *arguments:
         if folder is not None and _current_folder() != folder:
             with contextlib.suppress(OSError):  # it may have removed it
                 os.chdir(folder)
-        notes.answered()
-        if notes.stopped():
+        heartbeat.answered()
+        if heartbeat.stopped():
             raise KeyboardInterrupt
 
 
@@ -195,7 +199,9 @@ def _words(error: BaseException) -> str:
     return on_one_line(f"{name}: {words}" if words else name, LONGEST_REASON)
 
 
-def warm_up(tournament: Tournament, agents: Sequence[str | Agent], notes: Notes, cold: Collection[int] = ()) -> None:
+def warm_up(
+    tournament: Tournament, agents: Sequence[str | Agent], heartbeat: Heartbeat, cold: Collection[int] = ()
+) -> None:
     """Ask each agent once before any clock runs: compiling and loading are not thinking. `cold` agents are left out.
 
     Objects are left out, too. Who fails here will be found out in a game.
@@ -205,7 +211,7 @@ def warm_up(tournament: Tournament, agents: Sequence[str | Agent], notes: Notes,
         if isinstance(agent, str) and number not in cold:
             views = Views(tournament.ruleset, *never_played.view(np.array([0])))
             with contextlib.suppress(Failure):
-                foreign(notes, Asked(number, NOBODY, WARMING_UP), _first_answer, agent, views)
+                foreign(heartbeat, Asked(number, NOBODY, WARMING_UP), _first_answer, agent, views)
 
 
 def _first_answer(agent: str, views: Views) -> None:

@@ -7,7 +7,7 @@ An agent that raises, answers with something that is no legal action, or takes t
 placed last, the others share the first place, and all points are as they stood. An agent is asked for many games
 together; when that call fails nobody knows which of them was to blame, so each is asked again alone.
 
-A match writes into `Notes` whom it is asking. A process that watches over it can therefore end one that hangs, and
+A match tells its heartbeat whom it is asking. A process that watches over it can therefore end one that hangs, and
 say in `Orders` how the next attempt should go about it.
 """
 
@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from borneo_agents.arena.chairs import GIVEN_UP, ILLEGAL, LONGEST_REASON, Chairs, Failure, NoNotes, Notes
+from borneo_agents.arena.chairs import GIVEN_UP, ILLEGAL, LONGEST_REASON, Chairs, Failure, Heartbeat, NoHeartbeat
 from borneo_agents.arena.tournament import Tournament
 from borneo_env.agent import Agent, Views
 from borneo_env.engine.batch import Batch
@@ -94,13 +94,13 @@ class Match:
         tournament: Tournament,
         deals: range,
         agents: Sequence[str | Agent],
-        notes: Notes | None = None,
+        heartbeat: Heartbeat | None = None,
         orders: Orders | None = None,
     ) -> None:
         self.tournament = tournament
-        self.notes = notes or NoNotes()
+        self.heartbeat = heartbeat or NoHeartbeat()
         self.orders = orders or Orders()
-        self.chairs = Chairs(tournament, deals, agents, self.notes)
+        self.chairs = Chairs(tournament, deals, agents, self.heartbeat)
         self.batch = lay_out(tournament, deals)
         self.outcomes = np.zeros(len(self.batch), outcome_type(tournament.ruleset.players))
         self.outcomes["game"] = deals.start * tournament.block + np.arange(len(self.batch))
@@ -118,7 +118,7 @@ class Match:
         self.chairs.fill([agent for agent, since in self.orders.given_up.items() if since == 0])
         rows = np.flatnonzero(self.batch.player != NOBODY)
         while len(rows):
-            self.notes.games_over(len(self.batch) - len(rows))
+            self.heartbeat.games_over(len(self.batch) - len(rows))
             rows = self._play_round(rows)
             self.round += 1
         self._note_ends()

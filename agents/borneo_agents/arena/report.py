@@ -11,7 +11,7 @@ from borneo_agents.arena.folder import GAMES, REPORT, RESULTS, Folder
 from borneo_agents.arena.plots import plots, ranked
 from borneo_agents.arena.result import ArenaResult
 from borneo_agents.arena.tournament import LINEUPS
-from borneo_agents.arena.words import fault_rows, verdict_words, within
+from borneo_agents.arena.words import fault_rows, verdict_words
 
 EXAMPLE = "for example"
 STYLE = """
@@ -128,10 +128,10 @@ def _standings(result: ArenaResult) -> str:
     rows = [
         _row(
             row.agent,
-            within(row.win_share, ".1f", unit=0.01),
-            within(row.place, ".2f"),
-            within(row.points, ".1f"),
-            within(strength[row.agent], "+.0f"),
+            row.win_share.words(".1f", unit=0.01),
+            row.place.words(".2f"),
+            row.points.words(".1f"),
+            strength[row.agent].words("+.0f"),
             f"{row.seats:,}",
         )
         for row in result.standings
@@ -143,7 +143,7 @@ def _lone(result: ArenaResult) -> list[str]:
     if not result.lone_seats:
         return []
     order = [row.agent for row in result.standings]
-    shares = {(row.agent, row.other): within(row.win_share, ".1f", unit=0.01) for row in result.lone_seats}
+    shares = {(row.agent, row.other): row.win_share.words(".1f", unit=0.01) for row in result.lone_seats}
     rows = [_row(agent, *(shares.get((agent, other), "") for other in order)) for agent in order]
     games = result.lone_seats[0].games
     words = f"Wins in % when copies of the agent of the column take all other seats, {games:,} games each."

@@ -8,6 +8,7 @@ import platform
 from collections import Counter
 from dataclasses import asdict, dataclass
 from functools import cached_property
+from html import escape
 from importlib.metadata import version
 from itertools import pairwise
 from typing import Any
@@ -50,7 +51,7 @@ class GamesNeeded:
     needed: dict[str, int]  # for each difference, the games
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class ArenaResult:
     """The games of an arena, and what they say. Tables are computed when they are asked for."""
 
@@ -61,6 +62,28 @@ class ArenaResult:
     complete: bool  # False if the run was stopped before it was asked to
     question: Question | None = None
     verdict: Verdict | None = None
+
+    def __repr__(self) -> str:
+        """The standings as text."""
+        rows = [self._head(), *("  ".join(cells) for cells in self._rows())]
+        return "\n".join(rows)
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: the standings as a table."""
+        rows = [("agent", "wins, %", "place", "points"), *self._rows()]
+        cells = ("".join(f"<td>{escape(cell)}</td>" for cell in row) for row in rows)
+        return f"<table><caption>{escape(self._head())}</caption>{''.join(f'<tr>{row}</tr>' for row in cells)}</table>"
+
+    def _head(self) -> str:
+        plan = self.tournament
+        kept = "" if self.complete else "stopped after "
+        return f"{kept}{len(self.outcomes):,} games of {plan.ruleset.name}, {plan.lineups}, seed {plan.seed}"
+
+    def _rows(self) -> list[tuple[str, str, str, str]]:
+        return [
+            (row.agent, row.win_share.words(".1f", 0.01), row.place.words(".2f"), row.points.words(".1f"))
+            for row in self.standings
+        ]
 
     @cached_property
     def results(self) -> Results:

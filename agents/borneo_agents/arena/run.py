@@ -14,14 +14,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from borneo_agents.arena.chairs import NoNotes, Notes, warm_up
-from borneo_agents.arena.crew import ArenaError, Crew
+from borneo_agents.arena.chairs import Heartbeat, NoHeartbeat, warm_up
 from borneo_agents.arena.folder import Folder, settings_of
 from borneo_agents.arena.match import Match, Played, outcome_type
 from borneo_agents.arena.records import write_records
 from borneo_agents.arena.result import ArenaResult, Question
 from borneo_agents.arena.sources import digest_of
 from borneo_agents.arena.tournament import Tournament, TournamentError, tournament
+from borneo_agents.arena.workers import ArenaError, Workers
 from borneo_agents.statistics.results import blocks, results
 from borneo_agents.statistics.sequential import UNDECIDED, SequentialTest, Verdict
 from borneo_env.agent import Agent, find_agent
@@ -74,7 +74,7 @@ def play_arena(
     watch: Callable[[Progress], None] | None = None,
     **fields: Any,
 ) -> ArenaResult:
-    """Play agents against each other on the same deals from all seats.
+    """Play agents against each other on the same deals from all seats. (Long by its arguments, which are told here.)
 
     Arguments:
         agents: names (see `borneo_env.agent`), or agents themselves; a mapping gives them names of your own. An
@@ -108,6 +108,7 @@ def play_arena(
     if records and out is None:
         raise TournamentError("records need a folder: give `out`")
     question = Question(*_pair(until_decided, list(found)), effect, alpha, beta) if until_decided else None
+    ruleset = Ruleset.given(ruleset, fields)
     with contextlib.ExitStack() as stack:
         scratch = out is None and not here  # where workers leave their games
         place = stack.enter_context(tempfile.TemporaryDirectory(prefix="borneo-arena-")) if scratch else out
@@ -115,7 +116,7 @@ def play_arena(
         if folder and fresh:
             folder.clear()
         plan = tournament(
-            list(found), Ruleset.given(ruleset, fields), games, seed=seed, lineups=lineups, chunk=chunk,
+            list(found), ruleset, games, seed=seed, lineups=lineups, chunk=chunk,
             time_limit=time_limit, deals_per_chunk=folder.deals_per_chunk() if folder and chunk is None else None,
         )  # fmt: skip
         if folder:
@@ -126,15 +127,15 @@ def play_arena(
             if run.decided() or not missing:
                 pass
             elif folder is None or here:
-                notes = stack.enter_context(_here())
-                run.play(_play_here(plan, folder, missing, list(named.values()), records, notes))
+                heartbeat = stack.enter_context(_here())
+                run.play(_play_here(plan, folder, missing, list(named.values()), records, heartbeat))
             else:
                 Batch(1, plan.ruleset).play_random(1)  # if the rules must be compiled, this says so
-                crew = Crew(
+                workers = Workers(
                     plan, folder, jobs or available_cores(), records=records, warm_up_limit=warm_up_limit,
                     scratch=scratch,
                 )  # fmt: skip
-                run.play(_played(plan, folder, stack.enter_context(crew).play(missing)))
+                run.play(_played(plan, folder, stack.enter_context(workers).play(missing)))
         except KeyboardInterrupt:
             raise Stopped(run.result(complete=False)) from None
         result = run.result(complete=True)
@@ -232,11 +233,11 @@ def _play_here(
     chunks: list[range],
     agents: Sequence[str | Agent],
     records: bool,
-    notes: Notes,
+    heartbeat: Heartbeat,
 ) -> Coming:
-    warm_up(plan, agents, notes)
+    warm_up(plan, agents, heartbeat)
     for deals in chunks:
-        match = Match(plan, deals, agents, notes)
+        match = Match(plan, deals, agents, heartbeat)
         played = match.play()
         if folder and records:
             write_records(folder.path, plan, deals, played)
@@ -246,7 +247,7 @@ def _play_here(
         yield 0, played
 
 
-class _Here(NoNotes):
+class _Here(NoHeartbeat):
     """For a match in this process, which Ctrl-C must reach whatever agents make of it."""
 
     pressed = False
@@ -256,21 +257,21 @@ class _Here(NoNotes):
 
 
 @contextlib.contextmanager
-def _here() -> Iterator[Notes]:
-    """Notes that know whether Ctrl-C was pressed."""
-    notes, before = _Here(), signal.getsignal(signal.SIGINT)
+def _here() -> Iterator[Heartbeat]:
+    """A heartbeat that knows whether Ctrl-C was pressed."""
+    heartbeat, before = _Here(), signal.getsignal(signal.SIGINT)
 
     def press(number: int, frame: Any) -> None:
-        notes.pressed = True
+        heartbeat.pressed = True
         assert callable(before)
         before(number, frame)
 
     if not callable(before) or threading.current_thread() is not threading.main_thread():
-        yield notes  # then Ctrl-C raises nothing here
+        yield heartbeat  # then Ctrl-C raises nothing here
         return
     signal.signal(signal.SIGINT, press)
     try:
-        yield notes
+        yield heartbeat
     finally:
         signal.signal(signal.SIGINT, before)
 

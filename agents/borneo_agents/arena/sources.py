@@ -14,9 +14,12 @@ from collections.abc import Iterable
 from importlib.machinery import EXTENSION_SUFFIXES, SOURCE_SUFFIXES
 from pathlib import Path
 
+from numba.core.dispatcher import Dispatcher
+
 import borneo_agents
 import borneo_env
 from borneo_env.agent import Agent
+from borneo_env.engine.jit import digest_of as digest_of_code
 
 PROGRAM = (borneo_env, borneo_agents)
 CODE = (*SOURCE_SUFFIXES, *EXTENSION_SUFFIXES)
@@ -30,13 +33,28 @@ def digest_of_program() -> str:
 
 
 def digest_of(agent: Agent) -> str:
-    """Stands for the code of an agent: that of all modules its class, and those it is made of, stand in."""
+    """Stands for the code of an agent: its package, or its file and those beside it, and what is compiled into it."""
     kinds = [kind for kind in type(agent).__mro__ if kind is not object]
     try:
         files = sorted({file for kind in kinds for file in _files_of(kind.__module__)})
-        return _digest(files, getattr(agent, "fingerprint", b""))
-    except (OSError, AttributeError, KeyError, TypeError):
+        return _digest(files, getattr(agent, "fingerprint", b"") + _compiled(kinds))
+    except (OSError, AttributeError, KeyError, TypeError, _Unknown):
         return f"{IN_NO_FILE}: {secrets.token_hex(8)}"
+
+
+class _Unknown(Exception):
+    """Compiled code of which nobody can tell what it is made of."""
+
+
+def _compiled(kinds: Iterable[type]) -> bytes:
+    """What the compiled functions of an agent's package are made of, in whatever packages that stands."""
+    packages = {kind.__module__.partition(".")[0] for kind in kinds}
+    modules = [module for name, module in sorted(sys.modules.items()) if name.partition(".")[0] in packages]
+    found = {id(one): one for module in modules for one in vars(module).values() if isinstance(one, Dispatcher)}
+    digests = {digest_of_code(one) for one in found.values()}
+    if None in digests:
+        raise _Unknown
+    return "".join(sorted(filter(None, digests))).encode()
 
 
 def _files_of(name: str) -> list[Path]:

@@ -15,7 +15,7 @@ from rich.text import Text
 
 from borneo_agents.arena.result import ArenaResult
 from borneo_agents.arena.run import Progress
-from borneo_agents.arena.words import fault_rows, verdict_words, within
+from borneo_agents.arena.words import fault_rows, verdict_words
 from borneo_agents.statistics.results import results, seat_sums
 
 PER_SECOND = 4  # how often the growing table is drawn
@@ -120,10 +120,10 @@ def _standings(result: ArenaResult) -> RenderableType:
         _add(
             table,
             row.agent,
-            within(row.win_share, ".1f", unit=0.01),
-            within(row.place, ".2f"),
-            within(row.points, ".1f"),
-            within(strength[row.agent], "+.0f"),
+            row.win_share.words(".1f", unit=0.01),
+            row.place.words(".2f"),
+            row.points.words(".1f"),
+            strength[row.agent].words("+.0f"),
             f"{thought[row.agent]:.3g}",
         )
     return table
@@ -150,7 +150,7 @@ def _lone(result: ArenaResult) -> RenderableType | None:
     if not result.lone_seats:
         return None
     order = [row.agent for row in result.standings]
-    shares = {(row.agent, row.other): within(row.win_share, ".1f", unit=0.01) for row in result.lone_seats}
+    shares = {(row.agent, row.other): row.win_share.words(".1f", unit=0.01) for row in result.lone_seats}
     games = result.lone_seats[0].games
     title = f"wins, %, alone against copies of the agent of the column ({games:,} games each)"
     table = _table("", *order, title=title)

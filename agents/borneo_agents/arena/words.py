@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from borneo_agents.arena.result import ArenaResult
-from borneo_agents.statistics.intervals import Estimate
 from borneo_agents.statistics.sequential import BETTER, UNDECIDED
 
 
@@ -14,18 +13,6 @@ class FaultRow(NamedTuple):
     kind: str
     games: int
     example: str
-
-
-def within(estimate: Estimate, spec: str, unit: float = 1) -> str:
-    """A figure and half the width of its interval, or the one end that is known."""
-    value, low, high = estimate.value / unit, estimate.low, estimate.high
-    if low is not None and high is not None:
-        return f"{value:{spec}} ±{(high - low) / 2 / unit:{spec.replace('+', '')}}"
-    if low is not None:
-        return f"{value:{spec}} (above {low / unit:{spec}})"
-    if high is not None:
-        return f"{value:{spec}} (below {high / unit:{spec}})"
-    return f"{value:{spec}}"
 
 
 def fault_rows(result: ArenaResult) -> list[FaultRow]:

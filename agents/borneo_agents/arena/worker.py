@@ -1,9 +1,9 @@
 """A worker: a process that plays chunks of a tournament, one after another.
 
-It is started with the number of its parent process, the number of the open file it shares notes in, and a folder that
-nobody needs without the parent, if there is one. It reads JSON lines from its standard input: the tournament, then one
-chunk at a time. For each chunk it writes a file into the folder of the arena, and a note. Agents find their standard
-input empty, and what they print goes to the log, as do errors of the worker.
+It is started with the number of its parent process, the number of the open file that holds its heartbeat, and a folder
+that nobody needs without the parent, if there is one. It reads JSON lines from its standard input: the tournament, then
+one chunk at a time. For each chunk it writes a file into the folder of the arena, and a beat. Agents find their input
+empty, and what they print goes to the log, as do errors of the worker.
 """
 
 from __future__ import annotations
@@ -19,19 +19,19 @@ from typing import TextIO
 
 from borneo_agents.arena.chairs import warm_up
 from borneo_agents.arena.folder import Folder
+from borneo_agents.arena.heartbeat import SharedHeartbeat, unpacked
 from borneo_agents.arena.match import Match, Orders
-from borneo_agents.arena.notes import Board, unpacked
 from borneo_agents.arena.records import write_records
 
 
-def work(requests: TextIO, board: Board) -> None:
+def work(requests: TextIO, heartbeat: SharedHeartbeat) -> None:
     """Play what is asked for until there is nothing more."""
     first = requests.readline()
     if not first:
         return
     about = json.loads(first)
     tournament, folder = unpacked(about["tournament"]), Folder(about["folder"])
-    warm_up(tournament, tournament.agents, board, about["cold"])
+    warm_up(tournament, tournament.agents, heartbeat, about["cold"])
     for request in requests:
         wanted = json.loads(request)
         deals = range(*wanted["deals"])
@@ -40,12 +40,12 @@ def work(requests: TextIO, board: Board) -> None:
             {(round, game): kind for round, game, kind in wanted["condemned"]},
             dict(wanted["given_up"]),
         )
-        match = Match(tournament, deals, tournament.agents, board, orders)
+        match = Match(tournament, deals, tournament.agents, heartbeat, orders)
         played = match.play()
         if about["records"]:
             write_records(folder.path, tournament, deals, played)
         folder.save(deals, played)
-        board.finished()
+        heartbeat.finished()
         match.dismiss()
 
 
@@ -69,12 +69,12 @@ def _leave_with(parent: int, scratch: str) -> None:
 
 def main() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides
-    parent, notes, scratch = sys.argv[1:]
+    parent, file, scratch = sys.argv[1:]
     threading.Thread(target=_leave_with, args=(int(parent), scratch), daemon=True).start()
-    board = Board(int(notes))
-    os.close(int(notes))
+    heartbeat = SharedHeartbeat(int(file))
+    os.close(int(file))
     try:
-        work(_keep_requests(), board)
+        work(_keep_requests(), heartbeat)
     except BaseException:
         if os.getppid() == int(parent):
             raise

@@ -34,6 +34,17 @@ class Estimate:
     high: float | None
     method: str  # BOOTSTRAP, WILSON or NONE
 
+    def words(self, spec: str, unit: float = 1) -> str:
+        """The figure and half the width of its interval, or the one end that is known."""
+        value, low, high = self.value / unit, self.low, self.high
+        if low is not None and high is not None:
+            return f"{value:{spec}} ±{(high - low) / 2 / unit:{spec.replace('+', '')}}"
+        if low is not None:
+            return f"{value:{spec}} (above {low / unit:{spec}})"
+        if high is not None:
+            return f"{value:{spec}} (below {high / unit:{spec}})"
+        return f"{value:{spec}}"
+
 
 def draw_deals(deals: int, resamples: int, rng: np.random.Generator) -> Iterator[Floats]:
     """How often each deal is drawn, in each of `resamples` samples of as many deals: tables (some samples, deals)."""

@@ -1,0 +1,242 @@
+"""Workers: processes that play chunks, and the eye on them.
+
+A worker that hangs is ended, and one that ends by itself is missed. Either way its last heartbeat says whom it asked.
+Its chunk is played again by a new worker, which asks this agent for one game at a time at this point. Then the very
+decision is known, and that game is lost by it. An agent for which this has happened `PATIENCE` times in a chunk is not
+asked again in the chunk: it loses all games in which it would have to decide.
+
+A process can also be ended from outside. Therefore a decision at which a process has ended costs the game only when
+this has happened twice, and a chunk whose worker ends while no agent is asked is played again `RETRIES` times.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from borneo_agents.arena.chairs import ENDED, LEAVING, MAKING, TIME_OUT, WARMING_UP, Asked
+from borneo_agents.arena.folder import LOG, Folder
+from borneo_agents.arena.heartbeat import SIZE, Beat, SharedHeartbeat, packed
+from borneo_agents.arena.match import Orders
+from borneo_agents.arena.tournament import Tournament
+
+PATIENCE = 3
+RETRIES = 2
+MOST_TROUBLES = 4 * PATIENCE  # of an agent in a chunk, whether it loses a game by them or not
+GRACE = 1.0  # seconds a call may take beyond its limit until the worker is ended: it may yet answer, too late
+SOON = 0.05  # seconds between two looks at the workers
+TAIL = 2000  # bytes of the log that are shown when the arena fails
+ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
+
+
+class ArenaError(ValueError):
+    """The arena itself failed, not an agent."""
+
+
+@dataclass
+class Task:
+    """A chunk to be played, with what earlier attempts have found out."""
+
+    deals: range
+    orders: Orders = field(default_factory=Orders)
+    ended: set[Asked] = field(default_factory=set)  # where a process has ended
+    troubles: Counter[int] = field(default_factory=Counter)  # how often agents have hung or ended the process
+    blamed: Counter[int] = field(default_factory=Counter)  # games they have lost by it
+    lost_workers: int = 0
+
+    def blame(self, asked: Asked, kind: str) -> None:
+        """Change the orders for the next attempt."""
+        agent = asked.agent
+        self.troubles[agent] += 1
+        if self.troubles[agent] > MOST_TROUBLES:  # it does so elsewhere in every attempt
+            self._give_up(agent, max(asked.round, 0))
+        elif kind == ENDED and asked.for_one and asked not in self.ended:
+            self.ended.add(asked)  # and let us see whether it ends again: it may have been ended from outside
+        elif asked.round == MAKING:
+            self._give_up(agent, 0)
+        elif asked.for_one:
+            self.orders.condemned[asked.round, asked.game] = kind
+            self.blamed[agent] += 1
+            if self.blamed[agent] >= PATIENCE:
+                self._give_up(agent, asked.round)
+        else:
+            self.orders.alone.add((asked.round, asked.chair))
+
+    def _give_up(self, agent: int, round: int) -> None:
+        self.orders.given_up[agent] = min(round, self.orders.given_up.get(agent, round))
+
+
+class Workers:
+    """So many workers for one tournament; use it as a context, which ends them."""
+
+    def __init__(
+        self,
+        tournament: Tournament,
+        folder: Folder,
+        jobs: int,
+        *,
+        records: bool = False,
+        warm_up_limit: float,
+        scratch: bool = False,
+    ) -> None:
+        self.tournament = tournament
+        self.folder = folder
+        self.jobs = jobs
+        self.records = records
+        self.warm_up_limit = warm_up_limit
+        self.scratch = scratch  # whether the folder can go when this process has gone
+        self.cold: set[int] = set()  # agents that hung when they were first asked
+        self.workers: list[_Worker] = []
+
+    def __enter__(self) -> Workers:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for worker in self.workers:
+            worker.end()
+
+    def play(self, chunks: list[range]) -> Iterator[tuple[int, range | None]]:
+        """Play chunks. Yields, again and again, how many games of unfinished chunks are over, and a finished chunk."""
+        waiting = [Task(deals) for deals in reversed(chunks)]
+        self.workers = [self._start(waiting.pop()) for _ in range(min(self.jobs, len(chunks)))]
+        while self.workers:
+            for i, worker in enumerate(self.workers):
+                if worker.finished():
+                    finished = worker.task.deals
+                    if waiting:
+                        worker.give(waiting.pop())
+                    else:
+                        self.workers.remove(worker)
+                        worker.end()
+                    yield self.games_over(), finished
+                    break
+                if self._stuck(worker) or worker.gone():
+                    self.workers[i] = self._replace(worker)
+            else:
+                yield self.games_over(), None
+                time.sleep(SOON)
+
+    def _stuck(self, worker: _Worker) -> bool:
+        """Whether it has been running an agent's code for too long."""
+        asked, since = worker.asking()
+        if asked is None:
+            return False
+        getting_ready = asked.round in (WARMING_UP, MAKING) and asked.agent not in self.cold
+        limit = self.warm_up_limit if getting_ready else asked.views * self.tournament.time_limit + GRACE
+        return since > limit
+
+    def games_over(self) -> int:
+        return sum(worker.beat().games_over for worker in self.workers)
+
+    def _start(self, task: Task) -> _Worker:
+        worker = _Worker(self.tournament, self.folder, self.scratch)
+        worker.say({
+            "tournament": packed(self.tournament), "folder": str(self.folder.path),
+            "records": self.records, "cold": sorted(self.cold),
+        })  # fmt: skip
+        worker.give(task)
+        return worker
+
+    def _replace(self, worker: _Worker) -> _Worker:
+        """A new worker for the chunk of one that hangs or has gone, with orders about the agent it was asking."""
+        gone = worker.gone()
+        worker.end()
+        asked, task = worker.beat().asked, worker.task
+        if asked is None and gone:
+            task.lost_workers += 1
+            if task.lost_workers > RETRIES:
+                raise ArenaError(f"workers end, and no agent is to blame; their last words were:\n{self._last_words()}")
+        elif asked is not None and asked.round == WARMING_UP:
+            self.cold.add(asked.agent)
+        elif asked is not None and asked.round != LEAVING:
+            task.blame(asked, ENDED if gone else TIME_OUT)
+        return self._start(task)
+
+    def _last_words(self) -> str:
+        with open(self.folder.path / LOG, "rb") as log:
+            log.seek(-min(TAIL, log.seek(0, os.SEEK_END)), os.SEEK_END)
+            return log.read().decode("utf-8", "replace").strip()
+
+
+class _Worker:
+    task: Task
+
+    def __init__(self, tournament: Tournament, folder: Folder, scratch: bool) -> None:
+        self._given = 0
+        self._seen = (-1, time.monotonic())  # the last heartbeat, and when it was first seen
+        with tempfile.TemporaryFile() as heartbeat, open(folder.path / LOG, "ab") as log:
+            heartbeat.truncate(SIZE)
+            self._heartbeat = SharedHeartbeat(heartbeat.fileno())
+            self._process = subprocess.Popen(
+                [
+                    sys.executable, "-P", "-u", "-m", "borneo_agents.arena.worker",
+                    str(os.getpid()), str(heartbeat.fileno()), str(folder.path) if scratch else "",
+                ],
+                stdin=subprocess.PIPE,
+                stdout=log,
+                stderr=log,
+                pass_fds=[heartbeat.fileno()],
+                text=True,
+                encoding="utf-8",
+                env=_environment(),
+                start_new_session=True,  # so that Ctrl-C reaches the parent alone
+            )  # fmt: skip
+
+    def give(self, task: Task) -> None:
+        """Have it play a chunk."""
+        self.task = task
+        self._given += 1
+        self.say({
+            "deals": [task.deals.start, task.deals.stop],
+            "alone": sorted(task.orders.alone),
+            "condemned": [[*which, kind] for which, kind in task.orders.condemned.items()],
+            "given_up": list(task.orders.given_up.items()),
+        })  # fmt: skip
+
+    def finished(self) -> bool:
+        """Whether it has played what it was given."""
+        return self.beat().finished == self._given
+
+    def beat(self) -> Beat:
+        return self._heartbeat.read()
+
+    def asking(self) -> tuple[Asked | None, float]:
+        """Whose code it is running, and for how many seconds."""
+        beat = self.beat()
+        if beat.number != self._seen[0]:
+            self._seen = (beat.number, time.monotonic())
+        return beat.asked, time.monotonic() - self._seen[1]
+
+    def gone(self) -> bool:
+        return self._process.poll() is not None and not self.finished()
+
+    def end(self) -> None:
+        """End it, and the processes that agents have started in it."""
+        with contextlib.suppress(ProcessLookupError, PermissionError):  # all have gone
+            os.killpg(self._process.pid, signal.SIGKILL)
+        self._process.wait()
+        if self._process.stdin:
+            with contextlib.suppress(BrokenPipeError):  # what it was last told and never read
+                self._process.stdin.close()
+
+    def say(self, message: dict[str, Any]) -> None:
+        assert self._process.stdin
+        with contextlib.suppress(BrokenPipeError):  # it will be missed soon
+            print(json.dumps(message), file=self._process.stdin, flush=True)
+
+
+def _environment() -> dict[str, str]:
+    """This process's environment, with the same import paths, and one thread for each worker: they fill the cores."""
+    paths = os.pathsep.join(str(Path(path).resolve()) for path in sys.path if path)
+    return {**os.environ, "PYTHONPATH": paths, **dict.fromkeys(ONE_THREAD, "1")}

@@ -1,0 +1,109 @@
+"""The command `borneo arena`."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from borneo_env.console import (
+    AsJson,
+    Blackbeard,
+    CardTables,
+    Edition,
+    FourTraders,
+    Players,
+    Seed,
+    err,
+    out,
+    ruleset_of,
+    say,
+)
+from borneo_env.files import in_short
+
+
+def arena(
+    agents: Annotated[
+        list[str], typer.Argument(help="Who plays: names such as random, or my_bot:MyBot.", show_default=False)
+    ],
+    games: Annotated[int, typer.Option(help="How many games; rounded up so that seats and deals are fair.")] = 2000,
+    players: Players = 4,
+    edition: Edition = "board",
+    seed: Seed = 0,
+    out_folder: Annotated[
+        Path | None, typer.Option("--out", help="Folder for games and results; a stopped run goes on there.")
+    ] = None,
+    lineups: Annotated[
+        str | None, typer.Option(help="round-robin, one-vs, challenge or mixed; by default one that suits the agents.")
+    ] = None,
+    until_decided: Annotated[
+        str | None, typer.Option(metavar="A,B", help="Stop when it is decided whether A is better than B.")
+    ] = None,
+    effect: Annotated[float, typer.Option(help="What counts as better: so much above a half of the meetings.")] = 0.05,
+    errors: Annotated[float, typer.Option(help="Chance of a wrong decision, for yes and no alike.")] = 0.05,
+    records: Annotated[bool, typer.Option("--records", help="Write a record of every game.")] = False,
+    fresh: Annotated[bool, typer.Option("--fresh", help="Remove the run in the folder and start anew.")] = False,
+    jobs: Annotated[int | None, typer.Option(help="Processes; all cores by default.", min=1)] = None,
+    chunk: Annotated[int | None, typer.Option(help="Games played side by side; few for slow agents.")] = None,
+    time_limit: Annotated[float, typer.Option(help="Seconds for a decision; who needs more loses the game.")] = 5.0,
+    four_traders: FourTraders = False,
+    blackbeard: Blackbeard = False,
+    tables: CardTables = None,
+    as_json: AsJson = False,
+) -> None:
+    """Measure agents against each other, on the same deals and from all seats (needs the extra `arena`)."""
+    from borneo_agents.arena import ArenaResult, Stopped, play_arena
+    from borneo_agents.arena.terminal import print_result, watching
+
+    pair = tuple(name.strip() for name in until_decided.split(",")) if until_decided else None
+    if pair is not None and len(pair) != 2:
+        raise ValueError(f"--until-decided wants two agents with a comma between them, not {in_short(until_decided)}")
+    if out_folder is not None:
+        write_results = _report_writer()  # before hours of play, not after
+    result: ArenaResult | None
+    with watching(err) as watcher:
+        try:
+            result = play_arena(
+                agents,
+                ruleset_of(edition, players, four_traders, blackbeard, tables),
+                games=games, seed=seed, lineups=lineups, out=out_folder, fresh=fresh, jobs=jobs, chunk=chunk,
+                time_limit=time_limit, until_decided=pair, effect=effect, alpha=errors, beta=errors,
+                records=records, watch=watcher.watch,
+            )  # fmt: skip
+        except Stopped as stopped:
+            result = stopped.result
+    command = shlex.join(["borneo", *sys.argv[1:]])
+    if result is not None and result.complete and out_folder is not None:
+        write_results(out_folder, result, command)
+    if as_json:
+        print(json.dumps(result and result.as_dict(command)))
+    elif result is not None:
+        print_result(out, result)
+    _tell_what_is_kept(result, games, out_folder)
+
+
+def _report_writer() -> Any:
+    try:
+        from borneo_agents.arena.report import write_results
+    except ModuleNotFoundError as error:
+        raise ValueError(
+            f"--out needs {error.name}: pip install '.[arena]' in the project's folder; or leave --out away"
+        ) from None
+    return write_results
+
+
+def _tell_what_is_kept(result: Any, asked: int, folder: Path | None) -> None:
+    if result is None or not result.complete:
+        kept = "nothing is finished yet" if result is None else f"{len(result.outcomes):,} games are finished"
+        again = f"the same command goes on with {folder}" if folder else "give --out to go on later"
+        say(f"Stopped: {kept}; {again}.")
+        raise typer.Exit(130)
+    if result.tournament.games != asked:
+        block = result.tournament.block
+        say(f"{asked:,} games were rounded up to whole blocks of {block}: one deal, all line-ups, all seats.")
+    if folder:
+        say(f"All is in {folder}: report.html, results.json and games.csv.")

@@ -1,0 +1,200 @@
+"""Model files: a trained policy as weights (safetensors) and a card (JSON) in one folder. Nothing is ever unpickled."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, field, fields
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from safetensors import SafetensorError
+from safetensors.numpy import load, save
+
+from borneo_agents.policy.lookahead import OPTION_FEATURES
+from borneo_agents.policy.network import Floats, Layer, Layers, OptionHead, logits_of
+from borneo_env.engine.actions import ACTION_VERSION, action_table
+from borneo_env.engine.observe import OBSERVATION_VERSION, length
+from borneo_env.engine.state import slots_of
+from borneo_env.files import FileError, in_short, make_folder, on_one_line, parse_json, read_bytes, write_file
+from borneo_env.ruleset import EDITIONS, PLAYER_COUNTS, Ruleset
+
+FORMAT = "borneo-policy/6"
+WEIGHTS, CARD = "model.safetensors", "card.json"
+OPTION_HEAD = "options."  # how names of tensors begin that a policy with lookahead features has
+LARGEST_WEIGHTS, LARGEST_CARD = 256 * 2**20, 2**20  # bytes; no policy of ours comes near
+
+PLAIN, NORMED = Layer._fields[:2], Layer._fields  # the parts of the last layer, and of all others
+
+
+class ModelError(ValueError):
+    """Files that are no policy for this version of the game."""
+
+
+@dataclass(frozen=True)
+class ModelCard:
+    """What one should know of a policy before using it."""
+
+    edition: str  # of the rules it was trained for
+    players: list[int]  # player counts it was trained for
+    task: str  # what it was trained to do
+    lookahead: bool  # whether it is given lookahead features of its options
+    steps: int  # decisions of the learner in training
+    seed: int
+    command: str  # that trains it
+    settings: dict[str, Any] = field(default_factory=dict)  # of the training, all of them
+    strength: list[dict[str, Any]] = field(default_factory=list)  # measurements, each with games, seed and interval
+    software: dict[str, str] = field(default_factory=dict)  # versions that trained it
+    observation_version: int = OBSERVATION_VERSION
+    action_version: int = ACTION_VERSION
+    format: str = FORMAT
+
+
+@dataclass(frozen=True)
+class Model:
+    """A policy: what it is, and its layers."""
+
+    card: ModelCard
+    layers: Layers
+    option_head: OptionHead | None = None  # of a policy with lookahead features
+
+    def logits(self, shown: NDArray[Any], mask: NDArray[np.bool_]) -> Floats:
+        """(n, actions): the logit of each action, legal or not; `shown` are observations, and lookahead features."""
+        return logits_of(self.layers, self.option_head, shown, mask)
+
+
+def write_model(folder: str | Path, model: Model) -> None:
+    """Write a policy into a folder, which is made if need be."""
+    folder = make_folder(folder)
+    tensors = {
+        f"{number}.{part}": np.ascontiguousarray(tensor, np.float32)
+        for number, layer in enumerate(model.layers)
+        for part, tensor in layer._asdict().items()
+        if tensor is not None
+    }
+    if model.option_head is not None:
+        tensors |= {
+            OPTION_HEAD + part: np.ascontiguousarray(tensor, np.float32)
+            for part, tensor in model.option_head._asdict().items()
+        }
+    write_file(folder / WEIGHTS, save(tensors))
+    write_file(folder / CARD, json.dumps(asdict(model.card), indent=2) + "\n")
+
+
+def read_model(folder: str | Path) -> Model:
+    """The policy in a folder, checked from end to end."""
+    card = read_card(Path(folder) / CARD)
+    return Model(card, *_read_weights(Path(folder) / WEIGHTS, card))
+
+
+def read_card(path: Path) -> ModelCard:
+    """The card of a policy, checked. Entries that no card has are ignored."""
+    data = _read(path, LARGEST_CARD)
+    try:
+        about = parse_json(data.decode("utf-8"))
+    except ValueError as error:
+        raise _refusal(path, f"is no JSON: {on_one_line(str(error))}") from None
+    if not isinstance(about, dict):
+        raise _refusal(path, "is no card of a policy: it should be an object")
+    for name, known in VERSIONS.items():
+        if about.get(name) != known:
+            raise ModelError(
+                f"{on_one_line(str(path))}: its {name} is {in_short(about.get(name))}, and this version of borneo-env "
+                f"reads {known!r}: "
+                "train the policy anew, or use the version of borneo-env named in its card"
+            )
+    for entry in fields(ModelCard):
+        if not KINDS[str(entry.type)](about.get(entry.name)):
+            raise _refusal(path, f"{entry.name} should be of type {entry.type}, not {in_short(about.get(entry.name))}")
+    if about["edition"] not in EDITIONS:
+        raise _refusal(path, f"the edition should be {' or '.join(EDITIONS)}, not {in_short(about['edition'])}")
+    if not about["players"] or not set(about["players"]) <= set(PLAYER_COUNTS):
+        raise _refusal(path, f"players should be a list of 3, 4 and 5, not {in_short(about['players'])}")
+    return ModelCard(**{entry.name: about[entry.name] for entry in fields(ModelCard)})
+
+
+# What a card must say to be read at all.
+VERSIONS = {"format": FORMAT, "observation_version": OBSERVATION_VERSION, "action_version": ACTION_VERSION}
+
+# Whether a value from JSON is of the type of a card's field.
+KINDS: dict[str, Callable[[Any], bool]] = {
+    "str": lambda value: type(value) is str,
+    "bool": lambda value: type(value) is bool,
+    "int": lambda value: type(value) is int,  # bool is a kind of int elsewhere
+    "list[int]": lambda value: type(value) is list and all(type(one) is int for one in value),
+    "list[dict[str, Any]]": lambda value: type(value) is list and all(type(one) is dict for one in value),
+    "dict[str, Any]": lambda value: type(value) is dict,
+    "dict[str, str]": lambda value: type(value) is dict and all(type(one) is str for one in value.values()),
+}
+
+
+def _read_weights(path: Path, card: ModelCard) -> tuple[Layers, OptionHead | None]:
+    """The layers and the option head in a file: shapes that fit each other and the game, and finite numbers."""
+    data = _read(path, LARGEST_WEIGHTS)
+    try:
+        tensors: dict[str, NDArray[Any]] = load(data)
+    except (SafetensorError, ValueError, KeyError, OverflowError) as error:
+        raise _refusal(path, f"is no safetensors file of float32 or float16 numbers: {in_short(str(error))}") from None
+    of_head = {part: tensors.pop(OPTION_HEAD + part, None) for part in OptionHead._fields} if card.lookahead else {}
+    if any(tensor is None for tensor in of_head.values()):
+        wanted = ", ".join(OPTION_HEAD + part for part in OptionHead._fields)
+        raise _refusal(path, f"of a policy with lookahead features it should hold {wanted}")
+    last = len(tensors) // len(NORMED)
+    parts = [NORMED] * last + [PLAIN]
+    names = [[f"{number}.{part}" for part in layer] for number, layer in enumerate(parts)]
+    if last == 0 or set(tensors) != {name for layer in names for name in layer}:
+        raise _refusal(
+            path,
+            "should hold 0.weights, 0.biases, 0.gain, 0.shift, 1.weights, ... and of the last layer, which is not the "
+            f"only one, weights and biases alone, not {in_short(sorted(tensors))}",
+        )
+    _check_tensors(path, tensors, last, card)
+    option_head = _checked_head(path, of_head, tensors["0.biases"].size, card) if card.lookahead else None
+    return [Layer(*(tensors[name].astype(np.float32) for name in layer)) for layer in names], option_head
+
+
+def _checked_head(path: Path, parts: dict[str, Any], width: int, card: ModelCard) -> OptionHead:
+    head, actions = max(1, parts["biases"].size), len(action_table(slots_of(Ruleset(card.edition))))
+    shapes = (head, OPTION_FEATURES), (head, width), (actions, head), (head, head), (head,), (head,), (OPTION_FEATURES,)
+    for part, shape in zip(OptionHead._fields, shapes, strict=True):
+        _check_numbers(path, OPTION_HEAD + part, parts[part])
+        if parts[part].shape != shape:
+            raise _refusal(path, f"{OPTION_HEAD}{part} should be of shape {shape}, not {in_short(parts[part].shape)}")
+    return OptionHead(*(parts[part].astype(np.float32) for part in OptionHead._fields))
+
+
+def _check_numbers(path: Path, name: str, tensor: NDArray[Any]) -> None:
+    if tensor.dtype not in (np.float32, np.float16) or not np.isfinite(tensor).all():
+        raise _refusal(path, f"{name} should hold finite numbers of type float32 or float16")
+
+
+def _check_tensors(path: Path, tensors: dict[str, NDArray[Any]], last: int, card: ModelCard) -> None:
+    slots = slots_of(Ruleset(card.edition))
+    width, outputs = max(1, tensors["0.biases"].size), len(action_table(slots))
+    inputs = length(slots)
+    for name, tensor in sorted(tensors.items()):
+        _check_numbers(path, name, tensor)
+        number, part = name.split(".")
+        shape: tuple[int, ...] = (width if int(number) < last else outputs,)
+        if part == "weights":
+            shape += (width if int(number) > 0 else inputs,)
+        if tensor.shape != shape:
+            raise _refusal(
+                path,
+                f"{name} should be of shape {shape}, not {in_short(tensor.shape)}: a policy of the {card.edition} "
+                f"edition leads from {inputs} numbers to {outputs} through layers as wide as 0.biases, here {width}",
+            )
+
+
+def _read(path: Path, most: int) -> bytes:
+    try:
+        return read_bytes(path, most)
+    except FileError as error:
+        raise _refusal(path, error.reason) from None
+
+
+def _refusal(path: Path, reason: str) -> ModelError:
+    remedy = f"a policy is a folder with {WEIGHTS} and {CARD}: get both anew, or train the policy again"
+    return ModelError(f"{on_one_line(str(path))}: {reason}; {remedy}")

@@ -1,0 +1,119 @@
+"""The network of a policy, in NumPy: it leads from the observation to a logit for each action.
+
+Layers of one width come first, each normed and rectified and, but for the first, added to what came before it; then one
+plain layer. A policy with lookahead features adds what a small network, the option head, makes of the features of each
+option (see `lookahead`).
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from borneo_agents.policy.lookahead import OPTION_FEATURES
+from borneo_env.engine.game import MAX_OPTIONS
+
+NORM_EPSILON = np.float32(1e-5)  # keeps a norm from dividing by nothing
+LARGEST_LOGIT = np.float32(1e30)  # logits beyond are cut, so that two of them still have a difference
+
+Floats = NDArray[np.float32]
+
+
+class Layer(NamedTuple):
+    """A layer. In the file, its parts are called 0.weights, 0.biases, 0.gain, 0.shift, 1.weights, ..."""
+
+    weights: Floats  # (outputs, inputs)
+    biases: Floats  # (outputs,)
+    gain: Floats | None = None  # (outputs,): what the norm multiplies with; the last layer has no norm
+    shift: Floats | None = None  # (outputs,): what it adds
+
+
+Layers = list[Layer]
+
+
+class OptionHead(NamedTuple):
+    """A logit for an option, from its lookahead features and the last values of the layers. In the file: options.*"""
+
+    features: Floats  # (width of the head, features of an option)
+    context: Floats  # (width of the head, width of the layers)
+    actions: Floats  # (actions, width of the head): what is added for each action
+    hidden: Floats  # (width of the head, width of the head)
+    biases: Floats  # (width of the head,)
+    last: Floats  # (width of the head,)
+    direct: Floats  # (features of an option,): how much each feature counts by itself
+
+
+def logits_of(layers: Layers, option_head: OptionHead | None, shown: NDArray[Any], mask: NDArray[np.bool_]) -> Floats:
+    """(n, actions): the logit of each action, legal or not.
+
+    `shown` are observations, followed by the features of the options if there is a head for them.
+    """
+    seen = layers[0].weights.shape[1]
+    values = shown[:, :seen].astype(np.float32)
+    with np.errstate(over="ignore", invalid="ignore"):  # a strange file may lead anywhere: see `_finite`
+        for number, layer in enumerate(layers[:-1]):
+            found = np.maximum(_normed(values @ layer.weights.T + layer.biases, layer), 0)
+            values = values + found if number else found
+        last = layers[-1]
+        logits: Floats = values @ last.weights.T + last.biases
+        if option_head is not None:
+            rows, actions, features = features_of_options(shown[:, seen:], mask)
+            logits[rows, actions] += _logits_of_options(option_head, values, rows, actions, features)
+    return logits
+
+
+def features_of_options(
+    told: NDArray[Any], mask: NDArray[np.bool_]
+) -> tuple[NDArray[np.intp], NDArray[np.intp], Floats]:
+    """All legal actions of all decisions: the decisions they belong to, which they are, and their features."""
+    rows, actions = np.nonzero(mask)
+    place = (mask.cumsum(1) - 1)[rows, actions]
+    return rows, actions, told.reshape(len(mask), MAX_OPTIONS, OPTION_FEATURES)[rows, place].astype(np.float32)
+
+
+def _logits_of_options(
+    head: OptionHead, values: Floats, rows: NDArray[np.intp], actions: NDArray[np.intp], features: Floats
+) -> Floats:
+    first = np.maximum(features @ head.features.T + (values @ head.context.T)[rows] + head.actions[actions], 0)
+    second = np.maximum(first @ head.hidden.T + head.biases, 0)
+    logits: Floats = second @ head.last + features @ head.direct
+    return logits
+
+
+def _normed(values: Floats, layer: Layer) -> Floats:
+    """Values of mean 0 and variance 1, times the gain, plus the shift."""
+    assert layer.gain is not None and layer.shift is not None, "all layers but the last have a norm"
+    values = values - values.mean(1, keepdims=True)
+    variance = (values * values).mean(1, keepdims=True)
+    normed: Floats = values / np.sqrt(variance + NORM_EPSILON) * layer.gain + layer.shift
+    return normed
+
+
+def best_actions(logits: Floats, mask: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """(n,): the legal action with the highest logit, the first of equals."""
+    actions: NDArray[np.int64] = _finite(logits, mask).argmax(1)
+    return actions
+
+
+def drawn_actions(logits: Floats, mask: NDArray[np.bool_], dice: NDArray[np.uint64]) -> NDArray[np.int64]:
+    """(n,): a legal action drawn by its probability; `dice` are 64 random bits for each."""
+    finite = _finite(logits, mask)
+    heap = np.exp(finite - finite.max(1, keepdims=True)).cumsum(1, dtype=np.float64)
+    point = (dice >> np.uint64(11)) * 2.0**-53 * heap[:, -1]  # below the whole heap, always
+    actions: NDArray[np.int64] = (heap > point[:, None]).argmax(1)
+    return actions
+
+
+def probabilities_of(logits: Floats, mask: NDArray[np.bool_]) -> NDArray[np.float64]:
+    """(n, actions): the probability of each action, the softmax of the legal ones' logits; 0 for illegal ones."""
+    finite = _finite(logits, mask).astype(np.float64)
+    heap = np.exp(finite - finite.max(1, keepdims=True))
+    probabilities: NDArray[np.float64] = heap / heap.sum(1, keepdims=True)
+    return probabilities
+
+
+def _finite(logits: Floats, mask: NDArray[np.bool_]) -> Floats:
+    """Finite logits for legal actions, where no number counts as the least; minus infinity for all others."""
+    return np.where(mask, np.fmin(np.fmax(logits, -LARGEST_LOGIT), LARGEST_LOGIT), np.float32(-np.inf))

@@ -1,0 +1,84 @@
+"""What the search bots share as agents."""
+
+from __future__ import annotations
+
+import time
+from collections import namedtuple
+from math import isfinite
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from borneo_agents.scripted.dispatch import CLIMBER, CONTRACTOR, MERCHANT, RANDOM
+from borneo_env.agent import UnknownAgent, Views
+from borneo_env.files import in_short
+
+POLICIES = {"random": RANDOM, "contractor": CONTRACTOR, "climber": CLIMBER, "merchant": MERCHANT}
+SLICE = 32  # playouts between two looks at the clock
+MOST_PLAYOUTS, MOST_MILLISECONDS, MOST_TURNS = 1_000_000, 3_600_000, 1000  # no game has so many turns
+
+# How a search is made: the scripted bot that plays for all, and the turns that begin before a playout is cut off.
+Playouts = namedtuple("Playouts", "policy turns")
+
+
+def is_number(value: Any) -> bool:
+    return type(value) is int or (type(value) is float and isfinite(value))
+
+
+class Search:
+    """A bot that tries its options in determinizations.
+
+    It keeps nothing from one call to the next, so that several threads may ask the same one.
+
+    Arguments:
+        budget: playouts for each decision.
+        milliseconds: time for each decision instead; such a bot is not repeatable.
+        turns: how many turns begin before a playout is cut off.
+        policy: the scripted bot that plays for all in the playouts.
+    """
+
+    memoryless = True
+
+    def __init__(self, budget: int, milliseconds: float | None, turns: int, policy: str) -> None:
+        if type(budget) is not int or not 1 <= budget <= MOST_PLAYOUTS:
+            raise UnknownAgent(f"a budget is a number of playouts from 1 to {MOST_PLAYOUTS}, not {in_short(budget)}")
+        if milliseconds is not None and not (is_number(milliseconds) and 0 < milliseconds <= MOST_MILLISECONDS):
+            raise UnknownAgent(
+                f"milliseconds are a number above 0, up to {MOST_MILLISECONDS}, not {in_short(milliseconds)}"
+            )
+        if type(turns) is not int or not 0 <= turns <= MOST_TURNS:
+            raise UnknownAgent(f"turns are a number from 0 to {MOST_TURNS}, not {in_short(turns)}")
+        if policy not in tuple(POLICIES):
+            raise UnknownAgent(f"there is no policy {in_short(policy)} for playouts; use one of {', '.join(POLICIES)}")
+        self._budget = budget
+        self._milliseconds = milliseconds
+        self._playouts = Playouts(POLICIES[policy], turns)
+
+    def act(self, views: Views) -> NDArray[np.int64]:
+        """An action for each view."""
+        box, games, dice = views.arrays()
+        scratch = self._make_scratch()
+        return np.array([self._decide(scratch, box, games, i, dice[i]) for i in range(len(views))], np.int64)
+
+    def _decide(self, scratch: Any, box: Any, games: Any, i: int, dice: np.uint64) -> int:
+        self._begin(scratch, games, i, dice)
+        if self._milliseconds is None:
+            return self._search(scratch, box, games, i, self._budget)
+        end = time.perf_counter() + self._milliseconds / 1000
+        action = self._search(scratch, box, games, i, SLICE)
+        while time.perf_counter() < end:
+            action = self._search(scratch, box, games, i, SLICE)
+        return action
+
+    def _make_scratch(self) -> Any:
+        """What the search works with."""
+        raise NotImplementedError
+
+    def _begin(self, scratch: Any, games: Any, i: int, dice: np.uint64) -> None:
+        """Forget the last decision."""
+        raise NotImplementedError
+
+    def _search(self, scratch: Any, box: Any, games: Any, i: int, playouts: int) -> int:
+        """Play more playouts of game i; returns the best action so far."""
+        raise NotImplementedError

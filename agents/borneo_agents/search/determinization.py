@@ -1,0 +1,27 @@
+"""Determinization: a complete game at random behind what a player sees.
+
+It is one that the deciding player cannot tell from the real one. Searches and policies look ahead in such games only.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from borneo_env.engine.dice import scramble
+from borneo_env.engine.hidden import resample_game
+from borneo_env.engine.jit import rule
+
+DETERMINIZED, SECOND = range(2)  # a determinization, and a second game to work with
+
+
+@rule
+def determinize(games, view, stream, unseen):
+    """Write a determinization of a view into the first of two games; returns the random stream after it."""
+    games[DETERMINIZED] = view
+    return resample_game(games[DETERMINIZED], int(view.player), stream, unseen)
+
+
+@rule
+def stream_of(dice, number):
+    """The random stream for a decision's determinization of this number, from the decision's dice."""
+    return scramble(dice, np.uint64(number)) | np.uint64(1)

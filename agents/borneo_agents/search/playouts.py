@@ -1,0 +1,95 @@
+"""Playouts: a scripted bot plays on for all, and win probabilities are estimated where it is cut off."""
+
+from __future__ import annotations
+
+from collections import namedtuple
+
+import numpy as np
+
+from borneo_agents.scripted.dispatch import choose
+from borneo_agents.scripted.scratch import make_scratch
+from borneo_agents.search.determinization import DETERMINIZED, stream_of
+from borneo_agents.search.win_probability import FEATURES, win_probabilities
+from borneo_env.engine.dice import roll
+from borneo_env.engine.game import MAX_OPTIONS, apply, legal
+from borneo_env.engine.jit import attributes, rule
+from borneo_env.engine.state import GAME, OVER, SEATS, THINGS
+
+# What a search works with: a determinization and a second game (and the same as words), scratch memory of the scripted
+# bots, options at hand and those compared, the sums of their win probabilities, one estimate, and the random stream of
+# the determinizations.
+Scratch = namedtuple("Scratch", "games words bots options tried totals features probabilities unseen stream")
+
+
+def make_search_scratch() -> Scratch:
+    games = np.zeros(2, GAME)
+    return Scratch(
+        games=attributes(games),
+        words=games.view(np.uint64).reshape(2, -1),
+        bots=attributes(make_scratch()),
+        options=np.zeros(MAX_OPTIONS, np.int64),
+        tried=np.zeros(MAX_OPTIONS, np.int64),
+        totals=np.zeros(MAX_OPTIONS),
+        features=np.zeros((SEATS, FEATURES)),
+        probabilities=np.zeros(SEATS),
+        unseen=np.zeros(THINGS, np.int8),
+        stream=np.zeros(1, np.uint64),
+    )
+
+
+@rule
+def begin(scratch, dice):
+    """Start the random stream of a search, and forget what the last one was about."""
+    scratch.bots[0].cache_key[:] = 0
+    scratch.stream[0] = stream_of(dice, 0)
+
+
+@rule
+def play(box, g, action):
+    """Play an action; returns whether it ended a turn."""
+    turn = g.turn
+    apply(box, g, action)
+    return g.turn != turn
+
+
+@rule
+def play_out(box, g, policy, turns, options, scratch):
+    """Let the scripted bot play on for all until so many turns have begun or the game is over."""
+    while turns > 0 and g.phase != OVER:
+        count = legal(box, g, options)
+        turns -= play(box, g, choose(policy, box, g, options, count, roll(g), scratch))
+
+
+# What playing an option out takes.
+PLAYOUT = np.dtype(
+    [
+        ("options", "i8", (MAX_OPTIONS,)),
+        ("features", "f8", (SEATS, FEATURES)),
+        ("probabilities", "f8", (SEATS,)),
+    ],
+    align=True,
+)
+
+
+@rule
+def value_of(box, g, me, action, policy, turns, scratch, playout):
+    """Play an action, let the scripted bot play on, and return a player's mean win probability over so many turns.
+
+    One moment alone misleads: what looks good just then may be gone a turn later. `playout` has the fields of PLAYOUT.
+    """
+    begun = 1 if play(box, g, action) else 0
+    total = 0.0
+    for turn in range(1, turns + 1):
+        play_out(box, g, policy, turn - begun, playout.options, scratch)
+        begun = turn
+        win_probabilities(box, g, playout.features, playout.probabilities)
+        total += playout.probabilities[me]
+    return total / turns
+
+
+@rule
+def evaluate_playout(box, scratch, policy, turns):
+    """Play the determinization on, and estimate every player's win probability."""
+    g = scratch.games[DETERMINIZED]
+    play_out(box, g, policy, turns, scratch.options, scratch.bots[0])
+    win_probabilities(box, g, scratch.features, scratch.probabilities)

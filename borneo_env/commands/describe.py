@@ -1,0 +1,80 @@
+"""Commands that describe the game as an environment: `actions`, `observation`, `manual` and `pictures`."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.table import Table
+
+from borneo_env.console import AsJson, Edition, out
+from borneo_env.files import make_folder
+from borneo_env.ruleset import Ruleset
+
+
+def actions(edition: Edition = "board", as_json: AsJson = False) -> None:
+    """Print the action table: every id with its block and its texts."""
+    from borneo_env.engine.actions import action_table
+    from borneo_env.engine.state import slots_of
+
+    table = action_table(slots_of(Ruleset(edition)))
+    rows: list[dict[str, Any]] = [
+        {"id": i, "block": table.block_of(i).name, "texts": table.texts(i)} for i in range(len(table))
+    ]
+    if as_json:
+        print(json.dumps(rows))
+        return
+    blocks = Table("block", "ids", "meaning", title=f"{len(table)} actions of the {edition} edition")
+    for block in table.blocks:
+        blocks.add_row(block.name, f"{block.start} to {block.start + block.size - 1}", block.meaning)
+    out.print(blocks)
+    for row in rows:
+        print(f"{row['id']:4}  {row['block']:9} {' | '.join(row['texts'])}")
+
+
+def observation(edition: Edition = "board", as_json: AsJson = False) -> None:
+    """Print the layout of the observation: every block with its place, shape and meaning."""
+    from borneo_env.engine.observe import layout
+    from borneo_env.engine.state import slots_of
+
+    blocks = layout(slots_of(Ruleset(edition)))
+    rows = [
+        {
+            "name": block.name,
+            "start": block.slice.start,
+            "stop": block.slice.stop,
+            "axes": [axis.name for axis in block.axes],
+            "shape": list(block.shape),
+            "meaning": block.meaning,
+        }
+        for block in blocks
+    ]
+    if as_json:
+        print(json.dumps(rows))
+        return
+    table = Table("block", "from", "shape", "meaning", title=f"the {blocks[-1].slice.stop} numbers of an observation")
+    for block in blocks:
+        shape = " x ".join(f"{len(axis.labels)} {axis.name}" for axis in block.axes) or "1"
+        table.add_row(block.name, str(block.slice.start), shape, block.meaning)
+    out.print(table)
+
+
+def manual(as_json: AsJson = False) -> None:
+    """Print the manual of the environments: spaces, actions, observation, rewards, arguments."""
+    from borneo_env.manual import manual as written
+
+    print(json.dumps(written()) if as_json else written(), end="")
+
+
+def pictures(
+    out_folder: Annotated[Path, typer.Option("--out", help="Folder for the pictures.")] = Path("docs/pictures"),
+    as_json: AsJson = False,
+) -> None:
+    """Draw the example positions of the documents (needs the extra `render`)."""
+    from borneo_env.render import make_pictures
+
+    make_folder(out_folder)
+    drawn = [str(path) for path in make_pictures(out_folder)]
+    print(json.dumps(drawn) if as_json else "\n".join(drawn))

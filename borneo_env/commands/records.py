@@ -1,0 +1,124 @@
+"""Commands about records of games: `record`, `verify` and `show`."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.text import Text
+
+from borneo_env.cards import COMPANIES
+from borneo_env.console import (
+    LONGEST_ERROR,
+    AsJson,
+    Blackbeard,
+    CardTables,
+    Edition,
+    FourTraders,
+    Players,
+    Seed,
+    out,
+    progress_bar,
+    ruleset_of,
+)
+from borneo_env.files import make_folder, on_one_line
+
+RecordFiles = Annotated[list[Path], typer.Argument(help="Record files (JSON Lines).", show_default=False)]
+RecordFile = Annotated[Path, typer.Argument(help="A record file (JSON Lines).", show_default=False)]
+
+
+def record(
+    games: Annotated[int, typer.Option(help="How many games.")] = 1,
+    players: Players = 4,
+    edition: Edition = "board",
+    agents: Annotated[
+        str, typer.Option(help="Who plays: one name for all seats, or one per seat with commas.")
+    ] = "random",
+    seed: Seed = 0,
+    out_folder: Annotated[Path, typer.Option("--out", help="Folder for the records; made if need be.")] = Path(
+        "out/records"
+    ),
+    legal: Annotated[bool, typer.Option("--legal", help="Write the legal moves of every decision too.")] = False,
+    four_traders: FourTraders = False,
+    blackbeard: Blackbeard = False,
+    tables: CardTables = None,
+    as_json: AsJson = False,
+) -> None:
+    """Play games and write each as a record."""
+    from borneo_env.agent import seat_names
+    from borneo_env.record import record_games, write_record
+
+    ruleset = ruleset_of(edition, players, four_traders, blackbeard, tables)
+    names = seat_names(agents, players)
+    if games < 1:
+        raise ValueError(f"--games is a number from 1, not {games}")
+    written = []
+    with progress_bar() as progress:
+        task = progress.add_task("games", total=games)
+        for first in range(0, games, 100):
+            chunk = min(100, games - first)
+            played = record_games(ruleset, chunk, seed=seed, agents=names, first=first, legal=legal)
+            make_folder(out_folder)
+            for number, lines in enumerate(played, start=first):
+                path = out_folder / f"{ruleset.name}-seed{seed}-game{number:05}.jsonl"
+                write_record(path, lines)
+                written.append(path)
+            progress.advance(task, chunk)
+    if as_json:
+        print(json.dumps([str(path) for path in written]))
+    else:
+        print(on_one_line(f"{len(written)} records of {ruleset.name} in {out_folder}"))
+
+
+def verify(files: RecordFiles, as_json: AsJson = False) -> None:
+    """Replay records through the engine; says file, line and reason where one is wrong, and returns status 1."""
+    from borneo_env.record import RecordError, read_record
+    from borneo_env.record import verify as replay_all
+
+    verdicts: list[dict[str, Any]] = []
+    with progress_bar() as progress:
+        for path in progress.track(files, description="records"):
+            try:
+                scores = replay_all(read_record(path)).scores()[0].tolist()
+                verdicts.append({"file": str(path), "ok": True, "scores": scores})
+            except RecordError as error:
+                verdicts.append({"file": str(path), "ok": False, "line": error.line, "reason": error.reason})
+    wrong = [verdict for verdict in verdicts if not verdict["ok"]]
+    if as_json:
+        print(json.dumps(verdicts))
+    else:
+        for verdict in wrong:
+            print(on_one_line(f"{verdict['file']}: line {verdict['line']}: {verdict['reason']}", LONGEST_ERROR))
+        print(f"{len(verdicts) - len(wrong)} of {len(verdicts)} records are right")
+    raise typer.Exit(1 if wrong else 0)
+
+
+def show(
+    file: RecordFile,
+    everything: Annotated[bool, typer.Option("--all", help="Tell every choice to decline, forced ones too.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Tell a recorded game in words, move by move."""
+    from borneo_env.record import RecordError, read_record
+    from borneo_env.story import tell
+
+    told: list[str] = []
+    try:
+        for line in tell(read_record(file), forced=everything):
+            told.append(line)
+            if not as_json:
+                print_told(line)
+    except RecordError as error:
+        raise ValueError(f"{file}: {error}") from None
+    if as_json:
+        print(json.dumps(told))
+
+
+def print_told(line: str) -> None:
+    """Print a line of a story with the companies in their colours."""
+    text = Text(line, style="bold" if not line.startswith(" ") else "")
+    for company in COMPANIES:
+        text.highlight_words([company], style=company)
+    out.print(text, soft_wrap=True)

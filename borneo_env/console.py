@@ -1,0 +1,46 @@
+"""What the commands of `borneo` share: options that mean the same everywhere, and what is said in the terminal."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
+from borneo_env.files import on_one_line
+from borneo_env.ruleset import Ruleset
+
+LONGEST_ERROR = 4000  # characters; an illegal move is answered with all legal ones
+out = Console()
+err = Console(stderr=True)
+
+Edition = Annotated[str, typer.Option(help="board (2008) or card (2007).")]
+Players = Annotated[int, typer.Option(help="3, 4 or 5.")]
+FourTraders = Annotated[bool, typer.Option("--four-traders", help="Variant for 3 players: four traders each (R9.1).")]
+Blackbeard = Annotated[bool, typer.Option("--blackbeard", help="Variant: Blackbeard's secret (R9.2).")]
+CardTables = Annotated[str | None, typer.Option("--tables", help="A card table of your own (TOML), or `tiny`.")]
+Seed = Annotated[int, typer.Option(help="The same seed gives the same games on every machine.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print machine-readable JSON.")]
+
+
+def ruleset_of(edition: str, players: int, four_traders: bool, blackbeard: bool, tables: str | None) -> Ruleset:
+    """The ruleset that options ask for."""
+    return Ruleset(edition, players, 4 if four_traders else 3, blackbeard, tables)  # type: ignore[arg-type]
+
+
+def say(words: str, style: str = "") -> None:
+    """Say something on stderr in one line; what stands in it is never taken for markup or for orders to a terminal."""
+    err.print(on_one_line(words, LONGEST_ERROR), style=style, markup=False, highlight=False, soft_wrap=True)
+
+
+def progress_bar() -> Progress:
+    """A progress bar on stderr, if somebody is looking."""
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TimeRemainingColumn(),
+    )
+    return Progress(*columns, console=err, disable=not err.is_terminal)

@@ -1,0 +1,165 @@
+"""BatchState: the arrays of a batch of games, read-only for others, and copied or pickled as one."""
+
+from __future__ import annotations
+
+from html import escape
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from borneo_env.engine.actions import ActionTable, action_table
+from borneo_env.engine.arguments import checked_game, checked_number
+from borneo_env.engine.games import results
+from borneo_env.engine.jit import attributes
+from borneo_env.engine.loops import DESK, NO_ACTION, RESULT, RUN
+from borneo_env.engine.state import GAME, PHASES, copy_games, make_blank, make_box, slots_of
+from borneo_env.engine.threads import available_cores
+from borneo_env.ruleset import Ruleset
+
+MOST_GAMES = 2**31
+
+
+class BatchState:
+    """What there is of some games of one ruleset: records, legal actions, results. `Batch` plays them."""
+
+    def __init__(self, size: int, ruleset: Ruleset, threads: int | None) -> None:
+        self._size = checked_number(size, 1, MOST_GAMES, "a batch has at least 1 game")
+        self.ruleset = ruleset
+        self.threads = threads
+        self._box = make_box(ruleset)
+        self._blank = make_blank(ruleset)
+        self._run = np.zeros(1, RUN)
+        self._run["stride"] = self._size
+        self._games: NDArray[np.void] = np.zeros(self._size, GAME)
+        self._desk = np.zeros(self._size, DESK)
+        self._mask = np.zeros((self._size, len(self.actions)), np.bool_)
+        self._every_row = np.arange(self._size)
+        self._bind()
+
+    def _bind(self) -> None:
+        """Collect what the compiled loops work on (cards, blank game and settings, then what there is of each game),
+        and what is shown of it, which nobody can write to."""
+        arrays = (self._box, self._blank, self._run, self._games, self._desk, self._mask)
+        self._arrays: Any = tuple(map(attributes, arrays))
+        games, desk = _read_only(self._games), _read_only(self._desk)
+        self._shown: dict[str, NDArray[Any]] = {"mask": _read_only(self._mask)}
+        self._shown |= {name: games[name] for name in ("player", "phase")}
+        self._shown |= {name: desk[name] for name in RESULT}
+
+    def __len__(self) -> int:
+        return self._size
+
+    def __repr__(self) -> str:
+        going_on = int((self.player >= 0).sum())
+        return f"<Batch of {len(self):,} games of {self.ruleset.name}, seed {self.seed}; {going_on:,} go on>"
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: in how many games each phase is decided."""
+        games = np.bincount(self.phase, minlength=len(PHASES))
+        cells = "".join(
+            f"<tr><td>{name}</td><td>{count:,}</td></tr>" for name, count in zip(PHASES, games, strict=True)
+        )
+        return f"<table><caption>{escape(repr(self))}</caption><tr><th>phase</th><th>games</th></tr>{cells}</table>"
+
+    @property
+    def games(self) -> NDArray[np.void]:
+        """(games,): the GAME records. They can be written to; call `refresh` after it."""
+        return self._games
+
+    @property
+    def actions(self) -> ActionTable:
+        """The action table of the ruleset: ids, blocks and texts."""
+        return action_table(slots_of(self.ruleset))
+
+    @property
+    def threads(self) -> int:
+        """How many threads are used at most."""
+        return self._threads
+
+    @threads.setter
+    def threads(self, threads: int | None) -> None:
+        if threads is not None:
+            threads = checked_number(threads, 1, MOST_GAMES, "threads is a number from 1, or None for all cores")
+        self._threads = threads or available_cores()
+
+    @property
+    def seed(self) -> int:
+        return int(self._run["seed"][0])
+
+    @property
+    def mask(self) -> NDArray[np.bool_]:
+        """(games, actions): which actions are legal. The same array at every step; copy it to keep it."""
+        return self._shown["mask"]
+
+    @property
+    def player(self) -> NDArray[np.int8]:
+        """(games,): who decides in each game, -1 where it is over."""
+        return self._shown["player"]
+
+    @property
+    def phase(self) -> NDArray[np.int8]:
+        """(games,): what is being decided, an index into PHASES."""
+        return self._shown["phase"]
+
+    @property
+    def done(self) -> NDArray[np.bool_]:
+        """(games,): whether the last action in each place finished a game; its result is in `result`."""
+        return self._shown["done"]
+
+    @property
+    def result(self) -> dict[str, NDArray[Any]]:
+        """Scores, places and numbers of contracts, (games, 5) each, of the game finished last in each place."""
+        return {name: self._shown[name] for name in RESULT[1:]}
+
+    def scores(self) -> NDArray[np.int32]:
+        """(games, players): the points as they are now."""
+        return results(self.ruleset, self.games).scores
+
+    def places(self) -> NDArray[np.int8]:
+        """(games, players): the places as they are now."""
+        return results(self.ruleset, self.games).places
+
+    def contracts(self) -> NDArray[np.int8]:
+        """(games, players): how many contracts each player has fulfilled."""
+        return results(self.ruleset, self.games).contracts
+
+    def forced(self) -> NDArray[np.int16]:
+        """(games,): the action where only one is legal, else NO_ACTION."""
+        return np.where(self._desk["count"] == 1, self._desk["options"][:, 0], NO_ACTION)
+
+    def legal_moves(self, game: int = 0) -> list[str]:
+        """The legal moves of one game in words."""
+        desk = self._desk[checked_game(game, self._size)]
+        phase = self.phase_name(game)
+        return [self.actions.text(int(action), phase) for action in desk["options"][: desk["count"]]]
+
+    def phase_name(self, game: int = 0) -> str:
+        """What is being decided in one game, in words."""
+        return PHASES[self.phase[checked_game(game, self._size)]]
+
+    def copy(self) -> Self:
+        """A batch in the same state that shares nothing with this one."""
+        twin = object.__new__(type(self))
+        twin.__dict__.update(self.__dict__)
+        twin._games = copy_games(self._games)
+        for name in ("_run", "_desk", "_mask"):
+            setattr(twin, name, getattr(self, name).copy())
+        twin._bind()
+        return twin
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        return self.copy()
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in self.__dict__.items() if name not in ("_arrays", "_shown")}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._bind()
+
+
+def _read_only(array: NDArray[Any]) -> NDArray[Any]:
+    """A view that cannot be made writeable again."""
+    content = array.view(np.uint8).data.toreadonly()
+    return np.frombuffer(content, array.dtype).reshape(array.shape)

@@ -1,0 +1,57 @@
+"""Functions over arrays of game records: how games stand, and what seats know of them."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from borneo_env.engine.arguments import checked_seats, room_for
+from borneo_env.engine.check import check_readable, check_type
+from borneo_env.engine.jit import attributes
+from borneo_env.engine.loops import observe_games, score_games, state_of_games
+from borneo_env.engine.observe import length, state_length
+from borneo_env.engine.state import make_box, slots_of
+from borneo_env.ruleset import Ruleset
+
+
+class Results(NamedTuple):
+    """How games stand, (games, players) each."""
+
+    scores: NDArray[np.int32]
+    places: NDArray[np.int8]
+    contracts: NDArray[np.int8]
+
+
+def results(ruleset: Ruleset, games: NDArray[np.void]) -> Results:
+    """Points, places and numbers of contracts in games as they are now."""
+    check_type(games)
+    shape = (len(games), ruleset.players)
+    values = Results(np.zeros(shape, np.int32), np.zeros(shape, np.int8), np.zeros(shape, np.int8))
+    score_games(attributes(make_box(ruleset)), attributes(games), *values)
+    return values
+
+
+def observe(
+    ruleset: Ruleset, games: NDArray[np.void], seats: ArrayLike, out: NDArray[Any] | None = None, *, check: bool = True
+) -> NDArray[Any]:
+    """(games, length): what a seat of each game knows; int8, or as `out` is. `check=False` as for `Batch.refresh`."""
+    if check:
+        check_readable(ruleset, games)
+    chosen = checked_seats(seats, ruleset.players, len(games))
+    out = room_for(out, len(games), length(slots_of(ruleset)))
+    observe_games(attributes(make_box(ruleset)), attributes(games), chosen, out)
+    return out
+
+
+def state(
+    ruleset: Ruleset, games: NDArray[np.void], seats: ArrayLike, out: NDArray[Any] | None = None, *, check: bool = True
+) -> NDArray[Any]:
+    """(games, length): the whole tables, secrets included, seats counted from the given ones. `check` as above."""
+    if check:
+        check_readable(ruleset, games)
+    chosen = checked_seats(seats, ruleset.players, len(games))
+    out = room_for(out, len(games), state_length(slots_of(ruleset)))
+    state_of_games(attributes(make_box(ruleset)), attributes(games), chosen, out)
+    return out

@@ -1,0 +1,843 @@
+"""Model files: what is written is read again, and what strangers send is refused with the file and a remedy."""
+
+import errno
+import json
+import math
+import os
+import pickle
+import re
+import struct
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import numpy as np
+import pytest
+from borneo_agents.policy.lookahead import OPTION_FEATURES
+from borneo_agents.policy.model import (
+    CARD,
+    FORMAT,
+    LARGEST_CARD,
+    LARGEST_WEIGHTS,
+    OPTION_HEAD,
+    WEIGHTS,
+    Model,
+    ModelCard,
+    ModelError,
+    read_card,
+    read_model,
+    write_model,
+)
+from borneo_agents.policy.network import Layer, OptionHead
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from networks import HEAD, card, network
+from safetensors.numpy import load_file, save, save_file
+
+from borneo_env.engine.game import MAX_OPTIONS
+
+REMEDY = "get both anew, or train the policy again"
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """A folder with a policy that is right."""
+    write_model(tmp_path / "policy", network(width=4))
+    return tmp_path / "policy"
+
+
+def refused(folder, file, reason, remedy=REMEDY):
+    with pytest.raises(ModelError, match=reason) as caught:
+        read_model(folder)
+    message = str(caught.value)
+    assert message.startswith(f"{Path(folder) / file}: ")
+    assert remedy in message
+    assert len(message) < 600 + len(str(folder))
+    assert message.isprintable(), "one line, and nothing a terminal would obey"
+
+
+def liked(model, shown):
+    """How much each action is liked where all are legal."""
+    return model.logits(shown, np.ones((len(shown), len(model.layers[-1].biases)), bool))
+
+
+def rewrite_card(folder, **changes):
+    about = json.loads((folder / CARD).read_text())
+    (folder / CARD).write_text(json.dumps(about | changes))
+
+
+def rewrite_weights(folder, **changes):
+    """Change tensors of the file; None leaves one out."""
+    tensors = load_file(folder / WEIGHTS) | {name.replace("_", ".", 1): tensor for name, tensor in changes.items()}
+    save_file({name: tensor for name, tensor in tensors.items() if tensor is not None}, folder / WEIGHTS)
+
+
+# ---------------------------------------------------------------- writing and reading
+
+
+@pytest.mark.parametrize("edition", ["board", "card"])
+@pytest.mark.parametrize(("width", "depth"), [(5, 1), (1, 2), (7, 4), (3, 12)])
+def test_what_is_written_is_read_again(edition, width, depth, tmp_path):
+    about = card(
+        edition, players=[4], settings={"rate": 3e-4, "deep": {"er": [1, None]}}, software={"torch": "2"},
+        strength=[{"against": "merchant", "value": 0.25, "low": None}], command="borneo größer",
+    )  # fmt: skip
+    written = Model(about, network(edition, width, depth).layers)
+    write_model(tmp_path / "a" / "new" / "folder", written)
+    found = read_model(str(tmp_path / "a" / "new" / "folder"))
+    assert found.card == about
+    assert same_layers(written.layers, found.layers)
+    assert len(found.layers) == depth + 1
+    assert all(part.dtype == np.float32 for layer in found.layers for part in layer if part is not None)
+
+
+def same_layers(some, others):
+    """Whether layers have the same parts, and these the same numbers."""
+    pairs = [pair for two in zip(some, others, strict=True) for pair in zip(*two, strict=True)]
+    return all(np.array_equal(one, other) if one is not None else other is None for one, other in pairs)
+
+
+def test_layers_of_any_order_in_memory_are_written_as_float32(tmp_path):
+    first, last = network(width=4).layers
+    first = Layer(np.asfortranarray(first.weights.astype(np.float64)), *(part[::-1] for part in first[1:]))
+    last = Layer(np.repeat(last.weights, 2, 0)[::2], last.biases[::-1])
+    write_model(tmp_path, Model(card(), [first, last]))
+    assert same_layers(read_model(tmp_path).layers, [first, last])
+    assert all(array.dtype == np.float32 for array in load_file(tmp_path / WEIGHTS).values())
+
+
+def test_the_parts_of_a_file_have_the_names_that_are_told(tmp_path):
+    write_model(tmp_path, model := network(width=4, depth=2))
+    normed = ("weights", "biases", "gain", "shift")
+    found = load_file(tmp_path / WEIGHTS)
+    assert set(found) == {f"{number}.{part}" for number in (0, 1) for part in normed} | {"2.weights", "2.biases"}
+    for name, tensor in found.items():
+        number, part = name.split(".")
+        assert np.array_equal(tensor, getattr(model.layers[int(number)], part))
+
+
+def test_float16_is_read_as_float32(folder):
+    halves = {name: tensor.astype(np.float16) for name, tensor in load_file(folder / WEIGHTS).items()}
+    save_file(halves, folder / WEIGHTS)
+    for number, layer in enumerate(read_model(folder).layers):
+        for part, found in layer._asdict().items():
+            if found is None:
+                assert (number, part) in ((1, "gain"), (1, "shift"))
+            else:
+                assert found.dtype == np.float32
+                assert np.array_equal(found, halves[f"{number}.{part}"])
+
+
+def arrays(*parts):
+    return Layer(*(np.array(part, np.float32) for part in parts))
+
+
+def test_logits_of_one_normed_layer_worked_out_by_hand():
+    model = Model(
+        card(),
+        [
+            arrays([[1, -1], [2, 0]], [0, -3], [3, 2], [1, 0.5]),
+            arrays([[1, 1], [1, -1], [0, 3]], [0.5, 0, -1]),
+        ],
+    )
+    # (3, 1) becomes (2, 3): with mean and variance gone (-1, 1), with gain and shift (-2, 2.5), rectified (0, 2.5).
+    # (1, 3) becomes (-2, -1): the same but for the mean. (2, -2) becomes (4, 1): (1, -1), then (4, -1.5), then (4, 0).
+    found = liked(model, np.array([[3, 1], [1, 3], [2, -2]], np.int8))
+    assert found.dtype == np.float32
+    # A variance of 0.25 or 2.25 is not all there is below the root, so no number is quite as round.
+    assert found == pytest.approx(np.array([[3, -2.5, 6.5], [3, -2.5, 6.5], [4.5, 4, -1]]), abs=2e-4)
+    assert (found != np.round(found, 1)).any()
+
+
+def test_later_layers_are_added_to_what_there_was():
+    twice = arrays([[0, 0], [0, 0]], [-5, 5], [1, 1], [0, 0])  # whatever comes in, it finds (0, 1)
+    model = Model(card(), [arrays([[1], [-1]], [0, 0], [2, 3], [0, 0]), twice, twice, arrays([[1, 0], [0, 1]], [0, 0])])
+    # 1 becomes (1, -1), then (2, -3), rectified (2, 0); to which (0, 1) is added twice.
+    assert liked(model, np.array([[1], [-1]], np.int8)) == pytest.approx(np.array([[2, 2], [0, 5]]), abs=1e-4)
+
+
+def test_layers_that_say_nothing_leave_only_shifts_and_biases():
+    """A variance of 0 divides by nothing."""
+    model = Model(card(), [arrays([[0], [0]], [7, 7], [1, 1], [-1, 4]), arrays([[1, 1]], [0.5])])
+    assert liked(model, np.array([[3]], np.int8)).tolist() == [[4.5]]
+
+
+def by_hand(layers, numbers):
+    """The likings for one observation, in plain Python."""
+    plain = [[None if part is None else part.tolist() for part in layer] for layer in layers]
+    values = [float(number) for number in numbers]
+
+    def led(weights, biases):
+        return [
+            sum(weight * value for weight, value in zip(row, values, strict=True)) + bias
+            for row, bias in zip(weights, biases, strict=True)
+        ]
+
+    for number, (weights, biases, gain, shift) in enumerate(plain[:-1]):
+        found = led(weights, biases)
+        mean = sum(found) / len(found)
+        spread = math.sqrt(sum((one - mean) ** 2 for one in found) / len(found) + 1e-5)
+        found = [(one - mean) / spread * g + s for one, g, s in zip(found, gain, shift, strict=True)]
+        found = [max(one, 0.0) for one in found]
+        values = found if number == 0 else [old + new for old, new in zip(values, found, strict=True)]
+    return led(*plain[-1][:2])
+
+
+@pytest.mark.parametrize("depth", [1, 2, 5])
+def test_logits_are_those_of_plain_python(depth):
+    model = network(width=9, depth=depth, seed=depth, liking=3)
+    observations = np.random.default_rng(depth).integers(-2, 20, (6, 969)).astype(np.int8)
+    found, wanted = liked(model, observations), np.array([by_hand(model.layers, one) for one in observations])
+    assert wanted.std() > 1, "there is something to compare"
+    assert np.abs(found - wanted).max() < 1e-5 * np.abs(wanted).max()
+
+
+def test_logits_leave_observations_and_layers_alone():
+    model, again = network(width=4, depth=3), network(width=4, depth=3)
+    observations = np.ones((2, 969), np.float32)
+    first = liked(model, observations)
+    assert (observations == 1).all() and same_layers(model.layers, again.layers)
+    assert np.array_equal(liked(model, observations), first)
+
+
+def test_entries_that_no_card_has_are_ignored(folder):
+    before = read_model(folder).card
+    rewrite_card(folder, colour="red", licence={"deep": [1]})
+    assert read_model(folder).card == before
+    assert read_card(folder / CARD) == before
+
+
+def test_a_policy_that_cannot_be_written_leaves_the_one_before(folder, monkeypatch):
+    before = {file: (folder / file).read_bytes() for file in (CARD, WEIGHTS)}
+
+    def full(fd):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(ValueError, match=rf"{WEIGHTS}: cannot be written: No space left on device"):
+        write_model(folder, network(width=8))
+    assert {file.name: file.read_bytes() for file in folder.iterdir()} == before
+
+
+# ---------------------------------------------------------------- folders and files that are none
+
+
+def test_a_folder_that_is_not_there(tmp_path):
+    refused(tmp_path / "nowhere", CARD, "No such file or directory; a policy is a folder with model.safetensors and")
+
+
+@pytest.mark.parametrize("name", ["x" * 300, "nul\0byte", "lone\udc80surrogate\ud800"])
+def test_a_path_that_can_be_none(name, tmp_path):
+    with pytest.raises(ModelError, match="cannot be read"):
+        read_model(tmp_path / name)
+
+
+def test_a_file_instead_of_a_folder(folder):
+    with pytest.raises(ModelError, match=r"Not a directory; a policy is a folder with"):
+        read_model(folder / WEIGHTS)
+
+
+@pytest.mark.parametrize("file", [CARD, WEIGHTS])
+def test_a_folder_without_one_of_the_files(file, folder):
+    (folder / file).unlink()
+    refused(folder, file, "No such file or directory")
+
+
+@pytest.mark.parametrize("file", [CARD, WEIGHTS])
+def test_a_folder_in_place_of_a_file(file, folder):
+    (folder / file).unlink()
+    (folder / file).mkdir()
+    refused(folder, file, "cannot be read: Is a directory")
+
+
+@pytest.mark.parametrize("file", [CARD, WEIGHTS])
+def test_a_pipe_in_place_of_a_file_is_not_waited_for(file, folder):
+    (folder / file).unlink()
+    os.mkfifo(folder / file)
+    refused(folder, file, "cannot be read: it is no plain file")
+
+
+@pytest.mark.parametrize(("file", "largest"), [(CARD, LARGEST_CARD), (WEIGHTS, LARGEST_WEIGHTS)])
+def test_a_file_that_is_too_large_is_not_read(file, largest, folder):
+    for size in (largest + 1, 2**40):  # takes no room on the disk, and would not fit into the memory
+        os.truncate(folder / file, size)
+        refused(folder, file, f"is larger than {largest:,} bytes")
+
+
+@pytest.mark.parametrize("file", [CARD, WEIGHTS])
+def test_an_empty_file(file, folder):
+    (folder / file).write_bytes(b"")
+    refused(folder, file, "is no (JSON|safetensors file)")
+
+
+# ---------------------------------------------------------------- cards
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        (b"{", "is no JSON"),
+        (b"{} {}", "is no JSON"),
+        (b"\xff\xfe{}", "is no JSON: 'utf-8' codec can't decode"),
+        ("{}".encode("utf-16"), "is no JSON"),
+        (b"\xef\xbb\xbf{}", "is no JSON"),
+        (b"[" * 100_000, "is no JSON: it is nested too deeply"),
+        (b'{"format": ' * 90_000, "is no JSON: it is nested too deeply"),
+        (b'{"steps": ' + b"9" * 5000 + b"}", "is no JSON: it holds a number of too many digits"),
+        (b'{"steps": NaN}', "is no JSON: it holds a number that is none"),
+        (b'{"steps": 1e999}', "is no JSON: it holds a number that is none"),
+        (b'{"steps": 1, "steps": 2}', "is no JSON: it has two entries 'steps'"),
+        (b'{"task": "\\ud800"}', "is no JSON: it holds half a character"),
+        (b"[]", "should be an object"),
+        (b"null", "should be an object"),
+        (b'"' + b"x" * 10_000 + b'"', "should be an object"),
+    ],
+)
+def test_a_card_that_is_none(content, reason, folder):
+    (folder / CARD).write_bytes(content)
+    refused(folder, CARD, reason)
+
+
+@pytest.mark.parametrize(
+    "version",
+    [0, 2, 10**300, "1", None, [1], "x" * 10_000, "\x1b[2J\n", {"deep": [[[[[[[[1]]]]]]]]}],
+    ids=lambda version: str(version)[:8],
+)
+@pytest.mark.parametrize("name", ["format", "observation_version", "action_version"])
+def test_another_version_is_refused_and_named(name, version, folder):
+    rewrite_card(folder, **{name: version})
+    refused(
+        folder, CARD, f"its {name} is .*this version of borneo-env reads", "train the policy anew, or use the version"
+    )
+
+
+@pytest.mark.parametrize("name", ["format", "observation_version", "edition", "players"])
+def test_an_entry_nested_so_deeply_that_it_is_just_read(name, folder):
+    about = json.dumps(json.loads((folder / CARD).read_text()) | {name: "HERE"})
+    for depth in [20, 40, 900, 990]:
+        (folder / CARD).write_text(about.replace('"HERE"', "[" * depth + "]" * depth))
+        refused(folder, CARD, f"{name} (is|should be of type)" if depth == 20 else f"{name}|is no JSON", "")
+
+
+@pytest.mark.parametrize("name", ["observation_version", "action_version", "steps", "seed"])
+@pytest.mark.parametrize("value", [True, 1.0, "1", None, []])
+def test_only_whole_numbers_are_whole_numbers(name, value, folder):
+    rewrite_card(folder, **{name: value})
+    refused(folder, CARD, f"{name} (should be of type int, not|is )", "")
+
+
+@pytest.mark.parametrize(
+    ("entries", "reason"),
+    [
+        ({"edition": "dice"}, "the edition should be board or card, not 'dice'"),
+        ({"edition": "Board"}, "the edition should be board or card"),
+        ({"edition": ["board"]}, r"edition should be of type str, not \['board'\]"),
+        ({"edition": None}, "edition should be of type str, not None"),
+        ({"players": []}, r"players should be a list of 3, 4 and 5, not \[\]"),
+        ({"players": [4, 6]}, "players should be a list of 3, 4 and 5"),
+        ({"players": [10**300]}, "players should be a list of 3, 4 and 5"),
+        ({"players": [2] * 10_000}, "players should be a list of 3, 4 and 5"),
+        ({"players": 4}, "players should be of type list"),
+        ({"players": "345"}, "players should be of type list"),
+        ({"players": {"3": 4}}, "players should be of type list"),
+        ({"players": [3.0]}, r"players should be of type list\[int\], not \[3.0\]"),
+        ({"players": ["3"]}, "players should be of type list"),
+        ({"players": [True]}, "players should be of type list"),
+        ({"players": [[3]]}, "players should be of type list"),
+        ({"players": [3, None]}, "players should be of type list"),
+        ({"lookahead": 1}, "lookahead should be of type bool, not 1"),
+        ({"lookahead": "merchant"}, "lookahead should be of type bool, not 'merchant'"),
+        ({"lookahead": None}, "lookahead should be of type bool, not None"),
+        ({"task": 3}, "task should be of type str"),
+        ({"command": ["rm"]}, "command should be of type str"),
+        ({"settings": []}, "settings should be of type dict"),
+        ({"software": {"torch": 2}}, "software should be of type dict"),
+        ({"software": "torch"}, "software should be of type dict"),
+        ({"strength": {}}, "strength should be of type list"),
+        ({"strength": ["much"]}, "strength should be of type list"),
+        ({"strength": "\x1b[2J" * 9999}, "strength should be of type list"),
+    ],
+)
+def test_entries_of_the_wrong_type(entries, reason, folder):
+    rewrite_card(folder, **entries)
+    refused(folder, CARD, reason)
+
+
+@pytest.mark.parametrize("name", ModelCard.__dataclass_fields__)
+def test_an_entry_that_is_missing(name, folder):
+    about = json.loads((folder / CARD).read_text())
+    del about[name]
+    (folder / CARD).write_text(json.dumps(about))
+    refused(folder, CARD, f"{name} (should be of type|is None)", "")
+
+
+# ---------------------------------------------------------------- weights
+
+
+FOUR, MANY = np.zeros(4, np.float32), np.zeros(370, np.float32)
+NAMES = (
+    "should hold 0.weights, 0.biases, 0.gain, 0.shift, 1.weights, ... and of the last layer, which is not the only "
+    "one, weights and biases alone, not ['0."
+)
+
+
+def ones(*shape):
+    return np.ones(shape, np.float32)
+
+
+@pytest.mark.parametrize(
+    ("tensors", "reason"),
+    [
+        ({"0_biases": None}, NAMES),
+        ({"0_gain": None}, NAMES),
+        ({"0_shift": None}, NAMES),
+        ({"0_gain": None, "0_shift": None}, NAMES),
+        ({f"0_{part}": None for part in Layer._fields}, "alone, not ['1.biases', '1.weights']; a policy is"),
+        ({"1_biases": None, "1_weights": None}, NAMES),
+        ({"0_weights": ones(370, 969), "0_biases": MANY}
+         | dict.fromkeys(("0_gain", "0_shift", "1_weights", "1_biases")), NAMES),
+        ({"1_gain": MANY, "1_shift": MANY}, NAMES),
+        ({"3_biases": FOUR, "3_weights": ones(4, 4), "3_gain": FOUR, "3_shift": FOUR}, NAMES),
+        ({"1_scales": MANY}, NAMES),
+        ({"0_biases": None, "0_Biases": FOUR}, NAMES),
+        ({"0_biases": None, "00_biases": FOUR}, NAMES),
+        ({f"{i}_x\n\x1b[2J": FOUR for i in range(999)}, NAMES),
+        ({"x" * 100_000: FOUR}, NAMES),
+        ({"0_weights": ones(4, 968)}, "0.weights should be of shape (4, 969), not (4, 968): a policy of the board "
+         "edition leads from 969 numbers to 370 through layers as wide as 0.biases, here 4; a policy is"),
+        ({"1_weights": ones(371, 4), "1_biases": ones(371)}, "1.biases should be of shape (370,), not (371,): a"),
+        ({"1_weights": ones(370, 5)}, "1.weights should be of shape (370, 4), not (370, 5): a policy"),
+        ({"0_weights": ones(5, 969), "0_gain": ones(5), "0_shift": ones(5), "0_biases": ones(5)},
+         "1.weights should be of shape (370, 5), not (370, 4): a policy"),
+        ({"0_gain": ones(5)}, "0.gain should be of shape (4,), not (5,): a policy"),
+        ({"0_gain": ones(1)}, "0.gain should be of shape (4,), not (1,): a policy"),
+        ({"0_shift": ones()}, "0.shift should be of shape (4,), not (): a policy"),
+        ({"0_shift": ones(1, 4)}, "0.shift should be of shape (4,), not (1, 4): a policy"),
+        ({"0_biases": ones(5)}, "through layers as wide as 0.biases, here 5; a policy is"),
+        ({"0_biases": ones(4, 1)}, "0.biases should be of shape (4,), not (4, 1): a policy"),
+        ({"0_biases": ones()}, "0.biases should be of shape (1,), not (): a policy"),
+        ({"1_biases": ones(370, 1)}, "1.biases should be of shape (370,), not (370, 1): a policy"),
+        ({"1_biases": ones()}, "1.biases should be of shape (370,), not (): a policy"),
+        ({"0_weights": ones(4)}, "0.weights should be of shape (4, 969), not (4,): a policy"),
+        ({"0_weights": ones(4, 969, 1)}, "0.weights should be of shape (4, 969), not (4, 969, 1): a policy"),
+        ({"0_weights": ones()}, "0.weights should be of shape (4, 969), not (): a policy"),
+        ({"0_weights": ones(*[1] * 60)}, "0.weights should be of shape (4, 969), not (1, 1, 1, 1, 1, 1, ...): a"),
+        ({"0_biases": FOUR.astype(np.float64)}, "0.biases should hold finite numbers of type float32 or float16"),
+        ({"0_biases": FOUR.astype(np.int32)}, "0.biases should hold finite numbers"),
+        ({"0_biases": FOUR.astype(np.int8)}, "0.biases should hold finite numbers"),
+        ({"0_biases": FOUR.astype(bool)}, "0.biases should hold finite numbers"),
+        ({"0_biases": FOUR.astype(np.complex64)}, "0.biases should hold finite numbers"),
+        ({"0_gain": FOUR.astype(np.float64)}, "0.gain should hold finite numbers"),
+        ({"0_shift": FOUR * np.float32("nan")}, "0.shift should hold finite numbers"),
+        ({"1_biases": np.where(np.arange(370) == 7, np.float32("nan"), MANY)}, "1.biases should hold finite numbers"),
+        ({"0_weights": np.full((4, 969), -np.inf, np.float32)}, "0.weights should hold finite numbers"),
+        ({"0_biases": np.full(4, np.inf, np.float16)}, "0.biases should hold finite numbers"),
+    ],
+)  # fmt: skip
+def test_tensors_that_make_no_policy(tensors, reason, folder):
+    rewrite_weights(folder, **tensors)
+    refused(folder, WEIGHTS, re.escape(reason))
+
+
+def test_a_part_that_does_not_fit_the_others(tmp_path):
+    """Each part of each layer along each axis, a little too large."""
+    write_model(tmp_path, network(width=4, depth=2))
+    tensors = load_file(tmp_path / WEIGHTS)
+    assert len(tensors) == 10
+    for name, tensor in tensors.items():
+        for axis in range(tensor.ndim):
+            larger = np.concatenate([tensor, tensor.take([0], axis)], axis)
+            save_file(tensors | {name: larger}, tmp_path / WEIGHTS)
+            refused(tmp_path, WEIGHTS, f"{name} should be of shape" if name != "0.biases" else "0.biases, here 5;")
+
+
+@pytest.mark.parametrize("wide", [0, 1, 4])
+def test_layers_of_any_width_but_none(wide, folder):
+    empty = {"0_weights": ones(wide, 969), "1_weights": ones(370, wide)}
+    rewrite_weights(folder, **empty, **{f"0_{part}": ones(wide) for part in ("biases", "gain", "shift")})
+    if wide:
+        assert len(read_model(folder).layers[0].biases) == wide
+    else:
+        refused(folder, WEIGHTS, r"0.\w+ should be of shape \(1,.*\), not \(0,.*\): a policy")
+
+
+def test_a_policy_of_the_other_edition_does_not_fit_the_card(folder):
+    write_model(folder, Model(card("board"), network("card", 4).layers))
+    refused(folder, WEIGHTS, "a policy of the board edition leads from 969 numbers to 370")
+    write_model(folder, Model(card("card"), network("board", 4).layers))
+    refused(folder, WEIGHTS, "a policy of the card edition leads from 1169 numbers to 870")
+
+
+def by_header(header, data=b""):
+    text = header if isinstance(header, bytes) else json.dumps(header).encode()
+    return struct.pack("<Q", len(text)) + text + data
+
+
+def tensor(dtype, shape, start, end):
+    return {"dtype": dtype, "shape": shape, "data_offsets": [start, end]}
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"\0",
+        struct.pack("<Q", 2**64 - 1) + b"{}",
+        struct.pack("<Q", 3) + b"{}",
+        by_header({}),
+        by_header(b"{" * 9999),
+        by_header(b'{"a":' + b"[" * 99_999),
+        by_header(b"\xff\xff"),
+        by_header({"__metadata__": {"a": 3}}),
+        by_header({"0.weights": tensor("F32", [9], 0, 36)}, b"1234"),
+        by_header({"0.weights": tensor("F32", [2], 0, 4)}, b"1234"),
+        by_header({"0.weights": tensor("F32", [1], 4, 0)}, b"1234"),
+        by_header({"0.weights": tensor("F32", [-1], 0, 4)}, b"1234"),
+        by_header({"0.weights": tensor("F32", [1], 0, 4)}, b"12345678"),
+        by_header({name: tensor("F32", [1], 0, 4) for name in ("0.weights", "0.biases")}, b"1234"),
+        by_header({"0.weights": tensor("F32", [1] * 99, 0, 4)}, b"1234"),
+        by_header({"0.weights": tensor("F32", [2**33, 2**33], 0, 4)}, b"1234"),
+        by_header({"0.weights": tensor("F32", [0, 2**63], 0, 0)}),
+        by_header({"0.weights": tensor("F32", [0, 2**64 - 1], 0, 0)}),
+        by_header({"0.weights": tensor("BF16", [2], 0, 4)}, b"1234"),
+        by_header({"0.weights": tensor("F8_E4M3", [4], 0, 4)}, b"1234"),
+        by_header({"0.weights": tensor("O", [4], 0, 4)}, b"1234"),
+        by_header({"x\n\x1b[2J" * 9999: tensor("F32", [2], 0, 4)}, b"1234"),
+        by_header({name * 9999: tensor("F32", [1], 0, 4) for name in ("x\n\x1b[2J", "y\n\x1b[2J")}, b"1234"),
+    ],
+)
+def test_a_weights_file_that_is_none(content, folder):
+    (folder / WEIGHTS).write_bytes(content)
+    refused(folder, WEIGHTS, "is no safetensors file|should hold 0.weights")
+
+
+def test_a_weights_file_that_was_cut_short(folder):
+    whole = (folder / WEIGHTS).read_bytes()
+    for size in [*range(0, 400, 7), len(whole) // 2, len(whole) - 1]:
+        (folder / WEIGHTS).write_bytes(whole[:size])
+        refused(folder, WEIGHTS, "is no safetensors file")
+
+
+class Trap:
+    """Whoever unpickles this has touched a file."""
+
+    def __init__(self, file):
+        self.file = file
+
+    def __reduce__(self):
+        return Path.touch, (self.file,)
+
+
+@pytest.mark.parametrize("file", [CARD, WEIGHTS])
+def test_nothing_is_unpickled(file, folder, tmp_path):
+    sprung = tmp_path / "sprung"
+    (folder / file).write_bytes(pickle.dumps(Trap(sprung)))
+    refused(folder, file, "is no (JSON|safetensors file)")
+    assert not sprung.exists()
+    pickle.loads((folder / file).read_bytes())
+    assert sprung.exists(), "the trap works"
+
+
+def test_a_file_of_torch_is_refused(folder, tmp_path):
+    torch = pytest.importorskip("torch")
+    sprung = tmp_path / "sprung"
+    torch.save({"0.weights": torch.zeros(4), "trap": Trap(sprung)}, folder / WEIGHTS)
+    refused(folder, WEIGHTS, "is no safetensors file")
+    assert not sprung.exists()
+
+
+# ---------------------------------------------------------------- policies that are lookahead
+
+
+SHAPES_OF_HEADS = OptionHead((8, OPTION_FEATURES), (8, 4), (370, 8), (8, 8), (8,), (8,), (OPTION_FEATURES,))
+
+
+@pytest.fixture
+def lookahead(tmp_path):
+    """A folder with a policy that is lookahead."""
+    write_model(tmp_path / "lookahead", network(width=4, lookahead=True, trust=2.5))
+    return tmp_path / "lookahead"
+
+
+@pytest.mark.parametrize("edition", ["board", "card"])
+def test_the_option_head_is_kept(edition, tmp_path):
+    write_model(tmp_path, written := network(edition, width=4, lookahead=True, trust=2.5))
+    found = read_model(tmp_path)
+    assert found.card == written.card and found.card.lookahead is True
+    assert same_layers([*written.layers, written.option_head], [*found.layers, found.option_head])
+    assert isinstance(found.option_head, OptionHead) and all(part.dtype == np.float32 for part in found.option_head)
+
+
+def test_the_parts_of_an_option_head_have_the_names_that_are_told(lookahead):
+    wanted = network(width=4, lookahead=True, trust=2.5).option_head
+    found = {name: tensor for name, tensor in load_file(lookahead / WEIGHTS).items() if name.startswith(OPTION_HEAD)}
+    assert set(found) == {f"options.{part}" for part in OptionHead._fields}
+    assert all(np.array_equal(found[f"options.{part}"], tensor) for part, tensor in wanted._asdict().items())
+    assert OptionHead(*(part.shape for part in wanted)) == SHAPES_OF_HEADS
+
+
+def test_option_heads_of_any_order_in_memory_and_of_halves(tmp_path):
+    model = network(width=4, lookahead=True)
+    write_model(
+        tmp_path,
+        Model(model.card, model.layers, OptionHead(*(part.T.astype(np.float64).T for part in model.option_head))),
+    )
+    assert same_layers([read_model(tmp_path).option_head], [model.option_head])
+    halves = {name: tensor.astype(np.float16) for name, tensor in load_file(tmp_path / WEIGHTS).items()}
+    save_file(halves, tmp_path / WEIGHTS)
+    found = read_model(tmp_path).option_head
+    assert all(np.array_equal(part, halves[OPTION_HEAD + name]) for name, part in found._asdict().items())
+    assert all(part.dtype == np.float32 for part in found)
+
+
+def head_by_hand(head, values, action, features):
+    """What the head adds for an action, in plain Python; `values` are the last ones of the layers."""
+    of_features, context, actions, hidden, biases, last, direct = (part.tolist() for part in head)
+
+    def dot(some, others):
+        return sum(one * other for one, other in zip(some, others, strict=True))
+
+    first = [
+        max(0.0, dot(of_features[j], features) + dot(context[j], values) + actions[action][j])
+        for j in range(len(biases))
+    ]
+    second = [max(0.0, dot(weights, first) + bias) for weights, bias in zip(hidden, biases, strict=True)]
+    return dot(second, last) + dot(direct, features)
+
+
+@pytest.mark.parametrize("depth", [1, 3])
+def test_an_option_head_adds_to_each_legal_action_what_plain_python_makes_of_its_features(depth):
+    """The first features are those on the first legal action, and so on; the layers see the observation alone."""
+    model, rng = network(width=9, depth=depth, lookahead=True, trust=0.7), np.random.default_rng(depth)
+    plain = Model(card(), model.layers)
+    observations = rng.integers(-2, 20, (5, 969)).astype(np.int8)
+    mask = np.zeros((5, 370), bool)
+    for row, many in enumerate((1, 2, 7, 30, MAX_OPTIONS)):
+        mask[row, rng.choice(370, many, replace=False)] = True
+    features = rng.integers(-127, 128, (5, MAX_OPTIONS, OPTION_FEATURES)).astype(np.int8)
+    found = model.logits(np.concatenate([observations, features.reshape(5, -1)], 1), mask)
+    extra = found - plain.logits(observations, mask)
+    # The last layer gives away what comes into it where it passes that on as it is.
+    passed_on = Layer(np.eye(9, dtype=np.float32), np.zeros(9, np.float32))
+    for row in range(5):
+        values = by_hand([*model.layers[:-1], passed_on], observations[row])
+        wanted = np.zeros(370)
+        for number, action in enumerate(np.flatnonzero(mask[row])):
+            wanted[action] = head_by_hand(model.option_head, values, action, features[row, number].tolist())
+        assert extra[row] == pytest.approx(wanted, abs=2e-4 * max(1, np.abs(wanted).max()))
+        assert not extra[row][~mask[row]].any() and wanted.std() > 0.05
+
+
+def test_features_beyond_the_options_are_not_read():
+    model, mask = network(width=4, lookahead=True), np.arange(370)[None] % 40 == 0
+    shown = np.ones((1, 969 + MAX_OPTIONS * OPTION_FEATURES), np.int8)
+    first = model.logits(shown, mask)
+    shown[:, 969 + mask.sum() * OPTION_FEATURES :] = 99
+    assert np.array_equal(model.logits(shown, mask), first)
+    shown[:, 969 + mask.sum() * OPTION_FEATURES - 1] = 99
+    assert not np.array_equal(model.logits(shown, mask), first)
+
+
+def test_logits_leave_the_option_head_and_what_is_shown_alone():
+    model, again = network(width=4, lookahead=True), network(width=4, lookahead=True)
+    shown, mask = np.ones((2, 969 + MAX_OPTIONS * OPTION_FEATURES), np.float32), np.arange(370) < [[5], [9]]
+    first = model.logits(shown, mask)
+    assert (shown == 1).all() and mask.sum() == 14 and same_layers([model.option_head], [again.option_head])
+    assert np.array_equal(model.logits(shown, mask), first) and first.dtype == np.float32
+
+
+@pytest.mark.parametrize("part", OptionHead._fields)
+def test_an_option_head_needs_all_its_parts(part, lookahead):
+    rewrite_weights(lookahead, **{f"options_{part}": None})
+    refused(
+        lookahead, WEIGHTS, "of a policy with lookahead features it should hold options.features, options.context, "
+        "options.actions, options.hidden, options.biases, options.last, options.direct; a policy is",
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(("part", "shape"), SHAPES_OF_HEADS._asdict().items())
+def test_a_part_of_an_option_head_that_does_not_fit(part, shape, lookahead):
+    """Too large along each axis, and with an axis too many or too few."""
+    tensors = load_file(lookahead / WEIGHTS)
+    for wrong in (
+        *(tuple(size + (axis == other) for other, size in enumerate(shape)) for axis in range(len(shape))),
+        (1, *shape),
+        shape[1:],
+        (*shape, 1),
+        (),
+    ):
+        save_file(tensors | {OPTION_HEAD + part: ones(*wrong)}, lookahead / WEIGHTS)
+        if part == "biases":  # by which the others are measured
+            refused(lookahead, WEIGHTS, r"options\.(features|biases) should be of shape")
+        else:
+            refused(lookahead, WEIGHTS, re.escape(f"options.{part} should be of shape {shape}, not {wrong}"))
+
+
+@pytest.mark.parametrize("many", [0, 1, 5])
+def test_option_heads_of_any_size_but_none(many, lookahead):
+    shapes = [tuple(many if size == HEAD else size for size in shape) for shape in SHAPES_OF_HEADS]
+    names = [f"options_{part}" for part in OptionHead._fields]
+    rewrite_weights(lookahead, **{name: ones(*shape) for name, shape in zip(names, shapes, strict=True)})
+    if many:
+        assert len(read_model(lookahead).option_head.biases) == many
+    else:
+        refused(lookahead, WEIGHTS, r"options.features should be of shape \(1, .*\), not \(0, .*\)")
+
+
+@pytest.mark.parametrize("part", OptionHead._fields)
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda tensor: np.where(np.arange(tensor.size).reshape(tensor.shape) == 3, np.float32("nan"), tensor),
+        lambda tensor: np.full(tensor.shape, -np.inf, np.float32),
+        lambda tensor: np.full(tensor.shape, np.inf, np.float16),
+        lambda tensor: tensor.astype(np.float64),
+        lambda tensor: tensor.astype(np.int8),
+        lambda tensor: tensor.astype(bool),
+        lambda tensor: tensor.astype(np.complex64),
+    ],
+    ids=["nan", "minus infinity", "infinity", "doubles", "whole numbers", "booleans", "complex"],
+)
+def test_parts_of_an_option_head_are_finite_numbers(part, change, lookahead):
+    rewrite_weights(lookahead, **{f"options_{part}": change(load_file(lookahead / WEIGHTS)[OPTION_HEAD + part])})
+    refused(lookahead, WEIGHTS, f"options.{part} should hold finite numbers of type float32 or float16")
+
+
+@pytest.mark.parametrize("part", OptionHead._fields)
+def test_a_policy_that_is_without_lookahead_has_no_option_head(part, folder, lookahead):
+    rewrite_weights(folder, **{f"options_{part}": load_file(lookahead / WEIGHTS)[OPTION_HEAD + part]})
+    refused(folder, WEIGHTS, "should hold 0.weights")
+
+
+def test_the_card_says_whether_a_policy_has_lookahead(folder, lookahead):
+    assert read_model(folder).option_head is None and not read_model(folder).card.lookahead
+    rewrite_card(folder, lookahead=True)
+    refused(folder, WEIGHTS, "of a policy with lookahead features it should hold options.features")
+    rewrite_card(lookahead, lookahead=False)
+    refused(lookahead, WEIGHTS, "should hold 0.weights")
+
+
+def test_an_option_head_has_no_parts_that_nobody_knows(lookahead):
+    rewrite_weights(lookahead, options_more=ones(8))
+    refused(lookahead, WEIGHTS, "should hold 0.weights")
+
+
+def test_an_option_head_of_the_other_edition_does_not_fit(lookahead):
+    of_card, of_board = (network(edition, width=4, lookahead=True) for edition in ("card", "board"))
+    write_model(lookahead, Model(of_board.card, of_board.layers, of_card.option_head))
+    refused(lookahead, WEIGHTS, re.escape("options.actions should be of shape (370, 8), not (870, 8)"))
+
+
+def test_policies_of_the_first_format_are_refused(folder):
+    """They had an advisor instead of features on options."""
+    rewrite_card(folder, format="borneo-policy/1", advisor="merchant")
+    refused(folder, CARD, f"its format is 'borneo-policy/1', and this version of borneo-env reads '{FORMAT}'", "")
+
+
+# ---------------------------------------------------------------- any damage
+
+SMALL = network(width=1, lookahead=True)
+GOOD = {
+    CARD: json.dumps(card(lookahead=True).__dict__).encode(),
+    WEIGHTS: save({
+        f"{name}.{part}": tensor.astype(np.float16 if part == "weights" else np.float32)
+        for name, layer in (*enumerate(SMALL.layers), ("options", SMALL.option_head))
+        for part, tensor in layer._asdict().items()
+        if tensor is not None
+    }),
+}  # fmt: skip
+HEADER = 8 + struct.unpack("<Q", GOOD[WEIGHTS][:8])[0]
+
+
+def survives(**files):
+    """Either these files are a policy that can be asked, or a ModelError says why not."""
+    with TemporaryDirectory() as folder:
+        for name, content in GOOD.items():
+            (Path(folder) / name).write_bytes(files.get(name.split(".")[0], content))
+        try:
+            model = read_model(folder)
+        except ModelError as error:
+            assert folder in str(error)
+        else:
+            mask = np.arange(370) < [[3], [MAX_OPTIONS]]
+            assert model.logits(np.ones((2, 969 + MAX_OPTIONS * OPTION_FEATURES), np.int8), mask).shape == (2, 370)
+
+
+def test_the_files_to_be_damaged_are_good(tmp_path):
+    for name, content in GOOD.items():
+        (tmp_path / name).write_bytes(content)
+    assert len(read_model(tmp_path).layers) == 2 and read_model(tmp_path).option_head is not None
+
+
+@st.composite
+def damaged(draw, whole, within):
+    """Some of a file's first bytes changed, cut out, or put in."""
+    content = bytearray(whole)
+    for _ in range(draw(st.integers(1, 4))):
+        at = draw(st.integers(0, within))
+        end = at + draw(st.integers(0, 8))
+        content[at:end] = draw(st.binary(max_size=8) | st.binary(min_size=end - at, max_size=end - at))
+    return bytes(content)
+
+
+@settings(max_examples=60, deadline=None)
+@given(damaged(GOOD[CARD], len(GOOD[CARD])))
+def test_a_damaged_card_is_read_or_refused(content):
+    survives(card=content)
+
+
+@settings(max_examples=60, deadline=None)
+@given(damaged(GOOD[WEIGHTS], HEADER) | damaged(GOOD[WEIGHTS], len(GOOD[WEIGHTS])))
+def test_a_damaged_weights_file_is_read_or_refused(content):
+    survives(model=content)
+
+
+ANY_JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text() | st.sampled_from(["board", "card", 3, 1]),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(), inner, max_size=4),
+    max_leaves=8,
+)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.dictionaries(st.sampled_from(sorted(ModelCard.__dataclass_fields__)), ANY_JSON, max_size=3))
+def test_a_card_with_any_entries_is_read_or_refused(entries):
+    survives(card=json.dumps(card(lookahead=True).__dict__ | entries).encode())
+
+
+SHAPES = st.lists(st.sampled_from([0, 1, 2, 369, 370, 969, 2**31, 2**62, 2**63, 2**64 - 1]), max_size=4)
+PARTS = ["0.weights", "0.biases", "0.gain", "0.shift", "1.weights", "1.biases"]
+TYPES = st.sampled_from(["F32", "F16", "F64", "BF16", "I8", "U64", "BOOL", "C64", "F4", "F8_E5M2", "", "O"])
+FEW, MATRICES = st.sampled_from([0, 1, 370]), st.tuples(st.sampled_from([0, 1, 370]), st.sampled_from([0, 1, 969]))
+WHOLE = st.tuples(  # all names, so that their shapes matter
+    *(
+        st.tuples(st.just(name), st.sampled_from(["F32", "F16"]), MATRICES if "weights" in name else st.tuples(FEW))
+        for name in PARTS
+    )
+)
+
+
+JUDGES_PARTS = st.tuples(
+    *(
+        st.tuples(
+            st.just(OPTION_HEAD + part),
+            st.sampled_from(["F32", "F16"]),
+            st.tuples(*[st.sampled_from([0, 1, OPTION_FEATURES, 370])] * len(shape)),
+        )
+        for part, shape in SHAPES_OF_HEADS._asdict().items()
+    )
+)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.lists(st.tuples(st.sampled_from(PARTS), TYPES, SHAPES), max_size=6) | WHOLE,
+    st.none() | st.just(()) | JUDGES_PARTS,
+)
+def test_any_header_is_read_or_refused(entries, of_head):
+    about = json.dumps(card(lookahead=of_head is not None).__dict__).encode()
+    entries = [*entries, *(of_head or ())]
+    sizes, header, at = {"F32": 4, "F16": 2, "F64": 8, "BF16": 2, "U64": 8, "C64": 8}, {}, 0
+    for name, dtype, shape in entries:
+        size = min(int(np.prod(shape, dtype=object)) * sizes.get(dtype, 1), 2**20)
+        header[name] = tensor(dtype, shape, at, at + size)
+        at += size
+    survives(card=about, model=by_header(header, bytes(at)))

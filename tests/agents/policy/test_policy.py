@@ -1,0 +1,608 @@
+"""Policy: a network as an agent, legal whatever its numbers are, and the same on NumPy as on torch."""
+
+import re
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from borneo_agents.arena import play_arena
+from borneo_agents.arena.folder import FolderError
+from borneo_agents.policy.agent import SHIPPED, Policy
+from borneo_agents.policy.lookahead import ADVICE, ADVISED, OPTION_FEATURES, PER_POINT, lookahead_features
+from borneo_agents.policy.model import NORMED, PLAIN, Model, ModelError, write_model
+from borneo_agents.policy.network import Layer, OptionHead, best_actions, drawn_actions
+from borneo_agents.policy.racing import race_options
+from bot_games import decisions, play
+from networks import card, network
+
+from borneo_env import Batch, Ruleset
+from borneo_env.agent import Random, UnknownAgent, Views, find_agent, known_agents
+from borneo_env.engine.game import MAX_OPTIONS
+from borneo_env.engine.games import state
+from borneo_env.vector import seat_spaces
+
+BOARD, TINY = Ruleset(players=4), Ruleset(players=3, tables="tiny")
+ANY_DICE = np.array([0, 1, 2**63, 2**64 - 1], np.uint64)
+PARTS = [(number, part) for number, layer in enumerate([NORMED, NORMED, PLAIN]) for part in layer]
+
+
+def views_of(ruleset=BOARD):
+    """Decisions of whole games, as their players see them."""
+    _, views, mask, dice = decisions(ruleset)
+    return Views(ruleset, views, mask, dice)
+
+
+def few_views(ruleset=BOARD, nth=12):
+    """Some of these decisions: looking ahead takes its time."""
+    views = views_of(ruleset)
+    return Views(ruleset, views.games[::nth], views.mask[::nth], views.dice[::nth])
+
+
+def dice(count, seed=1):
+    return np.random.default_rng(seed).integers(2**64, size=count, dtype=np.uint64)
+
+
+def exact_network(seed=1):
+    """A network whose sums are all exact, in whatever order they are added up.
+
+    Into the norm go few whole numbers, small enough for their squares; out of it, each liking takes one.
+    """
+    rng = np.random.default_rng(seed)
+    weights = rng.integers(-1, 2, (8, 969)) * (rng.random((8, 969)) < 0.1)
+    first = weights, np.zeros(8), rng.integers(1, 4, 8), rng.integers(-1, 2, 8)
+    last = np.eye(8)[rng.integers(8, size=370)] * rng.choice([-2, -1, 1, 2], (370, 1)), rng.integers(-9, 9, 370) / 64
+    return Model(card(), [Layer(*(part.astype(np.float32) for part in layer)) for layer in (first, last)])
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """A folder with a policy, beside which we are."""
+    write_model(tmp_path / "runs" / "best.v1", network(width=4))
+    monkeypatch.chdir(tmp_path)
+    return tmp_path / "runs" / "best.v1"
+
+
+# ---------------------------------------------------------------- choosing an action
+
+
+def test_the_legal_action_that_is_liked_most():
+    logits = np.array([[9, 1, 2, 3], [9, 1, 2, 3], [-5, -4, -3, -2]], np.float32)
+    mask = np.array([[0, 1, 1, 0], [1, 1, 1, 1], [1, 1, 0, 0]], bool)
+    assert best_actions(logits, mask).tolist() == [2, 0, 1]
+
+
+def test_actions_are_drawn_as_often_as_they_are_liked():
+    many = 40_000
+    rng = np.random.default_rng(5)
+    logits = rng.normal(0, 2, 12).astype(np.float32)
+    mask = np.array([1, 0, 1, 1, 0, 1, 1, 0, 1, 1, 1, 0], bool)
+    chance = np.where(mask, np.exp(logits.astype(float)), 0)
+    chance /= chance.sum()
+    drawn = drawn_actions(np.tile(logits, (many, 1)), np.tile(mask, (many, 1)), dice(many))
+    share = np.bincount(drawn, minlength=12) / many
+    assert not share[~mask].any()
+    assert (np.abs(share - chance) < 5 * np.sqrt(chance * (1 - chance) / many) + 1e-12).all()
+
+
+def test_neighbouring_draws_are_cut_where_the_chances_add_up():
+    """Chances of 1/4, none, 3/4: the dice below a quarter of all mean the first."""
+    logits = np.log(np.array([[1, 5, 3]], np.float32)).repeat(6, 0)
+    mask = np.array([[1, 0, 1]], bool).repeat(6, 0)
+    quarter = 2**62
+    points = [0, quarter - 2**42, quarter + 2**42, 2**63, 2**64 - 2**11, 2**64 - 1]
+    assert drawn_actions(logits, mask, np.array(points, np.uint64)).tolist() == [0, 0, 2, 2, 2, 2]
+
+
+EXTREMES = [0.0, 1e-30, 88.0, -104.0, -1e9, 1e9, -3e38, 3e38, np.inf, -np.inf, np.nan]
+
+
+def test_no_number_whatever_makes_an_illegal_action():
+    rng = np.random.default_rng(2)
+    logits = rng.choice(np.array(EXTREMES, np.float32), (6000, 7))
+    logits[: len(EXTREMES)] = np.array(EXTREMES, np.float32)[:, None]
+    mask = rng.random((6000, 7)) < 0.4
+    mask[np.arange(6000), rng.integers(7, size=6000)] = True
+    rows = np.arange(6000)
+    assert mask[rows, best_actions(logits, mask)].all()
+    for one in (dice(6000), *(np.full(6000, number) for number in ANY_DICE)):
+        assert mask[rows, drawn_actions(logits, mask, one)].all()
+
+
+def test_a_legal_action_nobody_likes_is_better_than_an_illegal_one():
+    logits = np.array([[5, -3e38, 7], [5, -np.inf, 7], [5, np.nan, 7]], np.float32)
+    mask = np.array([[0, 1, 0]] * 3, bool)
+    assert best_actions(logits, mask).tolist() == [1, 1, 1]
+    for number in ANY_DICE:
+        assert drawn_actions(logits, mask, np.full(3, number)).tolist() == [1, 1, 1]
+
+
+def test_no_number_is_liked_least_and_infinity_most():
+    logits = np.array([[np.nan, -5, 0], [np.inf, 5, np.nan], [-np.inf, -5, np.nan]], np.float32)
+    mask = np.ones((3, 3), bool)
+    assert best_actions(logits, mask).tolist() == [2, 0, 1]
+    assert drawn_actions(logits, mask, dice(3))[1:].tolist() == [0, 1]
+
+
+@pytest.mark.parametrize("number", ANY_DICE)
+def test_a_single_option_is_taken(number):
+    mask = np.eye(5, dtype=bool)
+    logits = np.random.default_rng(1).normal(0, 50, (5, 5)).astype(np.float32)
+    assert drawn_actions(logits, mask, np.full(5, number)).tolist() == [0, 1, 2, 3, 4]
+    assert best_actions(logits, mask).tolist() == [0, 1, 2, 3, 4]
+
+
+def test_the_highest_dice_take_the_last_action_that_has_a_chance():
+    logits = np.zeros((1, 370), np.float32)
+    mask = np.arange(370)[None] < 301
+    assert drawn_actions(logits, mask, ANY_DICE[-1:]).tolist() == [300]
+    assert drawn_actions(logits, mask, ANY_DICE[:1]).tolist() == [0]
+
+
+# ---------------------------------------------------------------- playing
+
+
+@pytest.mark.parametrize(
+    ("ruleset", "sample"),
+    [(BOARD, False), *((Ruleset(players=players), True) for players in (3, 4, 5)), (Ruleset("card", 3), True)],
+    ids=lambda setting: getattr(setting, "name", setting),
+)
+def test_a_policy_plays_whole_games(ruleset, sample):
+    """An illegal action would raise; forced ones are asked for too."""
+    agents = [Policy(network(ruleset.edition, liking=3), sample), Random()]
+    done = play(agents, ruleset, games=4, skip_forced=False)
+    assert (done.player < 0).all()
+
+
+@pytest.mark.parametrize("sample", [False, True])
+def test_whatever_the_weights_are_actions_are_legal(sample):
+    model = network(width=4)
+    for layer in model.layers:
+        layer.weights[:] *= np.float32(1e37)
+        layer.biases[::2] = np.float32(-3e38)
+    views = views_of()
+    actions = Policy(model, sample).act(views)
+    assert views.mask[np.arange(len(views)), actions].all()
+
+
+@pytest.mark.parametrize("sample", [False, True])
+@pytest.mark.parametrize(("number", "part"), PARTS)
+def test_whatever_one_part_is_actions_are_legal(number, part, sample):
+    model = network(width=4, depth=2)
+    numbers = getattr(model.layers[number], part)
+    numbers.flat[::2] = np.float32(3e38)
+    numbers.flat[1::2] = np.float32(-3e38)
+    views = views_of()
+    actions = Policy(model, sample).act(views)
+    assert views.mask[np.arange(len(views)), actions].all()
+
+
+@pytest.mark.parametrize("sample", [False, True])
+def test_a_decision_does_not_depend_on_the_batch_it_is_asked_in(sample):
+    views = views_of()
+    policy = Policy(exact_network(), sample)
+    together = policy.act(views)
+    alone = [
+        policy.act(Views(views.ruleset, views.games[i : i + 1], views.mask[i : i + 1], views.dice[i : i + 1]))
+        for i in range(len(views))
+    ]
+    assert len(views) > 500
+    assert together.tolist() == np.concatenate(alone).tolist()
+    backwards = Views(views.ruleset, views.games[::-1], views.mask[::-1], views.dice[::-1])
+    assert policy.act(backwards)[::-1].tolist() == together.tolist()
+
+
+def test_a_policy_does_what_its_network_likes():
+    views = views_of()
+    policy = Policy(exact_network())
+    logits = policy.model.logits(views.observe(), views.mask).astype(float)
+    wanted = [max(np.flatnonzero(mask), key=lambda a: liked[a]) for mask, liked in zip(views.mask, logits, strict=True)]
+    assert policy.act(views).tolist() == wanted
+    assert len(set(wanted)) > 50
+
+
+def test_dice_matter_only_for_a_policy_that_draws():
+    views = views_of()
+    others = Views(views.ruleset, views.games, views.mask, ~views.dice)
+    best, drawn = Policy(exact_network()), Policy(exact_network(), sample=True)
+    assert best.act(views).tolist() == best.act(others).tolist()
+    assert drawn.act(views).tolist() == drawn.act(views).tolist()
+    assert drawn.act(views).tolist() != drawn.act(others).tolist()
+    assert drawn.act(views).tolist() != best.act(views).tolist()
+
+
+@pytest.mark.parametrize("lookahead", [False, True])
+def test_odds_are_the_chances_of_drawing(lookahead):
+    """One decision, drawn many times: as often as the odds say, and never an illegal action."""
+    views, many = few_views(), 100 if lookahead else 8_000
+    policy = Policy(network(liking=0.5 if lookahead else 2, lookahead=lookahead), sample=True, determinizations=0)
+    odds = policy.probabilities(views)
+    assert odds.shape == views.mask.shape and not odds[~views.mask].any()
+    assert np.allclose(odds.sum(1), 1) and (odds.argmax(1) == Policy(policy.model, determinizations=0).act(views)).all()
+    for one in np.argsort(-views.mask.sum(1))[: 1 if lookahead else 2]:
+        again = np.full(many, one)
+        often = Views(views.ruleset, views.games[again], views.mask[again], dice(many))
+        share = np.bincount(policy.act(often), minlength=odds.shape[1]) / many
+        chance = policy.probabilities(often).mean(0)  # features on options depend on the dice
+        assert chance.max() < 0.9, "there is something to draw"
+        assert lookahead or np.allclose(chance, odds[one])
+        assert (np.abs(share - chance) < 5 * np.sqrt(chance * (1 - chance) / many) + 2 / many).all()
+
+
+def test_odds_are_numbers_whatever_the_weights_are():
+    model = network(width=4)
+    for layer in model.layers:
+        layer.weights[:] *= np.float32(1e37)
+        layer.biases[::2] = np.float32(-3e38)
+    assert np.allclose(Policy(model).probabilities(views_of()).sum(1), 1)
+
+
+def test_odds_in_another_edition_say_so():
+    with pytest.raises(ModelError, match="the policy was trained for the card edition, not for board-4"):
+        Policy(network("card")).probabilities(views_of())
+
+
+def test_no_views_get_no_actions():
+    views = views_of()
+    nobody = Views(views.ruleset, views.games[:0], views.mask[:0], views.dice[:0])
+    assert Policy(exact_network()).act(nobody).shape == Policy(exact_network(), True).act(nobody).shape == (0,)
+
+
+@pytest.mark.parametrize(("trained", "played"), [("board", "card"), ("card", "board")])
+def test_a_policy_of_another_edition_says_so(trained, played):
+    batch = Batch(1, Ruleset(played))
+    with pytest.raises(ModelError, match=f"the policy was trained for the {trained} edition, not for {played}-4"):
+        Policy(network(trained)).act(Views(batch.ruleset, *batch.view(np.array([0]))))
+
+
+def test_a_policy_of_another_edition_loses_in_the_arena_with_the_reason():
+    players = {"random": "random", "policy": Policy(network("card"))}
+    played = play_arena(players, TINY, games=6, jobs=0)
+    assert {fault.agent for fault in played.faults} == {1}
+    assert "trained for the card edition" in played.faults[0].reason
+
+
+# ---------------------------------------------------------------- by name
+
+
+def test_policies_are_known():
+    assert "policy" in known_agents()
+
+
+@pytest.mark.parametrize(
+    ("text", "sample"),
+    [
+        ("policy:{folder}", False),
+        ("policy:{folder}:sample=True", True),
+        ("policy:{folder}:True", True),
+        ("policy:path={folder}:sample=False", False),
+        ("policy:runs/best.v1", False),
+        ("policy:./runs/best.v1:sample=True", True),
+        ("policy:runs/../runs/best.v1/", False),
+    ],
+)
+def test_a_policy_is_found_by_its_path(text, sample, folder):
+    policy = find_agent(text.format(folder=folder))
+    assert isinstance(policy, Policy)
+    assert policy.model.layers[0].weights.shape == (4, 969)
+    views = views_of()
+    twin = Policy(network(width=4), sample)
+    assert policy.act(views).tolist() == twin.act(views).tolist()
+
+
+@pytest.mark.parametrize("name", ["1.5", "12", "{[]}", "[1]", "a b", "-" * 200 + "1", "lr=0.1", "x.safetensors"])
+def test_a_path_may_look_like_something_else(name, folder):
+    write_model(name, network(width=3))
+    assert find_agent(f"policy:path={name}").model.layers[0].weights.shape == (3, 969)
+    if "=" not in name:
+        assert find_agent(f"policy:{name}").model.layers[0].weights.shape == (3, 969)
+
+
+@pytest.mark.parametrize("name", [r"C:\runs\best", "d:/runs", "D:/", "a"])
+def test_a_path_may_begin_with_a_drive(name, folder):
+    """Elsewhere than on Windows, these are folders like others."""
+    write_model(name, network(width=3))
+    for text, sample in (
+        (f"policy:{name}", False),
+        (f"policy:{name}:sample=True", True),
+        (f"policy:path={name}:sample=True", True),
+    ):
+        policy = find_agent(text)
+        assert policy.model.layers[0].weights.shape == (3, 969) and policy._sample == sample
+
+
+@pytest.mark.parametrize(
+    ("text", "error", "reason"),
+    [
+        ("policy:nowhere", ModelError, "nowhere/card.json: cannot be read: No such file or directory; a policy is a"),
+        ("policy:runs", ModelError, "runs/card.json: cannot be read"),
+        ("policy:5", ModelError, "5/card.json: cannot be read"),
+        ("policy:", ModelError, "card.json: cannot be read"),
+        ("policy:runs/best.v1/card.json", ModelError, "Not a directory; a policy is a folder with model.safetensors"),
+        ("policy:runs/best.v1:sample=yes", UnknownAgent, "sample is True or False, not 'yes'"),
+        ("policy:runs/best.v1:sample=1", UnknownAgent, "sample is True or False, not 1"),
+        (
+            "policy:runs/best.v1:speed=3",
+            UnknownAgent,
+            "unexpected keyword argument 'speed'; its arguments are: path, sam",
+        ),
+        ("policy:runs/best.v1:True:3:4", UnknownAgent, "too many positional arguments; its arguments are: path, sam"),
+    ],
+)
+def test_wrong_arguments_are_refused_with_a_reason(text, error, reason, folder):
+    with pytest.raises(error, match=re.escape(reason)):
+        find_agent(text)
+
+
+def test_without_a_path_the_policy_of_the_package_plays(monkeypatch, folder):
+    monkeypatch.setattr("borneo_agents.policy.agent.SHIPPED", folder)
+    assert find_agent("policy").model.layers[0].weights.shape == (4, 969)
+    assert SHIPPED.parent.name == "policy"
+
+
+def test_a_policy_plays_in_the_processes_of_the_arena(folder, forks):
+    agents = ["random", "policy:runs/best.v1:sample=True"]
+    alone, together = (play_arena(agents, TINY, games=12, seed=3, jobs=jobs) for jobs in (0, 1))
+    assert not together.faults
+    assert alone.outcomes.tobytes() == together.outcomes.tobytes()
+
+
+def test_a_policy_trained_further_is_another_setting(folder):
+    agents = ["random", f"policy:{folder}"]
+    play_arena(agents, TINY, games=6, jobs=0, out="kept")
+    play_arena(agents, TINY, games=12, jobs=0, out="kept")
+    write_model(folder, network(width=4, seed=2))
+    with pytest.raises(FolderError, match=r"the code of policy:.* has changed since"):
+        play_arena(agents, TINY, games=12, jobs=0, out="kept")
+
+
+def test_every_number_of_a_policy_is_in_its_fingerprint():
+    def fingerprint(change=lambda layers: None):
+        model = network(width=4, depth=2)
+        change(model.layers)
+        return Policy(model).fingerprint
+
+    seen = {fingerprint()}
+    assert seen == {fingerprint()}, "nothing but the numbers matters"
+    for number, part in PARTS:
+
+        def last_number_is_another(layers, number=number, part=part):
+            getattr(layers[number], part).flat[-1] += 1
+
+        seen.add(fingerprint(last_number_is_another))
+    assert len(seen) == 1 + len(PARTS) == 11
+
+
+# ---------------------------------------------------------------- NumPy and torch
+
+
+PLAYS = """
+import sys
+import numpy as np
+from borneo_env import Batch
+from borneo_env.agent import Views, find_agent
+batch = Batch(3)
+rows = np.arange(3)
+batch.step(find_agent(sys.argv[1]).act(Views(batch.ruleset, *batch.view(rows))), rows)
+print(*(name for name in ("borneo_train", "sb3_contrib", "stable_baselines3", "torch") if name in sys.modules))
+"""
+
+
+def test_a_policy_plays_without_torch(folder):
+    command = [sys.executable, "-W", "error", "-c", PLAYS, f"policy:{folder}:sample=True"]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (0, "\n"), done.stderr
+
+
+@pytest.fixture(scope="module")
+def learner():
+    """A learner's network of torch with random weights and a random scale, whose critic sees the whole table."""
+    torch = pytest.importorskip("torch")
+    from borneo_train.network import TablePolicy
+
+    shown, actions = seat_spaces(BOARD, "int8", whole_table=True)
+    scale = np.random.default_rng(4).uniform(0.01, 1, shown.shape).astype(np.float32)
+    torch.manual_seed(4)
+    policy = TablePolicy(
+        shown, actions, lambda _: 1e-3, edition="board", scale=scale, actor=(48, 3), critic=(24, 2)
+    )  # fmt: skip
+    with torch.no_grad():
+        for weights in policy.parameters():
+            weights.normal_(0, 0.25)
+    return policy
+
+
+@pytest.fixture(scope="module")
+def positions():
+    """Observations, masks and dice of real games; and whole tables, of which the actor must not see the rest."""
+    games, views, mask, _ = decisions(BOARD)
+    seen = Views(BOARD, views, mask, dice(len(views))).observe()
+    return seen, mask, dice(len(views)), state(BOARD, games, games["player"])
+
+
+def test_numpy_likes_what_torch_likes(learner, positions):
+    import torch
+
+    seen, mask, _, everything = positions
+    found = Model(card(), learner.actor_layers()).logits(seen, mask)
+    with torch.no_grad():
+        features = learner.extract_features(torch.from_numpy(everything))
+        wanted = learner.action_net(learner.mlp_extractor.forward_actor(features)).numpy()
+        masked = learner.get_distribution(torch.from_numpy(everything), mask).distribution
+    assert found.std() > 1, "there is something to compare"
+    assert np.abs(found - wanted).max() < 2e-5 * np.abs(wanted).max()
+    best = best_actions(found, mask)
+    two_best = np.sort(np.where(mask, wanted, -np.inf), 1)[:, -2:]
+    clear = two_best[:, 1] - two_best[:, 0] > 1e-3
+    assert clear.mean() > 0.95
+    assert (best == masked.probs.argmax(1).numpy())[clear].all()
+
+
+def test_a_network_in_training_draws_what_the_policy_draws(learner, positions):
+    import torch
+    from borneo_train.network import Network
+
+    seen, mask, bits, _ = positions
+    layers = learner.actor_layers()
+    training = Network(torch.device("cpu"))
+    training.load(Model(card(), layers))
+    logits = Model(card(), layers).logits(seen, mask)
+    odds = np.exp(np.where(mask, logits.astype(float), -np.inf) - np.where(mask, logits, -np.inf).max(1, keepdims=True))
+    ends = (odds / odds.sum(1, keepdims=True)).cumsum(1)
+    clear = np.abs(ends - (bits / 2.0**64)[:, None]).min(1) > 1e-4
+    assert clear.mean() > 0.95
+    drawn = drawn_actions(logits, mask, bits)
+    assert (drawn == training.choose(seen, mask, bits))[clear].all()
+    assert (drawn != best_actions(logits, mask)).sum() > 50, "it is no mere choice of the best"
+
+
+@pytest.mark.parametrize("number", ANY_DICE)
+def test_a_network_in_training_plays_legal_actions_with_any_dice(number, learner, positions):
+    import torch
+    from borneo_train.network import Network
+
+    seen, mask, _, _ = positions
+    training = Network(torch.device("cpu"))
+    training.load(Model(card(), learner.actor_layers()))
+    assert mask[np.arange(len(seen)), training.choose(seen, mask, np.full(len(seen), number))].all()
+
+
+# ---------------------------------------------------------------- policies that are lookahead
+
+
+def merchants_opinion(views):
+    """(n, actions): what the merchant thinks of every action, 0 where it is not legal."""
+    features = lookahead_features(views).reshape(len(views), MAX_OPTIONS, OPTION_FEATURES)
+    opinion = np.zeros(views.mask.shape)
+    for row, mask in enumerate(views.mask):
+        opinion[row, mask] = features[row, : mask.sum(), ADVICE]
+    return opinion
+
+
+@pytest.mark.parametrize("edition", ["board", "card"])
+def test_a_policy_that_trusts_the_merchant_does_what_it_says(edition, tmp_path):
+    write_model(tmp_path, network(edition, lookahead=True, trust=1e6))
+    views = few_views(Ruleset(edition))
+    assert np.array_equal(Policy(tmp_path, determinizations=2).act(views), find_agent("merchant").act(views))
+
+
+def test_trust_counts_for_each_point_that_the_merchant_sees():
+    """Twice the trust, twice the difference; a point more in its opinion makes exp(trust) of the odds."""
+    views = few_views(nth=30)
+    opinion = merchants_opinion(views)
+    policies = [Policy(network(lookahead=True, trust=trust), determinizations=0) for trust in (0, 0.4, 0.8)]
+    without, once, twice = (policy.probabilities(views) for policy in policies)
+    for odds, trust in ((once, 0.4), (twice, 0.8)):
+        wanted = without * np.exp(trust / PER_POINT * (opinion - ADVISED))
+        np.testing.assert_allclose(odds, wanted / wanted.sum(1, keepdims=True), atol=1e-5)
+
+
+def test_a_policy_is_shown_the_features_on_its_options():
+    views, model = few_views(), network(lookahead=True)
+    policy = Policy(Model(card(task="ranks", lookahead=True), model.layers, model.option_head))
+    assert (policy.act(views) == find_agent("merchant").act(views)).mean() < 0.8
+    shown = np.concatenate([views.observe(), lookahead_features(views)], 1)
+    assert np.array_equal(policy.act(views), best_actions(policy.model.logits(shown, views.mask), views.mask))
+    shown[:, 969:] = 0
+    assert (policy.act(views) != best_actions(policy.model.logits(shown, views.mask), views.mask)).mean() > 0.1
+
+
+def considered_by_hand(policy, views, determinizations):
+    """(n, actions): the odds of a policy that trusts the merchant and weighs what is in doubt; and how often it does.
+
+    A certain win counts 200, the merchant's action 0.02 of that, and racing four times what was liked before.
+    """
+    shown = np.concatenate([views.observe(), lookahead_features(views)], 1)
+    logits, merchants = policy.model.logits(shown, views.mask).astype(float), find_agent("merchant").act(views)
+    likings, times = np.full(logits.shape, -np.inf), 0
+    for row, legal in enumerate(views.mask):
+        trust = 0.02 * (np.arange(len(legal)) == merchants[row])
+        liked = np.where(legal, logits[row] + 200 * trust, -np.inf)
+        odds = np.exp(liked - liked.max())
+        odds /= odds.sum()
+        doubtful = odds >= 0.01
+        if determinizations and doubtful.sum() > 1:
+            times += 1
+            alone = Views(views.ruleset, *(part[row : row + 1] for part in (views.games, views.mask, views.dice)))
+            weights = odds[doubtful] / odds[doubtful].sum()
+            liked = liked - (liked[doubtful] * weights).sum()
+            (behind,) = race_options(alone, doubtful[None], (trust + liked / 4 / 200)[None], determinizations)
+            liked[doubtful] = -200 * 4 / 5 * (behind[doubtful] - (behind[doubtful] * weights).sum())
+        likings[row] = liked
+    odds = np.exp(likings - likings.max(1, keepdims=True))
+    return odds / odds.sum(1, keepdims=True), times
+
+
+@pytest.mark.parametrize("determinizations", [0, 8])
+def test_a_policy_trusts_the_merchant_and_lets_race_what_it_is_in_doubt_about(determinizations):
+    views, policy = (
+        few_views(nth=20),
+        Policy(network(liking=3, lookahead=True, trust=1.0), determinizations=determinizations),
+    )
+    wanted, weighed = considered_by_hand(policy, views, determinizations)
+    np.testing.assert_allclose(policy.probabilities(views), wanted, atol=1e-4)
+    if determinizations:
+        assert 5 < weighed < len(views) - 5, "some are in doubt, some are not"
+        assert (policy.act(views) != Policy(policy.model, determinizations=0).act(views)).sum() > 5
+
+
+@pytest.mark.parametrize("task", ["contracts", "ranks"])
+def test_a_policy_that_has_learnt_something_else_than_to_win_does_as_its_network_likes(task):
+    views, model = few_views(nth=40), network(liking=0.5, lookahead=True)
+    other = Model(card(task=task, lookahead=True), model.layers, model.option_head)
+    shown = np.concatenate([views.observe(), lookahead_features(views)], 1)
+    assert np.array_equal(Policy(other).act(views), best_actions(model.logits(shown, views.mask), views.mask))
+    assert not np.array_equal(Policy(other).act(views), Policy(model, determinizations=2).act(views))
+
+
+@pytest.mark.parametrize("determinizations", ["-1", "65", "2.5", "True", "many"])
+def test_options_race_in_a_number_of_determinizations(determinizations):
+    with pytest.raises(UnknownAgent, match="determinizations are a number from 0 to 64, not"):
+        find_agent(f"policy:determinizations={determinizations}")
+
+
+@pytest.mark.parametrize(
+    ("ruleset", "sample"), [(Ruleset(players=3), False), (Ruleset("card", 3), True)], ids=["board", "card"]
+)
+def test_a_policy_with_lookahead_plays_whole_games(ruleset, sample):
+    """An illegal action would raise; forced ones are asked for too."""
+    agents = [Policy(network(ruleset.edition, liking=3, lookahead=True), sample, determinizations=2), Random()]
+    done = play(agents, ruleset, games=2, skip_forced=False)
+    assert (done.player < 0).all()
+
+
+@pytest.mark.parametrize("part", OptionHead._fields)
+def test_whatever_a_part_of_the_option_head_is_actions_are_legal(part):
+    model = network(width=4, lookahead=True)
+    numbers = getattr(model.option_head, part)
+    numbers.flat[::2] = np.float32(3e38)
+    numbers.flat[1::2] = np.float32(-3e38)
+    views = few_views(nth=120)
+    for sample in (False, True):
+        actions = Policy(model, sample, determinizations=2).act(views)
+        assert views.mask[np.arange(len(views)), actions].all()
+    assert np.allclose(Policy(model, determinizations=2).probabilities(views).sum(1), 1)
+
+
+def test_nobody_is_briefed_on_nothing():
+    views = views_of()
+    nobody = Views(views.ruleset, views.games[:0], views.mask[:0], views.dice[:0])
+    assert Policy(network(lookahead=True)).act(nobody).shape == (0,)
+
+
+def test_every_number_of_the_option_head_is_in_the_fingerprint():
+    seen = {Policy(network(width=4)).fingerprint, Policy(network(width=4, lookahead=True)).fingerprint}
+    assert Policy(network(width=4, lookahead=True)).fingerprint in seen, "nothing but the numbers matters"
+    for part in OptionHead._fields:
+        model = network(width=4, lookahead=True)
+        getattr(model.option_head, part).flat[-1] += 1
+        seen.add(Policy(model).fingerprint)
+    assert len(seen) == 2 + len(OptionHead._fields)
+
+
+def test_policies_of_one_folder_share_their_model_until_it_changes(tmp_path):
+    folder = tmp_path / "model"
+    write_model(folder, network(width=3))
+    assert Policy(folder).model is Policy(str(folder)).model
+    write_model(folder, network(width=4))
+    assert Policy(folder).model.layers[0].weights.shape[0] == 4

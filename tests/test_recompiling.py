@@ -1,0 +1,73 @@
+"""What is compiled anew after an edit: machine code is found by the digest of what it is made of."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+PACKAGES = {"borneo_env": ROOT / "borneo_env", "borneo_agents": ROOT / "agents" / "borneo_agents"}
+
+# Prints the digest of every function that Python calls compiled.
+DIGESTS = """
+import importlib, json, pkgutil
+import borneo_agents, borneo_env
+from numba.core.dispatcher import Dispatcher
+from borneo_env.engine.jit import digest_of
+
+found = {}
+for package in (borneo_env, borneo_agents):
+    for module in pkgutil.walk_packages(package.__path__, package.__name__ + "."):
+        if not module.name.endswith((".window", ".plots", ".report")):  # which need more than the core
+            for name, value in vars(importlib.import_module(module.name)).items():
+                if isinstance(value, Dispatcher):
+                    found[f"{value.py_func.__module__}.{name}"] = digest_of(value)
+print(json.dumps(found))
+"""
+
+
+@pytest.fixture(scope="module")
+def copy(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("copy")
+    for name, source in PACKAGES.items():
+        shutil.copytree(source, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
+    return folder
+
+
+def digests(folder):
+    run = subprocess.run(
+        [sys.executable, "-c", DIGESTS],
+        env=os.environ | {"PYTHONPATH": str(folder)},
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return json.loads(run.stdout)
+
+
+def test_an_edit_compiles_what_it_can_reach_and_nothing_else(copy):
+    before = digests(copy)
+    bots = {name for name in before if name.startswith("borneo_agents.")}
+    assert len(before) > 30 and len(bots) > 10 and all(before.values())
+    for room in ("borneo_agents/arena", "borneo_agents/statistics", "borneo_agents/human", "borneo_env/render"):
+        for file in (copy / room).glob("*.py"):
+            source = file.read_text(encoding="utf-8")
+            numbers = re.sub(r"(?m)^([A-Z_]+ = )(\d+)(?=\s|$)", r"\g<1>1 + \2", source)  # constants get another value
+            file.write_text(f"{numbers}\n\nMORE = 7\n", encoding="utf-8")
+    assert digests(copy) == before, "nothing that is compiled uses them"
+    goods = copy / "borneo_agents" / "scripted" / "valuation" / "goods.py"
+    source = goods.read_text(encoding="utf-8")
+    assert source.count("now = prospects(") == 1
+    goods.write_text(source.replace("now = prospects(", "now = 1 + prospects("), encoding="utf-8")
+    after = digests(copy)
+    changed = {name for name in before if before[name] != after[name]}
+    assert {"act_games", "bots_play_games", "compare", "grow", "race_in_views"} <= {
+        one.split(".")[-1] for one in changed
+    }
+    assert changed <= bots, "the rules are not compiled again"

@@ -1,0 +1,123 @@
+"""The structure of the project: which part may import which, and how large a file or a function may be."""
+
+import ast
+from functools import cache
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent
+PACKAGES = {
+    "borneo_env": ROOT / "borneo_env",
+    "borneo_agents": ROOT / "agents" / "borneo_agents",
+    "borneo_train": ROOT / "train" / "borneo_train",
+    "borneo_bench": ROOT / "benchmarks" / "borneo_bench",
+}
+
+# From the bottom up: a part imports from lines above its own, and not from its own line. Import statements inside
+# functions count.
+LAYERS = """
+    borneo_env.files
+    borneo_env.cards
+    borneo_env.ruleset
+    borneo_env.engine                     borneo_env.console
+    borneo_env.agent                      borneo_env.rewards
+    borneo_env.record                     borneo_env.vector
+    borneo_env.story
+    borneo_env.render
+    borneo_env.screen
+    borneo_env.aec                        borneo_env.seat
+    borneo_env                            borneo_env.manual
+    borneo_env.commands
+    borneo_env.cli
+    borneo_agents
+    borneo_agents.statistics              borneo_agents.scripted
+    borneo_agents.search
+    borneo_agents.policy
+    borneo_agents.arena                   borneo_agents.human
+    borneo_agents.commands
+    borneo_train                          borneo_bench
+"""
+HEIGHT = {part: height for height, line in enumerate(LAYERS.strip().splitlines()) for part in line.split()}
+
+LONGEST_FILE, LONGEST_FUNCTION = 400, 60  # lines
+TOO_LONG = {"borneo_train.ppo"}  # is written anew with the training
+
+
+@cache
+def modules():
+    """All modules by name, each with its source."""
+    found = {}
+    for package, folder in PACKAGES.items():
+        for file in folder.rglob("*.py"):
+            parts = (package, *file.relative_to(folder).with_suffix("").parts)
+            found[".".join(parts).removesuffix(".__init__")] = file.read_text(encoding="utf-8")
+    return found
+
+
+@cache
+def imports():
+    """For each module the modules of ours that it imports, at its top or in a function."""
+    return {name: imported(name, source) for name, source in modules().items()}
+
+
+def imported(name, source):
+    found = set()
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            assert not node.level, f"{name} has a relative import, which this test does not follow"
+            inner = {f"{node.module}.{alias.name}" for alias in node.names}
+            found |= {one if one in modules() else node.module for one in inner}
+    return {one for one in found if one in modules()} - {name}
+
+
+def part_of(module):
+    """The part of the project that a module belongs to: the longest name in LAYERS that its own begins with."""
+    parts = [part for part in HEIGHT if module == part or module.startswith(f"{part}.")]
+    return max(parts, key=len)
+
+
+def test_every_part_has_its_place():
+    assert {part_of(module) for module in modules()} == set(HEIGHT)
+    top = {
+        ".".join(module.split(".")[:2]) for module in modules() if module.startswith(("borneo_env", "borneo_agents"))
+    }
+    assert top <= set(HEIGHT), "a new part of the project stands in LAYERS"
+
+
+def test_imports_go_one_way():
+    wrong = [
+        f"{module} imports {other}"
+        for module, others in imports().items()
+        for other in others
+        if part_of(other) != part_of(module) and HEIGHT[part_of(other)] >= HEIGHT[part_of(module)]
+    ]
+    assert not wrong, "\n".join(wrong)
+
+
+def test_no_module_imports_itself_by_way_of_others():
+    seen, finished = [], set()
+
+    def walk(module):
+        assert module not in seen, " -> ".join([*seen[seen.index(module) :], module])
+        if module not in finished:
+            seen.append(module)
+            for other in sorted(imports()[module]):
+                walk(other)
+            seen.pop()
+            finished.add(module)
+
+    for module in sorted(imports()):
+        walk(module)
+
+
+def test_no_file_is_too_long():
+    lengths = {name: len(source.splitlines()) for name, source in modules().items()}
+    assert {name for name, length in lengths.items() if length > LONGEST_FILE} == TOO_LONG
+
+
+def test_no_function_is_too_long_without_a_reason():
+    for module, source in modules().items():
+        for node in ast.walk(ast.parse(source)):
+            if isinstance(node, ast.FunctionDef) and node.end_lineno - node.lineno >= LONGEST_FUNCTION:
+                assert "(Long by " in (ast.get_docstring(node) or ""), f"{module}.{node.name}: mend it, or say why"
