@@ -1,0 +1,66 @@
+"""A hook of MkDocs: files of the project are pages of the site too, so that no text is there twice.
+
+Documents link to each other, and to sources, as they lie in the project. On the site these links lead to pages; a link
+to a file that is not on it becomes plain text. The settings of a training are made into a table.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import fields
+from pathlib import Path
+from posixpath import dirname, join, normpath, relpath
+from typing import get_type_hints
+
+from borneo_train.settings import Settings
+from mkdocs.config.defaults import MkDocsConfig
+from mkdocs.structure.files import File, Files
+from mkdocs.structure.pages import Page
+
+PAGES = {
+    "borneo_env/RULES.md": "rules.md",
+    "borneo_env/MANUAL.md": "manual.md",
+    "RESULTS.md": "results.md",
+    "ARCHITECTURE.md": "architecture.md",
+    "CONTRIBUTING.md": "contributing.md",
+    "CHANGELOG.md": "changelog.md",
+    "benchmarks/README.md": "benchmarks.md",
+}
+SOURCES = {page: source for source, page in PAGES.items()}
+FOLDER = "docs/"
+SETTINGS = "<!-- settings -->"  # where their table stands
+LINK = re.compile(r"(!?)\[([^\]]*)\]\(([^)#:]+)(#[^)]*)?\)")  # within the project: an address elsewhere has a colon
+
+
+def on_files(files: Files, config: MkDocsConfig) -> Files:
+    """Add the pages to those that are in docs/."""
+    project = Path(config.config_file_path).parent
+    for source, page in PAGES.items():
+        files.append(File.generated(config, page, content=(project / source).read_text(encoding="utf-8")))
+    return files
+
+
+def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
+    """The text of a page as the site has it."""
+    here = page.file.src_uri
+
+    def on_the_site(link: re.Match[str]) -> str:
+        picture, words, target, anchor = link.groups(default="")
+        there = normpath(join(dirname(SOURCES.get(here, FOLDER + here)), target))
+        if there in PAGES or there.startswith(FOLDER):
+            there = relpath(PAGES.get(there, there.removeprefix(FOLDER)), dirname(here) or ".")
+            return f"{picture}[{words}]({there}{anchor})"
+        return words
+
+    return LINK.sub(on_the_site, markdown).replace(SETTINGS, settings())
+
+
+def settings() -> str:
+    """The options of `borneo train` as a table."""
+    hints = get_type_hints(Settings, include_extras=True)
+    rows = ["| option | default | meaning |", "| --- | --- | --- |"]
+    for field in fields(Settings):
+        (option,) = hints[field.name].__metadata__
+        default = option.show_default if isinstance(option.show_default, str) else f"`{field.default}`"
+        rows.append(f"| `--{field.name.replace('_', '-')}` | {default if default != '``' else ''} | {option.help} |")
+    return "\n".join(rows)

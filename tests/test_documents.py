@@ -1,0 +1,206 @@
+"""What the documents show, runs: README, the pages of the site, and the other Markdown files of the project.
+
+The language of a code block says how. `python` is run, page by page. `sh` is run as it stands. `console` has commands
+that take long: their options are checked here, and `make soak` runs them with small sizes. `py` needs other libraries:
+`make ecosystem` runs it. `toml` is read. `text` is no code.
+"""
+
+import re
+import shlex
+import subprocess
+import sys
+import tomllib
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+from borneo_agents.arena import play_arena
+from typer.main import get_command
+from typer.testing import CliRunner
+
+from borneo_env.cards import load_tables
+from borneo_env.cli import app
+
+PROJECT = Path(__file__).parent.parent
+DOCUMENTS = {
+    str(path.relative_to(PROJECT)): path.read_text(encoding="utf-8")
+    for path in sorted([*PROJECT.glob("*.md"), *PROJECT.glob("docs/**/*.md"), PROJECT / "benchmarks" / "README.md"])
+}
+LONGEST_README = 150  # lines
+BOTS = "docs/bots.md"  # the page with a bot of one's own
+SLOW = ["docs/training.md"]  # pages whose Python `make soak` runs
+
+# What `make soak` runs the commands of `console` blocks with: an option that is given again replaces the one before.
+SMALLER = {
+    "train": "--fresh --device cpu --games 12 --horizon 8 --minibatch 96 --steps 96 --evaluate-every 96 "
+    "--evaluation-games 12 --actor 8x1 --critic 8x1",
+    "arena": "--games 12 --chunk 12 --jobs 1",
+    "bench": "--seconds 0.01",
+}
+INPUT = {"play": "q\n"}
+
+
+class Block(NamedTuple):
+    document: str
+    language: str
+    text: str
+
+
+BLOCKS = [
+    Block(document, *found)
+    for document, text in DOCUMENTS.items()
+    for found in re.findall(r"^```(\S*)\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+]
+
+
+def texts(language: str, document: str | None = None) -> list[str]:
+    return [b.text for b in BLOCKS if b.language == language and document in (None, b.document)]
+
+
+def documents_with(language: str) -> list[str]:
+    return sorted({block.document for block in BLOCKS if block.language == language})
+
+
+@pytest.fixture
+def with_my_bot(tmp_path, monkeypatch):
+    """A folder with the bot of the documents, and we are in it."""
+    (bot,) = (text for text in texts("python", BOTS) if "class MyBot" in text)
+    (tmp_path / "my_bot.py").write_text(bot, encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+
+
+def test_every_block_says_what_it_is():
+    assert {block.language for block in BLOCKS} <= {"python", "py", "sh", "console", "toml", "text"}
+    fences = sum(line.startswith("```") for text in DOCUMENTS.values() for line in text.splitlines())
+    assert fences == 2 * len(BLOCKS)
+    assert documents_with("py") == ["docs/environments.md"], "tests/ecosystem/document_examples.py runs this page"
+
+
+# ---------------------------------------------------------------- Python
+
+
+def run_python(document: str) -> None:
+    namespace: dict[str, object] = {}
+    for block in texts("python", document):
+        exec(block, namespace)
+
+
+@pytest.mark.parametrize("document", [name for name in documents_with("python") if name not in SLOW])
+def test_python_examples_run(document, with_my_bot):
+    run_python(document)
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("document", SLOW)
+def test_slow_python_examples_run(document, with_my_bot):
+    run_python(document)
+
+
+def test_the_bot_of_the_documents_wins_as_they_say(with_my_bot):
+    first, second = play_arena(["my_bot:MyBot", "random"], players=3, games=36, seed=1, jobs=0).standings
+    assert (first.agent, second.agent) == ("my_bot:MyBot", "random")
+    assert first.win_share.value > 2 * second.win_share.value
+
+
+# ---------------------------------------------------------------- commands
+
+
+def run_borneo(words: list[str], given: str = "") -> None:
+    result = CliRunner().invoke(app, words, input=given)
+    assert result.exit_code == 0, f"borneo {shlex.join(words)}: {result.output} {result.exception}"
+
+
+def check_make(words: list[str]) -> None:
+    (target,) = words
+    assert re.search(rf"^{target}:", (PROJECT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)
+
+
+def check_pip(words: list[str]) -> None:
+    """The project lies on no index, so it is installed from its folder."""
+    assert words[0] == "install"
+    extras = tomllib.loads((PROJECT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["optional-dependencies"]
+    (asked,) = re.fullmatch(r"\.(?:\[(.*)\])?", words[1]).groups("")
+    assert {*asked.split(",")} <= {"", *extras}
+
+
+PROGRAMS: dict[str, Callable[[list[str]], None]] = {"borneo": run_borneo, "make": check_make, "pip": check_pip}
+
+
+@pytest.mark.parametrize("document", documents_with("sh"))
+def test_commands_run(document, with_my_bot):
+    for line in "".join(texts("sh", document)).splitlines():
+        program, *words = shlex.split(line, comments=True)
+        PROGRAMS[program](words)
+
+
+def console_commands(document: str) -> list[list[str]]:
+    """The words of each `borneo` command that is shown with a prompt; what follows a `>` is the shell's."""
+    lines = "".join(texts("console", document)).replace("\\\n", " ").splitlines()
+    assert all(line.startswith("$ borneo ") for line in lines)
+    return [shlex.split(line.split(" > ")[0])[2:] for line in lines]
+
+
+@pytest.mark.parametrize("document", documents_with("console"))
+def test_long_commands_have_options_that_exist(document):
+    commands = get_command(app).commands
+    for name, *options in console_commands(document):
+        commands[name].make_context(name, options)  # raises where an option is unknown or has a wrong value
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("document", documents_with("console"))
+def test_long_commands_run_with_small_sizes(document, with_my_bot):
+    for name, *options in console_commands(document):
+        lessons = ["--lessons", "96"] if "--lessons" in options else []
+        run_borneo([name, *options, *shlex.split(SMALLER.get(name, "")), *lessons], INPUT.get(name, ""))
+
+
+def test_commands_in_sentences_exist():
+    named = {name for text in DOCUMENTS.values() for name in re.findall(r"`(?:\.venv/bin/)?borneo ([a-z]\w*)", text)}
+    assert named <= set(get_command(app).commands)
+
+
+# ---------------------------------------------------------------- the rest
+
+
+def test_tables_can_be_read(tmp_path):
+    tables = [text for text in texts("toml") if tomllib.loads(text).get("base")]
+    for table in tables:
+        (tmp_path / "my.toml").write_text(table, encoding="utf-8")
+        assert [port.name for port in load_tables(tmp_path / "my.toml").ports] == ["Makassar", "Manila", "Ternate"]
+    assert tables
+
+
+def anchors(path: Path) -> set[str]:
+    """What links can name in a document: its headings in lower case, with hyphens."""
+    headings = re.findall(r"^#+ (.*)$", path.read_text(encoding="utf-8"), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+@pytest.mark.parametrize("document", DOCUMENTS)
+def test_links_lead_somewhere(document):
+    for target, anchor in re.findall(r"\]\(([^)#:]*)#?([^)]*)\)", DOCUMENTS[document]):
+        path = (PROJECT / document).parent / target if target else PROJECT / document
+        assert path.exists(), target
+        assert not anchor or anchor in anchors(path), f"{target}#{anchor}"
+
+
+def test_the_readme_is_short_and_has_the_test_command():
+    lines = DOCUMENTS["README.md"].splitlines()
+    assert len(lines) <= LONGEST_README
+    assert any(line.startswith("make test ") for line in lines)
+    assert "- run: make test\n" in (PROJECT / ".github" / "workflows" / "test.yml").read_text(encoding="utf-8")
+
+
+@pytest.mark.soak
+def test_the_site_builds_without_a_warning_and_fetches_nothing(tmp_path):
+    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(tmp_path / "site")]
+    built = subprocess.run(command, cwd=PROJECT, capture_output=True, text=True, check=False)
+    assert built.returncode == 0, built.stderr
+    pages = {path: path.read_text(encoding="utf-8") for path in (tmp_path / "site").rglob("*.html")}
+    assert len(pages) > 20
+    fetched = r"<(?:script|img|iframe)[^>]*\ssrc=\"?(?:https?:)?//|<link[^>]*\shref=\"?(?:https?:)?//[^>]*>"
+    assert [path.name for path, text in pages.items() if re.search(fetched, text)] == []
+    styles = "".join(path.read_text(encoding="utf-8") for path in (tmp_path / "site").rglob("*.css"))
+    assert not re.search(r"(?:@import|url\()\s*[\"']?(?:https?:)?//", styles)
