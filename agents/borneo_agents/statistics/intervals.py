@@ -101,7 +101,8 @@ def wilson(share: float, trials: int) -> tuple[float, float]:
     z = quantile((1 + CONFIDENCE) / 2)
     middle = (share + z * z / (2 * trials)) / (1 + z * z / trials)
     half = z / (1 + z * z / trials) * np.sqrt(share * (1 - share) / trials + (z / (2 * trials)) ** 2)
-    return min(share, float(middle - half)), max(share, float(middle + half))  # exactly 0 and 1 at the extremes
+    low, high = min(share, float(middle - half)), max(share, float(middle + half))
+    return max(0.0, low), min(1.0, high)  # whatever is lost in rounding
 
 
 def quantile(probability: float) -> float:

@@ -127,6 +127,12 @@ def test_wilson_interval_of_a_textbook():
     assert wilson(0.1, 50) == pytest.approx((0.0435, 0.2136), abs=1e-4)
 
 
+def test_a_wilson_interval_stays_between_0_and_1():
+    """Whatever is lost in rounding: with 24 trials it was less than 0."""
+    for trials in range(1, 300):
+        assert wilson(0.0, trials)[0] == 0 and wilson(1.0, trials)[1] == 1
+
+
 def test_each_resample_draws_as_many_deals_as_there_are(monkeypatch):
     monkeypatch.setattr("borneo_agents.statistics.intervals.CELLS_AT_ONCE", 70)
     drawn = np.concatenate(list(draw_deals(10, 101, np.random.default_rng(0))))
