@@ -41,6 +41,8 @@ def _make_app() -> typer.Typer:
         app.command(name)(command)
     for found in sorted(entry_points(group=GROUP), key=lambda found: found.name):
         try:
+            if found.name in OWN:
+                raise ValueError("the name is taken by borneo itself")
             app.command(found.name)(found.load())
         except Exception as error:  # somebody else's package
             say(f"the command {found.name} cannot be loaded: {type(error).__name__}: {error}", style="yellow")

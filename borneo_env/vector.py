@@ -207,7 +207,7 @@ class Seats:
 
     def _check_idle(self, actions: NDArray[Any]) -> None:
         """Raise IllegalMove if no action is given for a game that is not over."""
-        if actions.shape != self.seat.shape:
+        if actions.shape != self.seat.shape or actions.dtype.kind not in "iu":
             return  # the batch says what is wrong
         idle = (actions == NO_ACTION) & (self.batch.player != NOBODY)
         if idle.any():

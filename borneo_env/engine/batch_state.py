@@ -156,6 +156,8 @@ class BatchState:
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
+        for name in ("_run", "_games", "_desk", "_mask"):  # which others may have kept in memory that is read-only
+            setattr(self, name, np.require(getattr(self, name), requirements="W"))
         self._bind()
 
 

@@ -104,7 +104,7 @@ def assert_stopped_well(status, told, folder):
 
 @pytest.mark.soak
 def test_the_script_is_the_same_command_and_ctrl_c_saves(tmp_path):
-    command = [sys.executable, "-m", "borneo_train.ppo", *LONG.split()[1:], "--out", str(tmp_path)]
+    command = [sys.executable, "-m", "borneo_train", *LONG.split()[1:], "--out", str(tmp_path)]
     process = subprocess.Popen(command, stderr=subprocess.PIPE)
     until = time.monotonic() + 240
     while not list((tmp_path / "checkpoints").glob("*[0-9]")) and time.monotonic() < until:

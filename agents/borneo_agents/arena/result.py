@@ -28,6 +28,7 @@ from borneo_env.record import RULESET_KEYS
 
 DIFFERENCES = (0.01, 0.02, 0.05, 0.1)  # of "placed before the other", for which the games needed are told
 SOFTWARE = ("borneo-env", "numpy", "numba")
+HEADINGS = ("agent", "wins, %", "place", "points")
 
 
 @dataclass(frozen=True)
@@ -65,14 +66,17 @@ class ArenaResult:
 
     def __repr__(self) -> str:
         """The standings as text."""
-        rows = [self._head(), *("  ".join(cells) for cells in self._rows())]
-        return "\n".join(rows)
+        rows = [HEADINGS, *self._rows()]
+        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+        lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) for row in rows]
+        return "\n".join([self._head(), *(line.rstrip() for line in lines)])
 
     def _repr_html_(self) -> str:
         """What a notebook shows: the standings as a table."""
-        rows = [("agent", "wins, %", "place", "points"), *self._rows()]
-        cells = ("".join(f"<td>{escape(cell)}</td>" for cell in row) for row in rows)
-        return f"<table><caption>{escape(self._head())}</caption>{''.join(f'<tr>{row}</tr>' for row in cells)}</table>"
+        heads = "".join(f"<th>{head}</th>" for head in HEADINGS)
+        cells = ("".join(f"<td>{escape(cell)}</td>" for cell in row) for row in self._rows())
+        rows = "".join(f"<tr>{row}</tr>" for row in (heads, *cells))
+        return f"<table><caption>{escape(self._head())}</caption>{rows}</table>"
 
     def _head(self) -> str:
         plan = self.tournament

@@ -1,7 +1,7 @@
 """Sources: digests of the code that plays, since games of two versions of a bot must not be mixed.
 
-They may differ where nothing that matters has changed. Where it has they do, but for files an agent reads beside its
-code: these it tells of itself, in bytes, as its `fingerprint`.
+They may differ though nothing that matters has changed. They always differ if code has changed. Files that an agent reads
+are not seen: the agent gives them as bytes in its `fingerprint`.
 """
 
 from __future__ import annotations
@@ -47,9 +47,8 @@ class _Unknown(Exception):
 
 
 def _compiled(kinds: Iterable[type]) -> bytes:
-    """What the compiled functions of an agent's package are made of, in whatever packages that stands."""
-    packages = {kind.__module__.partition(".")[0] for kind in kinds}
-    modules = [module for name, module in sorted(sys.modules.items()) if name.partition(".")[0] in packages]
+    """What the compiled functions beside an agent's classes are made of, in whatever packages that stands."""
+    modules = [sys.modules[kind.__module__] for kind in kinds]
     found = {id(one): one for module in modules for one in vars(module).values() if isinstance(one, Dispatcher)}
     digests = {digest_of_code(one) for one in found.values()}
     if None in digests:
