@@ -29,6 +29,7 @@ from numpy.typing import NDArray
 
 from borneo_env.engine.actions import action_table
 from borneo_env.engine.batch import Batch
+from borneo_env.engine.dice import HALF, LOW
 from borneo_env.engine.games import observe
 from borneo_env.engine.hidden import resample
 from borneo_env.engine.jit import attributes
@@ -40,7 +41,6 @@ SEPARATOR = r":(?!(?<=[:=][A-Za-z]:)[\\/])"  # of the parts of a name; the colon
 GROUP = "borneo.agents"
 RANDOM = "random"
 LONGEST_NAME = 1000  # characters, with all arguments
-HALF, LOW = np.uint64(32), np.uint64(0xFFFFFFFF)
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ class Views:
         return player
 
     def arrays(self) -> tuple[Any, NDArray[Any], NDArray[np.uint64]]:
-        """The cards, games and dice as compiled rules want them; they trust them, so what is wrong is refused here."""
+        """The cards, games and dice for compiled rules, which check nothing: wrong views are refused here."""
         ruleset, size = self.ruleset, len(self)
         shape = (size, len(action_table(slots_of(ruleset))))
         if (self.games.dtype, self.mask.shape, self.dice.shape) != (GAME, shape, (size,)):

@@ -75,7 +75,7 @@ class Ruleset:
         return ruleset or cls(**settings)
 
     def __repr__(self) -> str:
-        """What makes it again, but for cards of one's own."""
+        """As Python code; card tables of one's own are shown as `...`."""
         named = [f"{name}={getattr(self, name)!r}" for name in ("edition", "players", "traders", "blackbeard")]
         own = ["tables=..."] if self.tables != load_tables(self.edition) else []
         return f"Ruleset({', '.join(named + own)})"

@@ -20,6 +20,7 @@ import typer
 from borneo_agents.commands import arena as arena_command
 from borneo_bench import speed
 
+import borneo_env
 from borneo_env import cli
 from borneo_env.engine.threads import available_cores
 from borneo_env.record import read_record, record_games, verify, write_record
@@ -405,3 +406,35 @@ def test_a_mistake_told_by_the_installed_script():
     assert done.returncode == 2
     assert done.stdout == ""
     assert done.stderr == "error: Borneo is for 3, 4 or 5 players, not 9\n"
+
+
+# ---------------------------------------------------------------- commands of other packages
+
+
+class Found:
+    """An entry point."""
+
+    def __init__(self, name, command):
+        self.name, self._command = name, command
+
+    def load(self):
+        if isinstance(self._command, Exception):
+            raise self._command
+        return self._command
+
+
+def test_a_command_that_cannot_be_loaded_is_left_out(monkeypatch, capsys):
+    def greet():
+        """Say hello."""
+
+    found = [Found("greet", greet), Found("broken", ImportError("no such module")), Found("record", greet)]
+    monkeypatch.setattr(cli, "entry_points", lambda group: found)
+    names = [command.name for command in cli._make_app().registered_commands]
+    assert "greet" in names and "broken" not in names and names.count("record") == 1
+    said = capsys.readouterr().err
+    assert "the command broken cannot be loaded: ImportError: no such module" in said
+    assert "the command record cannot be loaded: ValueError: the name is taken by borneo itself" in said
+
+
+def test_the_version_is_told(borneo):
+    assert borneo("--version").out == f"borneo-env {borneo_env.__version__}\n"

@@ -108,7 +108,7 @@ def run_cell(source: str, names: dict[str, object]) -> None:
 
 def show(value: object) -> None:
     """What a notebook does with the last value of a cell."""
-    ways = [getattr(value, name) for name in ("_repr_svg_", "_repr_markdown_") if hasattr(value, name)]
+    ways = [getattr(value, name) for name in ("_repr_svg_", "_repr_markdown_", "_repr_html_") if hasattr(value, name)]
     assert value is None or (ways or [value.__repr__])[0]()
 
 

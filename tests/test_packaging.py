@@ -9,9 +9,17 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parent.parent
-NEEDED = ("Makefile", "constraints.txt", "pyproject.toml", "README.md", "LICENSE", "borneo_env/py.typed")
+NEEDED = (
+    "Makefile",
+    "constraints.txt",
+    "pyproject.toml",
+    "README.md",
+    "LICENSE",
+    "mkdocs.yml",
+    ".github/workflows/test.yml",
+    "borneo_env/py.typed",
+)
 FOLDERS = ("borneo_env", "agents", "train", "benchmarks", "tests", "notebooks", "docs")
-LEFT_OUT = {"__pycache__"}
 
 OUTSIDE = """
 from borneo_agents.arena import play_arena
@@ -39,8 +47,7 @@ def test_the_archive_holds_all_that_the_tests_need(tmp_path):
     (archive,) = tmp_path.glob("*.tar.gz")
     with tarfile.open(archive) as packed:
         names = {name.partition("/")[2] for name in packed.getnames()}
-    files = {file for folder in FOLDERS for file in (ROOT / folder).rglob("*") if file.is_file()}
-    wanted = {str(file.relative_to(ROOT)) for file in files if not LEFT_OUT & set(file.parts)}
+    wanted = set(run("git", "ls-files", *FOLDERS, folder=ROOT).splitlines())
     assert not ({*NEEDED, *wanted} - names)
 
 

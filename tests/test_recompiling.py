@@ -55,11 +55,14 @@ def test_an_edit_compiles_what_it_can_reach_and_nothing_else(copy):
     before = digests(copy)
     bots = {name for name in before if name.startswith("borneo_agents.")}
     assert len(before) > 30 and len(bots) > 10 and all(before.values())
-    for room in ("borneo_agents/arena", "borneo_agents/statistics", "borneo_agents/human", "borneo_env/render"):
-        for file in (copy / room).glob("*.py"):
+    replaced = 0
+    for folder in ("borneo_agents/arena", "borneo_agents/statistics", "borneo_agents/human", "borneo_env/render"):
+        for file in (copy / folder).glob("*.py"):
             source = file.read_text(encoding="utf-8")
-            numbers = re.sub(r"(?m)^([A-Z_]+ = )(\d+)(?=\s|$)", r"\g<1>1 + \2", source)  # constants get another value
+            numbers, count = re.subn(r"(?m)^([A-Z_]+ = )(\d+)(?=\s|$)", r"\g<1>1 + \2", source)  # other constants
+            replaced += count
             file.write_text(f"{numbers}\n\nMORE = 7\n", encoding="utf-8")
+    assert replaced > 20
     assert digests(copy) == before, "nothing that is compiled uses them"
     goods = copy / "borneo_agents" / "scripted" / "valuation" / "goods.py"
     source = goods.read_text(encoding="utf-8")

@@ -411,3 +411,10 @@ def test_writing_into_the_arrays_harms_no_game():
         assert seats.batch.games.tobytes() == expected.batch.games.tobytes()
         assert (seats.observation == expected.observation).all() and (seats.reward == expected.reward).all()
         assert (seats.done == expected.done).all()
+
+
+def test_actions_that_are_no_whole_numbers_are_told_as_such():
+    games = Seats(4, Ruleset(), seed=1)
+    with pytest.raises(TypeError, match="actions are whole numbers, not float64"):
+        games.step([-1.0] * 4)
+    games.step(games.mask.argmax(1))

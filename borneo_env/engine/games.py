@@ -36,7 +36,10 @@ def results(ruleset: Ruleset, games: NDArray[np.void]) -> Results:
 def observe(
     ruleset: Ruleset, games: NDArray[np.void], seats: ArrayLike, out: NDArray[Any] | None = None, *, check: bool = True
 ) -> NDArray[Any]:
-    """(games, length): what a seat of each game knows; int8, or as `out` is. `check=False` as for `Batch.refresh`."""
+    """(games, length): what a seat of each game knows; int8, or as `out` is.
+
+    `check=False` skips the check of the records: only for records that the engine made.
+    """
     if check:
         check_readable(ruleset, games)
     chosen = checked_seats(seats, ruleset.players, len(games))
@@ -48,7 +51,10 @@ def observe(
 def state(
     ruleset: Ruleset, games: NDArray[np.void], seats: ArrayLike, out: NDArray[Any] | None = None, *, check: bool = True
 ) -> NDArray[Any]:
-    """(games, length): the whole tables, secrets included, seats counted from the given ones. `check` as above."""
+    """(games, length): the whole tables, secrets included, with seats counted from the given ones.
+
+    `check=False` skips the check of the records: only for records that the engine made.
+    """
     if check:
         check_readable(ruleset, games)
     chosen = checked_seats(seats, ruleset.players, len(games))

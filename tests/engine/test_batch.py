@@ -460,6 +460,21 @@ class Intruder:
         return (Path.touch, (self.trace,))
 
 
+def test_a_batch_from_memory_that_is_read_only_plays_on_in_its_own():
+    """As when processes share a pickle's buffers."""
+    batch, buffers = Batch(2, seed=3, threads=1), []
+    data = pickle.dumps(batch, protocol=5, buffer_callback=buffers.append)
+    kept = [bytes(buffer.raw()) for buffer in buffers]
+    copies = [bytes(bytearray(content)) for content in kept]
+    again = pickle.loads(data, buffers=kept)
+    action = int(batch.mask[0].argmax())
+    for one in (batch, again):
+        one.step_game(0, action)
+        one.step(one.sample())
+    assert kept == copies
+    assert again.games.tobytes() == batch.games.tobytes()
+
+
 @pytest.mark.parametrize("name", ["about", "games", "scores"])
 def test_load_never_unpickles(saved, name, tmp_path):
     trace = tmp_path / "unpickled"

@@ -128,7 +128,7 @@ def some_decisions(edition):
 
 
 def lookahead_learner(edition, whole_table, spread=0.0):
-    """A new network that is lookahead, and decisions of whole games as it sees them; weights may be given a spread."""
+    """A new network with lookahead features, and decisions of whole games as it sees them; weights may be spread."""
     ruleset, (games, masks, features) = Ruleset(edition), some_decisions(edition)
     shown = state(ruleset, games, games["player"]) if whole_table else observe(ruleset, games, games["player"])
     plain, actions = seat_spaces(ruleset, "int8", whole_table)

@@ -632,7 +632,7 @@ def test_maskable_ppo_trains_with_its_own_policy_and_buffer():
 
 @pytest.mark.parametrize("whole_table", [False, True])
 def test_features_on_options_follow_what_is_seen(whole_table):
-    """The learner is lookahead on the options it has, and so is every network; asking changes nothing."""
+    """The learner is given features of its options, and so is every network; asking changes nothing."""
     told = []
 
     class Network:

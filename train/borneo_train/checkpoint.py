@@ -22,7 +22,7 @@ from borneo_train.buffer import order_of
 from borneo_train.folders import clear_folder, folders_by_steps, move_folder, named_by, remove_folder
 from borneo_train.vec_env import BorneoVecEnv
 
-FORMAT = "borneo-checkpoint/1"
+FORMAT = "borneo-checkpoint/2"
 TENSORS, NOTES = "training.safetensors", "training.json"
 GAMES = {count: f"games-{count}.npz" for count in PLAYER_COUNTS}
 FILES = (TENSORS, NOTES, *GAMES.values())

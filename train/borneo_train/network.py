@@ -1,6 +1,6 @@
 """The learner's network for stable-baselines3, and networks as opponents.
 
-The actor sees what a seat may know. The critic, which is needed in training only, may see the whole table: it judges
+The actor sees what a seat may know. The critic, which is needed in training only, may see the whole table: it width
 positions better then, and the actor learns from its judgement (asymmetric actor and critic).
 """
 
@@ -42,9 +42,9 @@ from borneo_train.facts import action_facts
 
 Floats = NDArray[np.float32]
 SCALE_GAMES, SCALE_STEPS = 64, 60
-LEAST_WIDTH = 16  # numbers between the notes on an option and what comes of them; else a quarter of the width
-# What an option is liked for at first: each point that the merchant sees, and each tenth of a chance to win in the
-# rounds to come (a tenth should count 20, see `Policy`; but a few imagined games tell no more than half of it).
+LEAST_WIDTH = 16  # numbers between the features on an option and what comes of them; else a quarter of the width
+# What an option is logits for at first: each point that the merchant sees, and each tenth of a chance to win in the
+# rounds to come (a tenth should count 20, see `Policy`; but a few determinizations tell no more than half of it).
 FIRST_TRUST = {ADVICE: 1.5, IN_TIME: 10.0}
 
 
@@ -113,51 +113,51 @@ class Towers(nn.Module):
 
 
 class OptionNetwork(nn.Module):
-    """A number for each legal action, from the notes on it and what the tower makes of the position."""
+    """A number for each legal action, from the features on it and what the tower makes of the position."""
 
     facts: torch.Tensor
     scale: torch.Tensor
 
     def __init__(self, inputs: int, facts: Floats) -> None:
         super().__init__()
-        judges = max(LEAST_WIDTH, inputs // 4)
+        width = max(LEAST_WIDTH, inputs // 4)
         scale = np.full(OPTION_FEATURES, 1 / PER_FEATURE, np.float32)
         scale[[ADVICE, ENDS_TURN]] = 1 / PER_POINT, 1
         scale[GAIN:OWN] = 10 / PER_PROBABILITY
         self.register_buffer("facts", torch.tensor(facts))
         self.register_buffer("scale", torch.tensor(scale))
-        self.notes = nn.Linear(OPTION_FEATURES, judges, bias=False)
-        self.context = nn.Linear(inputs, judges, bias=False)
-        self.common = nn.Linear(facts.shape[1], judges)
-        self.own = nn.Parameter(torch.zeros(len(facts), judges))
-        self.hidden = nn.Linear(judges, judges)
-        self.last = nn.Linear(judges, 1, bias=False)
+        self.features = nn.Linear(OPTION_FEATURES, width, bias=False)
+        self.context = nn.Linear(inputs, width, bias=False)
+        self.common = nn.Linear(facts.shape[1], width)
+        self.own = nn.Parameter(torch.zeros(len(facts), width))
+        self.hidden = nn.Linear(width, width)
+        self.last = nn.Linear(width, 1, bias=False)
         nn.init.orthogonal_(self.last.weight, 0.01)
         self.direct = nn.Parameter(torch.zeros(OPTION_FEATURES))
         with torch.no_grad():
             for note, trust in FIRST_TRUST.items():
                 self.direct[note] = trust
 
-    def forward(self, latent: torch.Tensor, notes: torch.Tensor, masks: torch.Tensor) -> torch.Tensor:
-        return judged(self.parts(), latent, notes, masks)
+    def forward(self, latent: torch.Tensor, features: torch.Tensor, masks: torch.Tensor) -> torch.Tensor:
+        return option_logits(self.parts(), latent, features, masks)
 
     def parts(self) -> list[torch.Tensor]:
-        """Those of `OptionHead`: on notes as they are, with the facts multiplied in."""
+        """Those of `OptionHead`: on features as they are, with the facts multiplied in."""
         actions = self.common(self.facts) + self.own
-        notes, direct = self.notes.weight * self.scale, self.direct * self.scale
+        features, direct = self.features.weight * self.scale, self.direct * self.scale
         hidden, last = self.hidden, self.last.weight.flatten()
-        return [notes, self.context.weight, actions, hidden.weight, hidden.bias, last, direct]
+        return [features, self.context.weight, actions, hidden.weight, hidden.bias, last, direct]
 
 
-def judged(
-    parts: Sequence[torch.Tensor], latent: torch.Tensor, notes: torch.Tensor, masks: torch.Tensor
+def option_logits(
+    parts: Sequence[torch.Tensor], latent: torch.Tensor, features: torch.Tensor, masks: torch.Tensor
 ) -> torch.Tensor:
     """(n, actions): a number for each legal action, 0 for all others; `parts` are those of `OptionHead`."""
-    of_notes, context, of_actions, hidden, biases, last, direct = parts
+    of_features, context, of_actions, hidden, biases, last, direct = parts
     rows, actions = masks.nonzero(as_tuple=True)
     place = (masks.cumsum(1) - 1)[rows, actions]
-    told = notes.reshape(len(notes), MAX_OPTIONS, OPTION_FEATURES)[rows, place]
-    first = functional.relu(told @ of_notes.T + (latent @ context.T)[rows] + of_actions[actions])
+    told = features.reshape(len(features), MAX_OPTIONS, OPTION_FEATURES)[rows, place]
+    first = functional.relu(told @ of_features.T + (latent @ context.T)[rows] + of_actions[actions])
     values = functional.relu(functional.linear(first, hidden, biases)) @ last + told @ direct
     return torch.zeros(masks.shape, device=latent.device).index_put((rows, actions), values)
 
@@ -166,7 +166,7 @@ class TablePolicy(MaskableActorCriticPolicy):
     """MaskablePPO's policy with an actor that sees a seat's observation and a critic that sees all it is given.
 
     `actor` and `critic` are width and number of their layers. If it is `lookahead`, the last numbers it is given are
-    notes on its options, and at first it goes by the most telling of them (residual policy learning).
+    features on its options, and at first it goes by the most telling of them (residual policy learning).
     """
 
     mlp_extractor: Towers  # type: ignore[assignment]  # instead of layers that know no norms
@@ -230,17 +230,17 @@ class TablePolicy(MaskableActorCriticPolicy):
         return self.value_net(latent_critic), distribution
 
     def logits(self, features: torch.Tensor, latent_actor: torch.Tensor, masks: torch.Tensor | None) -> torch.Tensor:
-        """How much each action is liked."""
-        liked: torch.Tensor = self.action_net(latent_actor)
+        """How much each action is logits."""
+        logits: torch.Tensor = self.action_net(latent_actor)
         if not self.lookahead:
-            return liked
-        assert masks is not None, "notes on options are of no use without knowing which actions are legal"
-        judged: torch.Tensor = self.option_head(latent_actor, features[:, self.mlp_extractor.known :], masks)
-        return liked + judged
+            return logits
+        assert masks is not None, "features on options are of no use without knowing which actions are legal"
+        of_options: torch.Tensor = self.option_head(latent_actor, features[:, self.mlp_extractor.known :], masks)
+        return logits + of_options
 
     @torch.no_grad()
     def option_head_parts(self) -> OptionHead | None:
-        """The judge of options as a model file holds it, if there is one."""
+        """The option head as a model file holds it, if there is one."""
         return OptionHead(*map(_array, self.option_head.parts())) if self.lookahead else None
 
     @torch.no_grad()
@@ -264,7 +264,7 @@ def _array(tensor: torch.Tensor) -> Floats:
 
 
 class Network:
-    """A model as an opponent in training: layers on a device that draw actions by how much they are liked."""
+    """A model as an opponent in training: layers on a device that draw actions by how much they are logits."""
 
     def __init__(self, device: torch.device) -> None:
         self._device = device
@@ -299,7 +299,9 @@ class Network:
             values = values + found if number else found
         weights, biases = self._layers[-1]
         logits = functional.linear(values, weights, biases)
-        return logits + judged(self._option_head, values, shown[:, seen:], legal) if self._option_head else logits
+        return (
+            logits + option_logits(self._option_head, values, shown[:, seen:], legal) if self._option_head else logits
+        )
 
 
 @cache

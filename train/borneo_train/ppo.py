@@ -404,15 +404,15 @@ def check(settings: Settings) -> None:
     if settings.trials < 0:
         raise ValueError(f"--trials is a number of turns, or 0 for none, not {settings.trials}")
     if settings.trials and settings.task != "win":
-        raise ValueError("trials are judged by the chance to win: use --task win with them, or --trials 0")
+        raise ValueError("trials are measured by win probability: use --task win with them, or --trials 0")
     if settings.trials and settings.reward:
         raise ValueError(
-            f"trials are judged by the chance to win and not by --reward {settings.reward!r}: leave out one of the two"
+            f"trials are measured by win probability and not by --reward {settings.reward!r}: leave out one of the two"
         )
     if settings.trials and settings.lookahead and settings.lessons:
         raise ValueError(
-            "lessons are of no use to a lookahead learner with trials: it is told the merchant's moves, and has no "
-            "critic; leave out --lessons, --lookahead or --trials"
+            "lessons are of no use with lookahead features and trials: the learner is told the merchant's moves, and "
+            "has no critic; leave out --lessons, --lookahead or --trials"
         )
     if settings.opponents == NOBODY and not settings.trials:
         raise ValueError("a learner that decides for every seat has nothing to win: use --trials, or other --opponents")

@@ -51,7 +51,7 @@ class Settings:
     trace: Annotated[float, Option(help="PPO: how far advantages look beyond the critic (lambda of GAE).")] = 0.95
     clip: Annotated[float, Option(help="PPO: how far one update may change the odds of an action.")] = 0.2
     lookahead: Annotated[bool, Option(help="The policy is given lookahead features of its options.")] = False
-    trials: Annotated[int, Option(help="Instead of PPO, try all options for so many turns each, and judge them.")] = 0
+    trials: Annotated[int, Option(help="Instead of PPO, try all options for so many turns each; learn from it.")] = 0
     lessons: Annotated[int, Option(help="Decisions copied from merchants before playing by itself.")] = 0
     lesson_rate: Annotated[float, Option(help="Learning rate while copying; falls evenly to nothing.")] = 1e-3
     against: Annotated[str, Option(help="Who fills the tables when the learner is evaluated.")] = "merchant"

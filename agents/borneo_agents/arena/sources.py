@@ -1,7 +1,7 @@
 """Sources: digests of the code that plays, since games of two versions of a bot must not be mixed.
 
-They may differ though nothing that matters has changed. They always differ if code has changed. Files that an agent reads
-are not seen: the agent gives them as bytes in its `fingerprint`.
+They may differ though nothing that matters has changed. They always differ if code has changed. Files that an agent
+reads are not seen: the agent gives them as bytes in its `fingerprint`.
 """
 
 from __future__ import annotations

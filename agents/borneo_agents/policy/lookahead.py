@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from borneo_agents.scripted.dispatch import MERCHANT, choose
 from borneo_agents.scripted.scratch import SCRATCH
-from borneo_agents.search.determinization import DETERMINIZED, SECOND, determinize, stream_of
+from borneo_agents.search.determinization import DETERMINIZED, TRIED, determinize, stream_of
 from borneo_agents.search.playouts import play, play_out
 from borneo_agents.search.win_probability import FEATURES, gather_features, win_probabilities
 from borneo_env.agent import Views
@@ -75,8 +75,8 @@ def look_ahead(box, g, dice, options, count, scratch, games, work, told):
 @rule
 def follow(box, me, option, scratch, games, work, sums):
     """Play an option in the determinization, let merchants play on, and add up what it changes."""
-    games[SECOND] = games[DETERMINIZED]
-    g = games[SECOND]
+    games[TRIED] = games[DETERMINIZED]
+    g = games[TRIED]
     begun = 1 if play(box, g, option) else 0  # how many turns have begun since
     sums[ENDS_TURN] += begun
     for turn in range(1, ROUNDS * box.players + 1):

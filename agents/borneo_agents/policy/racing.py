@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from borneo_agents.policy.lookahead import DETERMINIZATIONS, ROUNDS, VIEWS_PER_THREAD
 from borneo_agents.scripted.dispatch import MERCHANT
 from borneo_agents.scripted.scratch import SCRATCH
-from borneo_agents.search.determinization import DETERMINIZED, SECOND, determinize, stream_of
+from borneo_agents.search.determinization import DETERMINIZED, TRIED, determinize, stream_of
 from borneo_agents.search.playouts import value_of
 from borneo_agents.search.win_probability import FEATURES
 from borneo_env.agent import Views
@@ -82,8 +82,8 @@ def try_all(box, me, number, count, scratch, games, race):
     """Play each option that is in the race in the determinization, and some rounds with it."""
     for i in range(count):
         if race.racing[i]:
-            games[SECOND] = games[DETERMINIZED]
-            g, action, turns = games[SECOND], race.action[i], ROUNDS * box.players
+            games[TRIED] = games[DETERMINIZED]
+            g, action, turns = games[TRIED], race.action[i], ROUNDS * box.players
             race.probability[i, number] = value_of(box, g, me, action, MERCHANT, turns, scratch, race)
 
 

@@ -11,7 +11,7 @@ from borneo_env.engine.dice import scramble
 from borneo_env.engine.hidden import resample_game
 from borneo_env.engine.jit import rule
 
-DETERMINIZED, SECOND = range(2)  # a determinization, and a second game to work with
+DETERMINIZED, TRIED = range(2)  # a determinization, and a copy to try something in
 
 
 @rule

@@ -16,8 +16,8 @@ import numpy as np
 
 from borneo_agents.scripted.dispatch import choose
 from borneo_agents.search.agent import Search, is_number
-from borneo_agents.search.determinization import DETERMINIZED, SECOND, determinize
-from borneo_agents.search.playouts import begin, evaluate_playout, make_search_scratch, play
+from borneo_agents.search.determinization import DETERMINIZED, TRIED
+from borneo_agents.search.playouts import begin, determinize_anew, evaluate_playout, make_search_scratch, play
 from borneo_env.agent import UnknownAgent
 from borneo_env.engine.dice import CARRY_MULTIPLIER, HALF, LOW, roll
 from borneo_env.engine.game import legal
@@ -69,18 +69,18 @@ class Ismcts(Search):
         tree = make_tree(self._budget + 1 if self._milliseconds is None else LARGEST_TREE)
         return TreeScratch(make_search_scratch(), tree, np.zeros((DEEPEST, 2), np.int64))
 
-    def _begin(self, tree_scratch: TreeScratch, games: Any, i: int, dice: np.uint64) -> None:
-        begin_tree(games, i, dice, tree_scratch.search, tree_scratch.tree)
+    def _begin(self, scratch: TreeScratch, games: Any, i: int, dice: np.uint64) -> None:
+        begin_tree(games, i, dice, scratch.search, scratch.tree)
 
-    def _search(self, tree_scratch: TreeScratch, box: Any, games: Any, i: int, playouts: int) -> int:
+    def _search(self, scratch: TreeScratch, box: Any, games: Any, i: int, playouts: int) -> int:
         return int(
             grow(
                 box,
                 games,
                 i,
-                tree_scratch.search,
-                tree_scratch.tree,
-                tree_scratch.path,
+                scratch.search,
+                scratch.tree,
+                scratch.path,
                 self._playouts,
                 self._selection,
                 playouts,
@@ -104,7 +104,7 @@ def begin_tree(views, i, dice, scratch, tree):
     begin(scratch, dice)
     tree.slots[:] = NONE
     tree.size[:] = 0
-    scratch.stream[0] = determinize(scratch.games, views[i], scratch.stream[0], scratch.unseen)
+    determinize_anew(scratch, views[i])
     add_node(tree, knowledge(scratch, int(views[i].player)))
 
 
@@ -114,7 +114,7 @@ def grow(boxes, views, i, scratch, tree, path, playouts, selection, budget):
     box = boxes[0]
     me = int(views[i].player)
     for _ in range(budget):
-        scratch.stream[0] = determinize(scratch.games, views[i], scratch.stream[0], scratch.unseen)
+        determinize_anew(scratch, views[i])
         steps, turns = descend(box, scratch, tree, path, me, playouts, selection)
         evaluate_playout(box, scratch, playouts.policy, turns)
         for k in range(steps):
@@ -178,11 +178,11 @@ def favourite_at(box, scratch, tree, node, me, policy, count):
 @rule
 def knowledge(scratch, me):
     """A number for what a player knows of the determinization."""
-    scratch.games[SECOND] = scratch.games[DETERMINIZED]
-    blank_secrets(scratch.games[SECOND], me)
+    scratch.games[TRIED] = scratch.games[DETERMINIZED]
+    blank_secrets(scratch.games[TRIED], me)
     key = np.uint64(1)
     for i in range(scratch.words.shape[1]):
-        word = scratch.words[SECOND, i]
+        word = scratch.words[TRIED, i]
         key = ((key ^ word) & LOW) * CARRY_MULTIPLIER + (key >> HALF)
         key = ((key ^ (word >> HALF)) & LOW) * CARRY_MULTIPLIER + (key >> HALF)
     return key

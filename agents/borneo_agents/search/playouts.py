@@ -8,7 +8,7 @@ import numpy as np
 
 from borneo_agents.scripted.dispatch import choose
 from borneo_agents.scripted.scratch import make_scratch
-from borneo_agents.search.determinization import DETERMINIZED, stream_of
+from borneo_agents.search.determinization import DETERMINIZED, determinize, stream_of
 from borneo_agents.search.win_probability import FEATURES, win_probabilities
 from borneo_env.engine.dice import roll
 from borneo_env.engine.game import MAX_OPTIONS, apply, legal
@@ -42,6 +42,12 @@ def begin(scratch, dice):
     """Start the random stream of a search, and forget what the last one was about."""
     scratch.bots[0].cache_key[:] = 0
     scratch.stream[0] = stream_of(dice, 0)
+
+
+@rule
+def determinize_anew(scratch, view):
+    """Make the scratch memory's determinization another one of a view."""
+    scratch.stream[0] = determinize(scratch.games, view, scratch.stream[0], scratch.unseen)
 
 
 @rule

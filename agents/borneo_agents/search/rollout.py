@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from borneo_agents.search.agent import Search
-from borneo_agents.search.determinization import DETERMINIZED, SECOND, determinize
-from borneo_agents.search.playouts import Scratch, begin, evaluate_playout, make_search_scratch, play
+from borneo_agents.search.determinization import DETERMINIZED, TRIED
+from borneo_agents.search.playouts import Scratch, begin, determinize_anew, evaluate_playout, make_search_scratch, play
 from borneo_env.engine.game import legal
 from borneo_env.engine.jit import entry
 
@@ -45,10 +45,10 @@ def compare(boxes, views, i, scratch, playouts, budget):
     me = int(views[i].player)
     count = legal(box, views[i], scratch.tried)
     for _ in range(max(1, budget // count)):
-        scratch.stream[0] = determinize(scratch.games, views[i], scratch.stream[0], scratch.unseen)
-        scratch.games[SECOND] = scratch.games[DETERMINIZED]
+        determinize_anew(scratch, views[i])
+        scratch.games[TRIED] = scratch.games[DETERMINIZED]
         for k in range(count):
-            scratch.games[DETERMINIZED] = scratch.games[SECOND]
+            scratch.games[DETERMINIZED] = scratch.games[TRIED]
             begun = play(box, scratch.games[DETERMINIZED], scratch.tried[k])
             evaluate_playout(box, scratch, playouts.policy, playouts.turns - begun)
             scratch.totals[k] += scratch.probabilities[me]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import importlib
 import io
 import json
 import os
@@ -13,6 +14,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import types
 import zipfile
 from pathlib import Path
 
@@ -30,6 +32,8 @@ from borneo_agents.arena.tournament import TournamentError
 from rich.console import Console
 
 from borneo_env import cli
+from borneo_env.agent import find_agent
+from borneo_env.engine.jit import rule
 from borneo_env.record import read_record, verify
 from borneo_env.ruleset import Ruleset
 
@@ -41,6 +45,31 @@ import time
 class Slow:
     def act(self, views):
         time.sleep(float(os.environ.get("SLOWLY", 0)))
+        return views.mask.argmax(1)
+"""
+HELPER = """
+from borneo_env.engine.jit import rule
+
+FACTOR = 2
+
+@rule
+def scaled(x):
+    return FACTOR * x
+"""
+COMPILED_BOT = """
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent / "elsewhere"))
+from helper import scaled
+from borneo_env.engine.jit import entry
+
+@entry
+def first(x):
+    return scaled(x)
+
+class Bot:
+    def act(self, views):
         return views.mask.argmax(1)
 """
 STOPPED = "arena random slow_bot:Slow --players 3 --tables tiny --games 48 --chunk 6 --seed 4 --out kept --jobs 1"
@@ -178,6 +207,31 @@ def test_other_settings_are_refused(tmp_path):
     with pytest.raises(FolderError, match="cards was"):
         play_arena(["random", First()], Ruleset(players=3), games=12, seed=3, jobs=0, out=tmp_path)
     assert here(["random", First()], games=12, out=tmp_path, seed=4, fresh=True).tournament.seed == 4
+
+
+def test_a_digest_does_not_depend_on_what_else_is_imported(monkeypatch):
+    merchant = find_agent("merchant")
+    before = sources.digest_of(merchant)
+    name = "borneo_agents.scripted.another"
+    module = types.ModuleType(name)
+    module.compiled = rule(lambda x: x)
+    monkeypatch.setitem(sys.modules, name, module)
+    assert sources.digest_of(merchant) == before
+
+
+def test_what_a_compiled_bot_calls_in_another_package_is_in_its_digest(bots):
+    """A third package counts by what is compiled of it, wherever it lies."""
+    (bots / "elsewhere").mkdir()
+    (bots / "elsewhere" / "helper.py").write_text(HELPER)
+    (bots / "compiled_bot.py").write_text(COMPILED_BOT)
+    found = []
+    for factor in (2, 3):
+        (bots / "elsewhere" / "helper.py").write_text(HELPER.replace("FACTOR = 2", f"FACTOR = {factor}"))
+        for name in ("helper", "compiled_bot"):
+            sys.modules.pop(name, None)
+        importlib.invalidate_caches()
+        found.append(sources.digest_of(find_agent("compiled_bot:Bot")))
+    assert found[0] != found[1]
 
 
 def test_a_changed_bot_is_another_setting(bots):

@@ -373,7 +373,7 @@ def test_nothing_to_look_ahead_in():
     )
 
 
-# Who is lookahead, and how
+# Who is given lookahead features, and how
 
 
 @pytest.mark.parametrize("threads", [1, 2])

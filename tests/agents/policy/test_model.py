@@ -544,7 +544,7 @@ def test_a_file_of_torch_is_refused(folder, tmp_path):
     assert not sprung.exists()
 
 
-# ---------------------------------------------------------------- policies that are lookahead
+# ---------------------------------------------------------------- policies with lookahead features
 
 
 SHAPES_OF_HEADS = OptionHead((8, OPTION_FEATURES), (8, 4), (370, 8), (8, 8), (8,), (8,), (OPTION_FEATURES,))
@@ -552,7 +552,7 @@ SHAPES_OF_HEADS = OptionHead((8, OPTION_FEATURES), (8, 4), (370, 8), (8, 8), (8,
 
 @pytest.fixture
 def lookahead(tmp_path):
-    """A folder with a policy that is lookahead."""
+    """A folder with a policy with lookahead features."""
     write_model(tmp_path / "lookahead", network(width=4, lookahead=True, trust=2.5))
     return tmp_path / "lookahead"
 

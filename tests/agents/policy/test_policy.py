@@ -467,7 +467,7 @@ def test_a_network_in_training_plays_legal_actions_with_any_dice(number, learner
     assert mask[np.arange(len(seen)), training.choose(seen, mask, np.full(len(seen), number))].all()
 
 
-# ---------------------------------------------------------------- policies that are lookahead
+# ---------------------------------------------------------------- policies with lookahead features
 
 
 def merchants_opinion(views):

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from borneo_agents.scripted.agents import Merchant
 from borneo_agents.search.agent import SLICE
-from borneo_agents.search.determinization import DETERMINIZED, SECOND
+from borneo_agents.search.determinization import DETERMINIZED, TRIED
 from borneo_agents.search.fit_win_probability import Sample, features_of_games, fit, loss
 from borneo_agents.search.ismcts import Ismcts, knowledge
 from borneo_agents.search.playouts import make_search_scratch
@@ -173,14 +173,14 @@ def test_rollout_plays_every_option_equally_often(budget):
     assert not scratch.totals[options:].any()
 
 
-def test_rollout_option_heads_every_option_in_the_same_imagined_game():
+def test_rollout_tries_every_option_in_the_same_determinization():
     """With one determinization and no turns to play, its totals are the chances right after each option."""
     views, bot = some_views(), Rollout(budget=1, turns=0)
     for i in range(0, len(views), 3):
         _, scratch = asked(bot, one_of(views, i))
         options = np.flatnonzero(views.mask[i])
         batch = Batch(len(options), BOARD, finished="hold", skip_forced=False)
-        batch.games[:] = scratch.games[SECOND]
+        batch.games[:] = scratch.games[TRIED]
         assert redact(batch.games[0], views.player[i]).tobytes() == views.games[i].tobytes()
         batch.refresh()
         batch.step(options)
