@@ -138,7 +138,7 @@ def test_a_policy_of_no_numbers_is_refused(saved, training):
 @pytest.mark.parametrize(
     ("change", "told"),
     [
-        ({"format": "borneo-checkpoint/9"}, "its format is 'borneo-checkpoint/9', not 'borneo-checkpoint/1'"),
+        ({"format": "borneo-checkpoint/9"}, "its format is 'borneo-checkpoint/9', not 'borneo-checkpoint/2'"),
         ({"steps": -1}, "-1 steps and 0 updates are no numbers from 0"),
         ({"steps": 1.5}, "1.5 steps and 0 updates are no numbers from 0"),
         ({"updates": "many"}, "0 steps and 'many' updates are no numbers from 0"),

@@ -399,13 +399,13 @@ def test_without_a_training_there_is_nothing_to_resume(tmp_path):
         ({"edition": "dice"}, "--edition 'dice' is not known; use one of"),
         ({"reward": "luck"}, "--reward 'luck' is not known; use one of win, .*, win-probability"),
         ({"trials": -1}, "--trials is a number of turns, or 0 for none, not -1"),
-        ({"trials": 1, "task": "ranks"}, "judged by the chance to win: use --task win with them, or --trials 0"),
+        ({"trials": 1, "task": "ranks"}, "measured by win probability: use --task win with them, or --trials 0"),
         ({"trials": 1, "reward": "score"}, "trials are measured by win probability and not by --reward 'score'"),
         (
             {"trials": 1, "lookahead": True, "lessons": 9},
             "lessons are of no use with lookahead features and trials: the learner is",
         ),
-        ({"trials": 2, "task": "contracts"}, "judged by the chance to win: use --task win with them, or --trials 0"),
+        ({"trials": 2, "task": "contracts"}, "measured by win probability: use --task win with them, or --trials 0"),
     ],
 )
 def test_settings_that_make_no_sense(changes, complaint, tmp_path):
