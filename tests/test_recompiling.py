@@ -18,7 +18,7 @@ DIGESTS = """
 import importlib, json, pkgutil
 import borneo_agents, borneo_env
 from numba.core.dispatcher import Dispatcher
-from borneo_env.engine.jit import digest_of
+from borneo_env.engine.digest import digest_of
 
 found = {}
 for package in (borneo_env, borneo_agents):

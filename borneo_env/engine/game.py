@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from borneo_env.engine.jit import rule
+from borneo_env.engine.jit import entry
 from borneo_env.engine.rules.cargo import apply_ship, apply_take, legal_ship, legal_take
 from borneo_env.engine.rules.contracts import apply_contract, apply_pay, legal_contract, legal_pay
 from borneo_env.engine.rules.drawing import apply_drop, legal_drop
@@ -37,7 +37,7 @@ from borneo_env.engine.state import (
 MAX_OPTIONS = 64  # more than any position has: a port of 60 cards to choose from is the longest list
 
 
-@rule
+@entry
 def legal(box, g, options):
     """Write the legal actions into `options`, ascending; returns how many there are, 0 when the game is over."""
     phase = g.phase
@@ -66,7 +66,7 @@ def legal(box, g, options):
     return 0
 
 
-@rule
+@entry
 def apply(box, g, action):
     """Carry out a legal action, and all that follows from it, up to the next decision."""
     phase = g.phase

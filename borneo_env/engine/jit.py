@@ -1,10 +1,12 @@
 """The two compile decorators of the engine, and the store of what they compiled.
 
-`@rule` marks a function over one game: it is compiled into whatever calls it. `@entry` marks a function that Python
-calls: its machine code is kept on disk. Numba's own cache watches only the file a function stands in, so an edited
-rule in another file would go unnoticed. Here machine code is kept under a digest of all that ends up in it: the
-byte code of the function and of every function it can reach, in whatever package, and the values of the constants they
-use. Editing a comment compiles nothing; editing a helper is never missed.
+`@rule` marks a function over one game: it is compiled into whatever calls it. `@entry` marks a function with machine
+code of its own, which is kept on disk. Python calls it, and compiled functions do: what many of them need, such as
+playing a move, is an entry, so that it is compiled once.
+
+Numba's own cache watches only the file a function stands in, so an edited rule in another file would go unnoticed. Here
+machine code is kept under a digest of all that ends up in it (`digest.py`). Editing a comment compiles nothing; editing
+a helper is never missed.
 """
 
 from __future__ import annotations
@@ -16,11 +18,10 @@ import re
 import shutil
 import sys
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
-from types import CodeType, FunctionType, ModuleType
 from typing import Any, TypeVar
 
 import numba
@@ -28,11 +29,11 @@ import numpy as np
 from numba.core import config, event
 from numba.core.caching import NullCache
 from numba.core.compiler import CompileResult
-from numba.core.dispatcher import Dispatcher
 from numba.core.serialize import dumps
 from platformdirs import user_cache_path
 
-from borneo_env.engine.parts import OPTIONS, Part
+from borneo_env.engine.digest import digest_of, reached_from
+from borneo_env.engine.parts import Called, Entry, Part, stand_alone
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -40,9 +41,6 @@ INTERPRETED = bool(config.DISABLE_JIT)  # NUMBA_DISABLE_JIT=1: every rule runs a
 KEEP_VERSIONS = 4  # of the machine code of a function
 KEEP_DAYS = 60  # machine code of functions unused for longer is removed
 COMPILE_SECONDS = 40  # about what a first use takes on a slow machine; for the announcement only
-SETTINGS = (numba.__version__, np.__version__, sys.version_info[:2], config.BOUNDSCHECK, config.OPT)
-FOREIGN = {"numba", "numpy", *sys.stdlib_module_names}  # packages whose version says what is in them
-PLAIN = (bool, int, float, complex, str, bytes, np.generic, np.dtype, np.ufunc, numba.types.Type, type(None))
 
 _OURS: set[int] = set()
 
@@ -55,12 +53,12 @@ def rule(function: Function) -> Function:
 
 
 def entry(function: Function) -> Function:
-    """Compile a function that Python calls, and keep its machine code on disk."""
-    dispatcher: Any = numba.njit(**OPTIONS)(function)
-    _OURS.add(id(dispatcher))
+    """Compile a function that Python or many compiled functions call, and keep its machine code on disk."""
+    whole: Any = function if INTERPRETED else Entry(function)
+    _OURS.add(id(whole))
     if not INTERPRETED:
-        dispatcher._cache = _Kept(dispatcher)
-    return dispatcher  # type: ignore[no-any-return]
+        whole._cache = _Kept(whole)
+    return whole  # type: ignore[no-any-return]
 
 
 def machine_code(function: Any, *like: Any) -> Any:
@@ -74,94 +72,6 @@ def machine_code(function: Any, *like: Any) -> Any:
     signature = tuple(map(numba.typeof, like))
     function.compile(signature)
     return function.get_overload(signature)
-
-
-# ---------------------------------------------------------------- what machine code is made of
-
-
-def digest_of(function: Any) -> str | None:
-    """Names what machine code is made of: it changes with any edit that can change it. None if that cannot be told."""
-    digest, reached, waiting = hashlib.sha256(repr(SETTINGS).encode()), {id(function)}, [function]
-    while waiting:
-        try:
-            text, others = _ingredients(waiting.pop())
-        except _Unknown:
-            return None
-        digest.update(text)
-        waiting += [other for other in others if id(other) not in reached]
-        reached |= set(map(id, others))
-    return digest.hexdigest()[:16]
-
-
-class _Unknown(Exception):
-    """A constant whose value cannot be written down."""
-
-
-@cache
-def _ingredients(function: Any) -> tuple[bytes, list[Any]]:
-    """The byte code of a function with the values of its constants, and the functions that it names."""
-    plain = function.py_func if isinstance(function, Dispatcher) else function
-    cells = [cell.cell_contents for cell in plain.__closure__ or ()]
-    others: list[Any] = []
-    texts = [plain.__module__, plain.__qualname__, repr(getattr(function, "targetoptions", ""))]
-    texts += _code(plain.__code__)
-    for value in (plain.__defaults__, plain.__kwdefaults__, *cells, *_globals(plain)):
-        texts += _value(value, others)
-    return "\0".join(texts).encode("utf-8", "surrogatepass"), others
-
-
-def _code(code: CodeType) -> Iterator[str]:
-    yield code.co_code.hex()
-    yield repr((code.co_names, code.co_varnames, code.co_freevars, code.co_cellvars))
-    for constant in code.co_consts:
-        if isinstance(constant, CodeType):
-            yield from _code(constant)
-        else:
-            yield repr(constant)
-
-
-def _names(code: CodeType) -> Iterator[str]:
-    yield from code.co_names
-    for constant in code.co_consts:
-        if isinstance(constant, CodeType):
-            yield from _names(constant)
-
-
-def _globals(function: FunctionType) -> Iterator[Any]:
-    """The global names a function uses, each with its value; of a module, what may be used of it."""
-    names = sorted(set(_names(function.__code__)))
-    waiting = [(name, function.__globals__[name]) for name in names if name in function.__globals__]
-    while waiting:
-        name, value = waiting.pop()
-        if isinstance(value, ModuleType) and value.__name__.partition(".")[0] not in FOREIGN:
-            waiting += [(f"{name}.{part}", vars(value)[part]) for part in names if part in vars(value)]
-        else:
-            yield name
-            yield value
-
-
-def _value(value: Any, functions: list[Any]) -> Iterator[str]:
-    """A constant in words; functions are added to the list instead."""
-    if isinstance(value, Dispatcher) or (isinstance(value, FunctionType) and not _is_foreign(value)):
-        functions.append(value)
-    elif isinstance(value, tuple | list):
-        yield f"{type(value).__qualname__} of {len(value)} {getattr(value, '_fields', '')}"
-        for one in value:
-            yield from _value(one, functions)
-    elif isinstance(value, np.ndarray):
-        yield f"{value.dtype.descr} {value.shape} {value.tobytes().hex()}"
-    elif isinstance(value, PLAIN):
-        yield f"{type(value).__qualname__} {value!r}"
-    elif isinstance(value, ModuleType):
-        yield value.__name__
-    elif isinstance(value, type) or (callable(value) and _is_foreign(value)):
-        yield f"{value.__module__}.{value.__qualname__} {getattr(value, '_fields', '')}"
-    else:
-        raise _Unknown
-
-
-def _is_foreign(value: Any) -> bool:
-    return str(getattr(value, "__module__", "")).partition(".")[0] in FOREIGN
 
 
 # ---------------------------------------------------------------- what is kept of it
@@ -183,9 +93,13 @@ class _Kept(NullCache):  # type: ignore[misc]  # Numba has no types
             checksum, data = path.read_bytes().split(b"\n", 1)
             if checksum != _checksum(data):
                 return None
-            made = CompileResult._rebuild(context, *pickle.loads(data))  # a file of the user's own cache
+            calls, parts = pickle.loads(data)  # a file of the user's own cache
+            if not all(map(self._load_called, calls)):
+                return None
+            made = CompileResult._rebuild(context, *parts)
         except Exception:  # damaged, or gone: it is compiled anew, and the file replaced
             return None
+        stand_alone(made.library, self._called(signature, made))
         with suppress(OSError):
             for used in (path.parent, path.parent.parent):
                 os.utime(used)
@@ -194,22 +108,28 @@ class _Kept(NullCache):  # type: ignore[misc]  # Numba has no types
     def save_overload(self, signature: Any, made: Any) -> None:
         """Keep the machine code for a signature; where that is not possible, the next process compiles again."""
         path = self._path(signature, made.codegen)
-        if path is None or made.lifted or made.library.has_dynamic_globals:
-            return
-        data: bytes = dumps(made._reduce())
-        with suppress(OSError):
-            path.parent.mkdir(parents=True, exist_ok=True)
-            beside = path.with_name(uuid.uuid4().hex)
-            beside.write_bytes(_checksum(data) + b"\n" + data)
-            beside.replace(path)  # at once: another process may be writing or reading the same
-            _forget_the_unused(path.parent)
+        kept = path is not None and not made.lifted and not made.library.has_dynamic_globals
+        data: bytes = dumps((made.library.calls, made._reduce())) if kept else b""
+        stand_alone(made.library, self._called(signature, made))
+        if path is not None and kept:
+            _write(path, data)
+
+    def _called(self, signature: Any, made: Any) -> Called:
+        return Called(made.fndesc.mangled_name, *_name(self._dispatcher), signature)
+
+    def _load_called(self, called: Called) -> bool:
+        """Have the machine code of an entry that is called in memory; whether it goes by the name that was called."""
+        for function in reached_from(self._dispatcher):
+            if isinstance(function, Entry) and _name(function) == (called.module, called.function):
+                function.compile(called.signature)
+                return bool(function.overloads[called.signature].fndesc.mangled_name == called.symbol)
+        return False
 
     def _path(self, signature: Any, codegen: Any) -> Path | None:
         digest = _digest_once(self._dispatcher)
         if digest is None:
             return None
-        function = self._dispatcher.py_func
-        name = re.sub(r"[^\w.]", "", f"{function.__module__}.{function.__qualname__}")
+        name = re.sub(r"[^\w.]", "", ".".join(_name(self._dispatcher)))
         which = hashlib.sha256(repr((signature, codegen.magic_tuple())).encode()).hexdigest()[:16]
         return _root() / name / digest / which
 
@@ -219,6 +139,19 @@ _digest_once = cache(digest_of)  # when it is first asked for, all that it calls
 
 def _root() -> Path:
     return Path(os.environ.get("BORNEO_CACHE_DIR") or user_cache_path("borneo-env")) / "compiled"
+
+
+def _name(function: Any) -> tuple[str, str]:
+    return function.py_func.__module__, function.py_func.__qualname__
+
+
+def _write(path: Path, data: bytes) -> None:
+    with suppress(OSError):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        beside = path.with_name(uuid.uuid4().hex)
+        beside.write_bytes(_checksum(data) + b"\n" + data)
+        beside.replace(path)  # at once: another process may be writing or reading the same
+        _forget_the_unused(path.parent)
 
 
 def _checksum(data: bytes) -> bytes:

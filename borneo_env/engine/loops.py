@@ -73,6 +73,13 @@ def mark(mask, desk, value):
 
 
 @rule
+def copy_mask(mask, to):
+    """Action by action: copies of whole arrays take seconds to compile."""
+    for action in range(len(mask)):
+        to[action] = mask[action]
+
+
+@rule
 def play(box, blank, run, games, i, desk, mask, action):
     """Play a legal action in game i and bring it, its options and its mask to the next decision."""
     mark(mask, desk, False)
@@ -146,7 +153,7 @@ def view_games(games, masks, rows, views, view_masks, dice):
         dice[k] = roll(games[rows[k]])
         views[k] = games[rows[k]]
         blank_secrets(views[k], views[k].player)
-        view_masks[k, :] = masks[rows[k]]
+        copy_mask(masks[rows[k]], view_masks[k])
 
 
 @entry
@@ -156,7 +163,7 @@ def look_at_games(boxes, games, masks, rows, observations, view_masks, dice):
         g = games[rows[k]]
         dice[k] = roll(g)
         observe(boxes[0], g, int(g.player), observations[k])
-        view_masks[k, :] = masks[rows[k]]
+        copy_mask(masks[rows[k]], view_masks[k])
 
 
 @entry

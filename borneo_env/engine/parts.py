@@ -1,8 +1,9 @@
 """How rules are compiled: as parts of the entries that call them, and not before.
 
 Numba makes optimized machine code of every function on its own, with all that it calls, however deep: a rule at the
-bottom would be compiled once for each rule above it. A part is left as plain code until an entry takes it in, which
-saves half of the time that a first use takes. The machine code of entries is as fast.
+bottom would be compiled once for each rule above it. A part is left as plain code until an entry takes it in. The
+machine code of entries is as fast. Numba also compiles a function again for each kind of integer that it is called
+with. Here small integers and constants are widened first, so that most functions are compiled once.
 
 A part must need nothing from Python: no exceptions with values, no printing. No rule does.
 """
@@ -10,20 +11,48 @@ A part must need nothing from Python: no exceptions with values, no printing. No
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numba
+from llvmlite.binding import parse_assembly
+from numba import types
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import CompilerBase, DefaultPassBuilder
 from numba.core.compiler_machinery import LoweringPass, register_pass
+from numba.core.imputils import lower_cast
 from numba.core.registry import CPUDispatcher
 from numba.core.typed_passes import AnnotateTypes
+
+from borneo_env.engine.digest import digest_of
 
 OPTIONS = {"nogil": True, "error_model": "numpy"}  # of everything that is compiled here
 
 
-class Part(CPUDispatcher):  # type: ignore[misc]  # Numba has no types
-    """A function that compiled functions call. If Python calls it, it gets machine code of its own."""
+class Compiled(CPUDispatcher):  # type: ignore[misc]  # Numba has no types
+    """A function that takes integers of any size as the largest, and arrays inside records as arrays."""
+
+    def get_call_template(self, arguments: Any, keywords: Any) -> Any:
+        widened = {name: _widened(kind) for name, kind in keywords.items()}
+        return super().get_call_template(tuple(map(_widened, arguments)), widened)
+
+
+def _widened(kind: Any) -> Any:
+    kind = types.unliteral(kind)
+    if isinstance(kind, types.Integer) and kind.signed:
+        return types.int64
+    if isinstance(kind, types.NestedArray):
+        return types.Array(kind.dtype, kind.ndim, "C")
+    return kind
+
+
+@lower_cast(types.NestedArray, types.Array)  # type: ignore[untyped-decorator]
+def _as_array(context: Any, builder: Any, nested: Any, array: Any, value: Any) -> Any:
+    """Once it is taken from its record, such an array is like any other."""
+    return value
+
+
+class Part(Compiled):
+    """A function that is taken into the compiled functions that call it. If Python calls it, it gets its own code."""
 
     def __init__(self, function: Any) -> None:
         bare = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
@@ -37,6 +66,54 @@ class Part(CPUDispatcher):  # type: ignore[misc]  # Numba has no types
         return self.whole(*arguments)
 
 
+class Entry(Compiled):
+    """A function with machine code of its own, which Python calls, and compiled functions too."""
+
+    def __init__(self, function: Any) -> None:
+        targetoptions = {"nopython": True, **OPTIONS, "no_cfunc_wrapper": True}
+        super().__init__(function, targetoptions=targetoptions, pipeline_class=_EntryCompiler)
+
+
+# ---------------------------------------------------------------- what is linked into what
+
+
+class Called(NamedTuple):
+    """The name of machine code in memory, and what it was made of."""
+
+    symbol: str
+    module: str
+    function: str
+    signature: Any
+
+
+def stand_alone(library: Any, called: Called) -> None:
+    """From now on, the machine code of an entry is called where it is: nobody takes in a copy."""
+    library.called = called
+    library._get_module_for_linking = lambda: parse_assembly(NOT_KEPT)
+
+
+# What functions get that are compiled by Numba's own decorators and call an entry: a sign by which Numba knows that
+# their machine code cannot be kept. In another process the entry may not be there.
+NOT_KEPT = "@numba.dynamic.globals.entry = weak global i8 0"
+
+
+class EntryLibrary(JITCodeLibrary):  # type: ignore[misc]
+    """Code that takes in the parts it calls. Entries are called where they are."""
+
+    def __init__(self, *arguments: Any) -> None:
+        super().__init__(*arguments)
+        self.calls: set[Called] = set()
+
+    def add_linking_library(self, library: Any) -> None:
+        if hasattr(library, "called"):
+            self.calls.add(library.called)
+        elif isinstance(library, _PartLibrary):
+            self.calls |= library.calls
+            self._linking_libraries.append(_Plain(library))
+        else:
+            super().add_linking_library(library)
+
+
 class _NoEnvironments:
     """Stands for Numba's code generator where it would tell a function about Python."""
 
@@ -44,7 +121,7 @@ class _NoEnvironments:
         pass
 
 
-class _PartLibrary(JITCodeLibrary):  # type: ignore[misc]
+class _PartLibrary(EntryLibrary):
     """Code that is linked into others and never run by itself."""
 
     codegen = _NoEnvironments()
@@ -59,22 +136,66 @@ class _PartLibrary(JITCodeLibrary):  # type: ignore[misc]
         self._ensure_finalized()
         return 0
 
+    def _get_module_for_linking(self) -> Any:
+        module = super()._get_module_for_linking()
+        if self.calls:
+            module = module.clone()
+            module.link_in(parse_assembly(NOT_KEPT))
+        return module
 
-@register_pass(mutates_CFG=False, analysis_only=True)
-class _AsPart(LoweringPass):  # type: ignore[misc]
-    _name = "as_part"
 
+class _Plain:
+    """A part as entries take it in."""
+
+    def __init__(self, part: _PartLibrary) -> None:
+        part._ensure_finalized()
+        self._part, self._reload_init = part, part._reload_init
+
+    def _get_module_for_linking(self) -> Any:
+        return super(_PartLibrary, self._part)._get_module_for_linking()
+
+
+# ---------------------------------------------------------------- how Numba is told
+
+
+class _Pass(LoweringPass):  # type: ignore[misc]
     def __init__(self) -> None:
         LoweringPass.__init__(self)
+
+
+@register_pass(mutates_CFG=False, analysis_only=True)
+class _AsPart(_Pass):
+    _name = "as_part"
 
     def run_pass(self, state: Any) -> bool:
         state.library = _PartLibrary(state.targetctx.codegen(), state.func_id.func_qualname)
         return False
 
 
+@register_pass(mutates_CFG=False, analysis_only=True)
+class _AsEntry(_Pass):
+    _name = "as_entry"
+
+    def run_pass(self, state: Any) -> bool:
+        state.library = EntryLibrary(state.targetctx.codegen(), state.func_id.func_qualname)
+        state.library.enable_object_caching()
+        identity = state.func_ir.func_id
+        identity.unique_id = digest_of(identity.func) or identity.unique_id  # the same name in every process
+        return False
+
+
 class _PartCompiler(CompilerBase):  # type: ignore[misc]
     def define_pipelines(self) -> list[Any]:
-        passes = DefaultPassBuilder.define_nopython_pipeline(self.state)
-        passes.add_pass_after(_AsPart, AnnotateTypes)
-        passes.finalize()
-        return [passes]
+        return [_nopython_pipeline(self.state, _AsPart)]
+
+
+class _EntryCompiler(CompilerBase):  # type: ignore[misc]
+    def define_pipelines(self) -> list[Any]:
+        return [_nopython_pipeline(self.state, _AsEntry)]
+
+
+def _nopython_pipeline(state: Any, library: type[_Pass]) -> Any:
+    passes = DefaultPassBuilder.define_nopython_pipeline(state)
+    passes.add_pass_after(library, AnnotateTypes)
+    passes.finalize()
+    return passes

@@ -16,7 +16,8 @@ import pytest
 
 import borneo_env
 from borneo_env import Batch, Ruleset, redact, resample
-from borneo_env.engine.jit import KEEP_DAYS, KEEP_VERSIONS, digest_of
+from borneo_env.engine.digest import digest_of
+from borneo_env.engine.jit import KEEP_DAYS, KEEP_VERSIONS
 
 PACKAGE = Path(borneo_env.__file__).parent
 SETTINGS = ("NUMBA_DISABLE_JIT", "NUMBA_BOUNDSCHECK", "NUMBA_CACHE_DIR")
@@ -289,6 +290,61 @@ def test_old_versions_and_functions_long_unused_are_removed(ask, tmp_path):
     assert recent.exists()
     assert [folder for folder in versions if folder.exists()] == versions[: KEEP_VERSIONS - 1]
     assert len(list((functions / "bot.answer").iterdir())) == KEEP_VERSIONS
+
+
+# An entry that calls another through a rule.
+CALLS = """
+from borneo_env.engine.jit import entry, rule
+
+@entry
+def inner(number):
+    return number + 1
+
+@rule
+def between(number):
+    return inner(number)
+
+@entry
+def outer(number):
+    return 10 * between(number)
+"""
+
+
+@pytest.fixture
+def call(tmp_path):
+    """Calls the outer entry in a new process; tells the answer, and how many entries were not found on disk."""
+    settings = {"PYTHONPATH": f"{tmp_path}{os.pathsep}{PACKAGE.parent}", "BORNEO_CACHE_DIR": str(tmp_path)}
+
+    def run():
+        (tmp_path / "calls.py").write_text(CALLS)
+        ask = "import calls; print(calls.outer(4), *(len(f.stats.cache_misses) for f in (calls.outer, calls.inner)))"
+        return run_python(ask, **settings)[0]
+
+    return run
+
+
+def test_an_entry_from_disk_calls_another_from_disk(call):
+    assert [call(), call()] == ["50 1 1", "50 0 0"]
+
+
+@pytest.mark.parametrize("function", ["inner", "outer"])
+def test_only_the_entry_that_is_lost_is_compiled_anew(call, tmp_path, function):
+    call()
+    shutil.rmtree(tmp_path / "compiled" / f"calls.{function}")
+    assert call() == {"inner": "50 0 1", "outer": "50 1 0"}[function]
+
+
+def test_an_entry_that_is_called_by_another_name_is_compiled_anew(ask, tmp_path, monkeypatch):
+    """A jump to a name that is not there would end the process."""
+    monkeypatch.setattr("borneo_env.engine.parts.digest_of", lambda function: None)  # names are counted, as Numba does
+    found = []
+    for _ in range(2):
+        module = ModuleType("calls")
+        monkeypatch.setitem(sys.modules, "calls", module)
+        exec(CALLS, vars(module))
+        found.append((module.outer(4), len(module.outer.stats.cache_misses)))
+        shutil.rmtree(tmp_path / "compiled" / "calls.inner")
+    assert found == [(50, 1), (50, 1)]
 
 
 # What importing and playing leaves alone

@@ -1,11 +1,11 @@
-"""Rules are parts of what calls them, and functions of their own for Python."""
+"""Rules are parts of what calls them, and functions of their own for Python. Entries are called where they are."""
 
 import numba
 import numpy as np
 import pytest
 from numba.core.registry import cpu_target
 
-from borneo_env.engine.jit import INTERPRETED, rule
+from borneo_env.engine.jit import INTERPRETED, entry, rule
 from borneo_env.engine.state import GAME
 
 ENGINE = cpu_target.target_context.codegen()._engine  # knows all functions there is machine code for
@@ -70,3 +70,68 @@ def test_a_part_has_no_machine_code(games):
 def test_a_rule_looks_like_its_function():
     twice, _ = make_rules()
     assert (twice.__name__, twice.py_func(4)) == ("twice", 8)
+
+
+# ---------------------------------------------------------------- entries that call entries
+
+
+def make_entries():
+    @entry
+    def thrice(number):
+        return 3 * number
+
+    @rule
+    def thrice_and_one(number):
+        return thrice(number) + 1
+
+    @entry
+    def of_all(numbers):
+        total = 0
+        for i in range(len(numbers)):
+            total += thrice_and_one(numbers[i]) + thrice(2)
+        return total
+
+    return thrice, thrice_and_one, of_all
+
+
+def test_an_entry_calls_another_through_a_rule_and_directly(tmp_path, monkeypatch):
+    monkeypatch.setenv("BORNEO_CACHE_DIR", str(tmp_path))
+    thrice, _, of_all = make_entries()
+    assert of_all(np.arange(4, dtype=np.int16)) == 3 * 6 + 4 + 4 * 6
+    (compiled,) = of_all.overloads.values()
+    (called,) = thrice.overloads.values()
+    defined = [function.name for function in compiled.library.get_defined_functions()]
+    assert called.fndesc.mangled_name not in defined, "it was taken in"
+    assert thrice(5) == 15
+
+
+def test_integers_of_any_size_and_arrays_in_records_take_one_compilation():
+    record = np.zeros(1, np.dtype([("small", "i1"), ("numbers", "i2", (3,))]))
+    record["numbers"] = 1, 2, 3
+
+    @rule
+    def nth(numbers, n):
+        return numbers[n]
+
+    @entry
+    def both(records, numbers):
+        return nth(records[0].numbers, records[0].small) + nth(numbers, 1) + nth(numbers, len(numbers) - 1)
+
+    assert both(record, np.array([4, 5, 6], np.int16)) == 1 + 5 + 6
+    assert len(nth.overloads) == 1
+
+
+@pytest.mark.filterwarnings("ignore:Cannot cache compiled function")
+@pytest.mark.parametrize("number", [0, 1], ids=["an entry", "a rule that calls an entry"])
+def test_numba_keeps_no_function_of_its_own_that_calls_an_entry(number, tmp_path, monkeypatch):
+    """Another process would jump to where the entry was in this one."""
+    monkeypatch.setenv("BORNEO_CACHE_DIR", str(tmp_path))
+    called = make_entries()[number]
+
+    @numba.njit(cache=True)
+    def foreign(number):
+        return called(number)
+
+    assert foreign(5) == 15 + number
+    (compiled,) = foreign.overloads.values()
+    assert compiled.library.has_dynamic_globals

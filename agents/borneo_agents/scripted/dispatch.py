@@ -23,7 +23,7 @@ RANDOM, CONTRACTOR, CLIMBER, MERCHANT = range(KINDS)
 NO_BOT = -1  # for a seat that somebody else decides for
 
 
-@rule
+@entry
 def choose(kind, box, g, options, count, dice, scratch):
     """The action of a kind of bot among the legal ones, on a view or on a complete game alike."""
     if count == 1:

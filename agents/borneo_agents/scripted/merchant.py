@@ -192,7 +192,8 @@ def trigger_value(box, g, scratch, me, i):
     """What a distribution listed among the triggers brings, less what it brings to others and the card."""
     at = scratch.trigger_port[i]
     n = g.laid[at]
-    scratch.pool[:n] = scratch.laid[at, :n]
+    for k in range(n):
+        scratch.pool[k] = scratch.laid[at, k]
     scratch.pool[n] = scratch.trigger_card[i]
     for k in range(scratch.trigger_count[i]):
         scratch.sharers[k] = scratch.trigger_sharers[i, k]

@@ -48,7 +48,7 @@ RANK_PAY = np.zeros(SEATS * 3)  # the part of a company's cargo that a trader ma
 RANK_PAY[:5] = 0.6, 0.35, 0.18, 0.08, 0.03
 
 
-@rule
+@entry
 def win_probabilities(box, g, features, out):
     """Write each player's win probability; once the game is over, each one's share of the win."""
     if g.phase == OVER:

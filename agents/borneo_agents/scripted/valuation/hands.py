@@ -49,8 +49,10 @@ def count_hidden(box, g, scratch, me):
                 strength = box.strength[card, company]
                 if strength > 0:
                     scratch.hidden[pile, company, STRONG_CARD if strength == STRONG else WEAK_CARD] += 1.0
-    scratch.hidden[OLDER] /= max(1.0, older)
-    scratch.hidden[NEWEST] /= max(1.0, newest)
+    for company in range(N_COMPANIES):
+        for strength in (WEAK_CARD, STRONG_CARD):
+            scratch.hidden[OLDER, company, strength] /= max(1.0, older)
+            scratch.hidden[NEWEST, company, strength] /= max(1.0, newest)
 
 
 @rule
