@@ -26,7 +26,7 @@ unexport PYTHONDONTWRITEBYTECODE
 PYTEST := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -n auto --dist worksteal
 
 tests: $(VENV)/installed
-	PYTHONPATH=tests $(BIN)/python tests/compile_first.py
+	$(BIN)/borneo warm-up
 	$(PYTEST)
 
 # The documentation site, in site/. A warning is an error.
@@ -39,7 +39,7 @@ soak: $(VENV)/installed
 
 # The lines that tests reach. Those of compiled rules are counted in the second run, which interprets them.
 coverage: $(VENV)/installed
-	PYTHONPATH=tests $(BIN)/python tests/compile_first.py
+	$(BIN)/borneo warm-up
 	$(PYTEST) --cov --cov-report=
 	NUMBA_DISABLE_JIT=1 $(PYTEST) --cov --cov-append tests/rules
 

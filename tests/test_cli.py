@@ -30,7 +30,7 @@ from borneo_env.story import tell
 
 COMMANDS = [
     "actions", "observation", "manual", "pictures", "record", "verify", "show", "random", "play", "arena", "train",
-    "bench",
+    "bench", "warm-up"
 ]  # fmt: skip
 
 
@@ -93,6 +93,20 @@ def test_help_is_quick_because_nothing_is_compiled():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert done.stdout.splitlines()[-1] == "False False"
+
+
+def test_warm_up_compiles_what_is_not_compiled_yet(borneo):
+    """`make test` begins with it, so that there is nothing left; it would take a minute."""
+    assert borneo("warm-up --jobs 1").status == 0
+    answer = borneo("warm-up --jobs 1 --json")
+    assert (answer.status, json.loads(answer.out)["functions"]) == (0, 0)
+
+
+def test_without_a_compiler_there_is_nothing_to_warm_up(borneo, monkeypatch):
+    monkeypatch.setattr("borneo_env.engine.jit.INTERPRETED", True)
+    answer = borneo("warm-up")
+    assert answer.status == 2
+    assert "unset it" in answer.err
 
 
 # ---------------------------------------------------------------- record, verify, show

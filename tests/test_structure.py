@@ -32,7 +32,7 @@ LAYERS = """
     borneo_agents.statistics              borneo_agents.scripted
     borneo_agents.search
     borneo_agents.policy
-    borneo_agents.arena                   borneo_agents.human
+    borneo_agents.arena                   borneo_agents.human         borneo_agents.warm_up
     borneo_agents.commands
     borneo_train                          borneo_bench
 """

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cache
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
@@ -29,23 +29,25 @@ def digest_of(function: Any) -> str | None:
     try:
         for one in reached_from(function):
             digest.update(_ingredients(one)[0])
-    except _Unknown:
+    except UnknownConstant:
         return None
     return digest.hexdigest()[:16]
 
 
-def reached_from(function: Any) -> Iterator[Any]:
-    """A function and all that it can call."""
+def reached_from(function: Any, stop: Callable[[Any], bool] = lambda one: False) -> Iterator[Any]:
+    """A function and all that it can call, but not what is called by those where to stop."""
     reached, waiting = {id(function)}, [function]
     while waiting:
         one = waiting.pop()
         yield one
+        if stop(one):
+            continue
         _, others = _ingredients(one)
         waiting += [other for other in others if id(other) not in reached]
         reached |= set(map(id, others))
 
 
-class _Unknown(Exception):
+class UnknownConstant(Exception):
     """A constant whose value cannot be written down."""
 
 
@@ -109,7 +111,7 @@ def _value(value: Any, functions: list[Any]) -> Iterator[str]:
     elif isinstance(value, type) or (callable(value) and _is_foreign(value)):
         yield f"{value.__module__}.{value.__qualname__} {getattr(value, '_fields', '')}"
     else:
-        raise _Unknown
+        raise UnknownConstant
 
 
 def _is_foreign(value: Any) -> bool:

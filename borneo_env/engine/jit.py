@@ -16,7 +16,6 @@ import os
 import pickle
 import re
 import shutil
-import sys
 import uuid
 from collections.abc import Callable
 from contextlib import suppress
@@ -32,6 +31,7 @@ from numba.core.compiler import CompileResult
 from numba.core.serialize import dumps
 from platformdirs import user_cache_path
 
+from borneo_env.engine.announce import Announcer
 from borneo_env.engine.digest import digest_of, reached_from
 from borneo_env.engine.parts import Called, Entry, Part, stand_alone
 
@@ -40,25 +40,16 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 INTERPRETED = bool(config.DISABLE_JIT)  # NUMBA_DISABLE_JIT=1: every rule runs as plain Python
 KEEP_VERSIONS = 4  # of the machine code of a function
 KEEP_DAYS = 60  # machine code of functions unused for longer is removed
-COMPILE_SECONDS = 40  # about what a first use takes on a slow machine; for the announcement only
-
-_OURS: set[int] = set()
 
 
 def rule(function: Function) -> Function:
     """Compile a function over one game record; it becomes part of the entry that calls it."""
-    part: Any = function if INTERPRETED else Part(function)
-    _OURS.add(id(part))
-    return part  # type: ignore[no-any-return]
+    return function if INTERPRETED else Part(function)
 
 
 def entry(function: Function) -> Function:
     """Compile a function that Python or many compiled functions call, and keep its machine code on disk."""
-    whole: Any = function if INTERPRETED else Entry(function)
-    _OURS.add(id(whole))
-    if not INTERPRETED:
-        whole._cache = _Kept(whole)
-    return whole  # type: ignore[no-any-return]
+    return function if INTERPRETED else Entry(function, _Kept)
 
 
 def machine_code(function: Any, *like: Any) -> Any:
@@ -125,13 +116,19 @@ class _Kept(NullCache):  # type: ignore[misc]  # Numba has no types
                 return bool(function.overloads[called.signature].fndesc.mangled_name == called.symbol)
         return False
 
-    def _path(self, signature: Any, codegen: Any) -> Path | None:
+    def is_kept(self) -> bool:
+        folder = self._folder()
+        return folder is not None and folder.exists()
+
+    def _folder(self) -> Path | None:
         digest = _digest_once(self._dispatcher)
-        if digest is None:
-            return None
         name = re.sub(r"[^\w.]", "", ".".join(_name(self._dispatcher)))
+        return None if digest is None else _root() / name / digest
+
+    def _path(self, signature: Any, codegen: Any) -> Path | None:
+        folder = self._folder()
         which = hashlib.sha256(repr((signature, codegen.magic_tuple())).encode()).hexdigest()[:16]
-        return _root() / name / digest / which
+        return None if folder is None else folder / which
 
 
 _digest_once = cache(digest_of)  # when it is first asked for, all that it calls has been defined
@@ -175,20 +172,6 @@ def attributes(argument: Any) -> Any:
     return argument
 
 
-class _Announcer(event.Listener):  # type: ignore[misc]  # Numba has no types
-    """Says once, on stderr, that a first use compiles."""
-
-    announced = False
-
-    def on_start(self, compilation: Any) -> None:
-        if not self.announced and id(compilation.data["dispatcher"]) in _OURS:
-            self.announced = True
-            note = f"borneo_env: compiling the rules for this machine, about {COMPILE_SECONDS} s, once per version ..."
-            print(note, file=sys.stderr, flush=True)
-
-    def on_end(self, compilation: Any) -> None:
-        pass
-
-
+announcer = Announcer()
 if not INTERPRETED:
-    event.register("numba:compile", _Announcer())
+    event.register("numba:compile", announcer)

@@ -10,6 +10,7 @@ A part must need nothing from Python: no exceptions with values, no printing. No
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -34,6 +35,10 @@ class Compiled(CPUDispatcher):  # type: ignore[misc]  # Numba has no types
     def get_call_template(self, arguments: Any, keywords: Any) -> Any:
         widened = {name: _widened(kind) for name, kind in keywords.items()}
         return super().get_call_template(tuple(map(_widened, arguments)), widened)
+
+    def is_kept(self) -> bool:
+        """Whether there is machine code of it on disk."""
+        return False
 
 
 def _widened(kind: Any) -> Any:
@@ -69,9 +74,13 @@ class Part(Compiled):
 class Entry(Compiled):
     """A function with machine code of its own, which Python calls, and compiled functions too."""
 
-    def __init__(self, function: Any) -> None:
+    def __init__(self, function: Any, store: Callable[[Entry], Any]) -> None:
         targetoptions = {"nopython": True, **OPTIONS, "no_cfunc_wrapper": True}
         super().__init__(function, targetoptions=targetoptions, pipeline_class=_EntryCompiler)
+        self._cache = store(self)
+
+    def is_kept(self) -> bool:
+        return bool(self._cache.is_kept())
 
 
 # ---------------------------------------------------------------- what is linked into what

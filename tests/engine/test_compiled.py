@@ -21,7 +21,7 @@ from borneo_env.engine.jit import KEEP_DAYS, KEEP_VERSIONS
 
 PACKAGE = Path(borneo_env.__file__).parent
 SETTINGS = ("NUMBA_DISABLE_JIT", "NUMBA_BOUNDSCHECK", "NUMBA_CACHE_DIR")
-ANNOUNCEMENT = "borneo_env: compiling the rules"
+ANNOUNCEMENT = "borneo_env: compiling score_games for this machine, about 1 s, once per version\n"
 
 # Plays games of rulesets to the end and prints a digest of records, masks, resampled games and states on the way.
 PLAY = """
@@ -115,6 +115,7 @@ except IndexError:
 """
 
 
+@pytest.mark.soak
 def test_no_index_is_out_of_bounds_in_thousands_of_games(monkeypatch, capsys):
     """Machine code reads and writes where a wrong index points, unless it checks, as this one does."""
     said, _ = run_python(PLAY + ASK_BEYOND, 200, 20, NUMBA_BOUNDSCHECK="1")
@@ -145,12 +146,11 @@ def edit(tmp_path, old, new):
 def test_an_edited_rule_takes_effect_and_unedited_ones_are_compiled_once(copied, tmp_path):
     points, said = copied()
     assert points == "[0, -2, 0, 0]"
-    assert said.count(ANNOUNCEMENT) == 1
-    assert len(said.splitlines()) == 1
+    assert said == ANNOUNCEMENT
     edit(tmp_path, "PIRATE_PENALTY = 2", "PIRATE_PENALTY = 3")
     points, said = copied()
     assert points == "[0, -3, 0, 0]"
-    assert said.count(ANNOUNCEMENT) == 1
+    assert said == ANNOUNCEMENT
     edit(tmp_path, "PIRATE_PENALTY = 3", "PIRATE_PENALTY = 2")
     assert copied() == ("[0, -2, 0, 0]", ""), "the old machine code is still there, and nothing is compiled again"
 
