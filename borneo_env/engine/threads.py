@@ -14,7 +14,7 @@ from typing import Any
 import numba
 import numpy as np
 
-from borneo_env.engine.jit import attributes
+from borneo_env.engine.jit import INTERPRETED, attributes
 
 
 def available_cores() -> int:
@@ -86,10 +86,11 @@ def in_parallel(
     Arrays in `own` are sliced; those in `scratch`, which come last, have an entry for each thread to work with.
     Nobody works on the games any more when it returns or raises, an interrupt included.
     """
-    shared, own, scratch = (tuple(map(attributes, arrays)) for arrays in (shared, own, scratch))
+    if INTERPRETED:
+        shared, own, scratch = (tuple(map(attributes, arrays)) for arrays in (shared, own, scratch))
     size = len(own[0])
-    parts = max(1, min(threads, size // least, *map(len, scratch)))
-    if parts == 1:
+    parts = min(threads, size // least, *map(len, scratch))
+    if parts <= 1:
         return [function(*shared, *own, *scratch)]
     bounds = [size * part // parts for part in range(parts + 1)]
     slices = [[a[low:high] if isinstance(a, np.ndarray) else a for a in own] for low, high in pairwise(bounds)]

@@ -105,7 +105,8 @@ def test_an_entry_calls_another_through_a_rule_and_directly(tmp_path, monkeypatc
     assert thrice(5) == 15
 
 
-def test_integers_of_any_size_and_arrays_in_records_take_one_compilation():
+def test_integers_of_any_size_and_arrays_in_records_take_one_compilation(tmp_path, monkeypatch):
+    monkeypatch.setenv("BORNEO_CACHE_DIR", str(tmp_path))
     record = np.zeros(1, np.dtype([("small", "i1"), ("numbers", "i2", (3,))]))
     record["numbers"] = 1, 2, 3
 

@@ -166,6 +166,7 @@ def test_trials_decide_how_it_is_learnt(trials, kind, tmp_path):
     assert type(learner) is kind and getattr(learner, "turns", 0) == trials
 
 
+@pytest.mark.soak
 def test_a_training_by_trials_learns_and_says_so(tmp_path, no_games_to_measure):
     training = begin(tmp_path, trials=1, lookahead=True, games=8, steps=64)
     before = training._model()

@@ -241,6 +241,7 @@ def shown_to(learner, batch):
     return torch.tensor(shown)
 
 
+@pytest.mark.soak
 @pytest.mark.parametrize("lookahead", [False, pytest.param(True, marks=pytest.mark.soak)])
 def test_a_little_practice_helps_in_decisions_that_were_not_practised(lookahead):
     """By a wide margin: four times the error of the mean."""

@@ -39,6 +39,7 @@ def test_its_strength_is_told_with_games_seed_and_interval_for_all_player_counts
         assert 1 / players < one["low"] < one["value"] < one["high"] < 1, "better than a merchant would be"
 
 
+@pytest.mark.soak
 @pytest.mark.parametrize("players", [4, *(pytest.param(players, marks=pytest.mark.soak) for players in (3, 5))])
 def test_it_beats_contractors(players):
     """More often than one of them would."""

@@ -148,7 +148,7 @@ class Alone:
         ("merchant", {"tables": "tiny"}, 50, False),
         ("mixed", {"tables": "tiny"}, 50, True),
         (NOBODY, {"tables": "tiny"}, 170, True),  # where every decision is a step
-        ("mixed", {"tables": None, "edition": "card"}, 90, False),
+        pytest.param("mixed", {"tables": None, "edition": "card"}, 90, False, marks=pytest.mark.soak),
     ],
     ids=["self-seat", "league-seat", "merchant-seat", "mixed-table", "nobody-table", "card edition-seat"],
 )
@@ -229,7 +229,7 @@ def test_after_an_end_a_new_game_begins():
     ("name", "fields"),
     [
         *((name, {"tables": None if name == "contracts" else "tiny"}) for name in REWARDS),
-        ("score-delta", {"tables": None, "edition": "card"}),
+        pytest.param("score-delta", {"tables": None, "edition": "card"}, marks=pytest.mark.soak),
     ],
     ids=[*REWARDS, "card edition"],
 )
@@ -498,7 +498,7 @@ def test_a_network_that_gives_no_legal_answer_is_told_so(cast, answers, error, m
     assert position(env) == before
 
 
-@pytest.mark.parametrize("cast", ["mixed", "nobody"])
+@pytest.mark.parametrize("cast", ["nobody", pytest.param("mixed", marks=pytest.mark.soak)])
 def test_a_step_that_is_interrupted_has_not_happened(cast, monkeypatch):
     """Wherever that is: when the actions of a table are played, when opponents are asked, and at the very end."""
     env, shown = make(cast=cast, reward="score-delta")
