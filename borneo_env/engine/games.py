@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -40,24 +41,29 @@ def observe(
 
     `check=False` skips the check of the records: only for records that the engine made.
     """
-    if check:
-        check_readable(ruleset, games)
-    chosen = checked_seats(seats, ruleset.players, len(games))
-    out = room_for(out, len(games), length(slots_of(ruleset)))
-    observe_games(attributes(make_box(ruleset)), attributes(games), chosen, out)
-    return out
+    return _written(observe_games, length(slots_of(ruleset)), ruleset, games, seats, out, check)
 
 
 def state(
     ruleset: Ruleset, games: NDArray[np.void], seats: ArrayLike, out: NDArray[Any] | None = None, *, check: bool = True
 ) -> NDArray[Any]:
-    """(games, length): the whole tables, secrets included, with seats counted from the given ones.
+    """(games, length): the whole tables, secrets included, with seats counted from the given ones; see `observe`."""
+    return _written(state_of_games, state_length(slots_of(ruleset)), ruleset, games, seats, out, check)
 
-    `check=False` skips the check of the records: only for records that the engine made.
-    """
+
+def _written(
+    loop: Callable[..., None],
+    width: int,
+    ruleset: Ruleset,
+    games: NDArray[np.void],
+    seats: ArrayLike,
+    out: NDArray[Any] | None,
+    check: bool,
+) -> NDArray[Any]:
+    """What a compiled loop writes about a seat of each game, a row for each."""
     if check:
         check_readable(ruleset, games)
     chosen = checked_seats(seats, ruleset.players, len(games))
-    out = room_for(out, len(games), state_length(slots_of(ruleset)))
-    state_of_games(attributes(make_box(ruleset)), attributes(games), chosen, out)
+    out = room_for(out, len(games), width)
+    loop(attributes(make_box(ruleset)), attributes(games), chosen, out)
     return out

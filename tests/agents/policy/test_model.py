@@ -55,8 +55,8 @@ def refused(folder, file, reason, remedy=REMEDY):
     assert message.isprintable(), "one line, and nothing a terminal would obey"
 
 
-def liked(model, shown):
-    """How much each action is liked where all are legal."""
+def logits_of(model, shown):
+    """The logits where all actions are legal."""
     return model.logits(shown, np.ones((len(shown), len(model.layers[-1].biases)), bool))
 
 
@@ -141,7 +141,7 @@ def test_logits_of_one_normed_layer_worked_out_by_hand():
     )
     # (3, 1) becomes (2, 3): with mean and variance gone (-1, 1), with gain and shift (-2, 2.5), rectified (0, 2.5).
     # (1, 3) becomes (-2, -1): the same but for the mean. (2, -2) becomes (4, 1): (1, -1), then (4, -1.5), then (4, 0).
-    found = liked(model, np.array([[3, 1], [1, 3], [2, -2]], np.int8))
+    found = logits_of(model, np.array([[3, 1], [1, 3], [2, -2]], np.int8))
     assert found.dtype == np.float32
     # A variance of 0.25 or 2.25 is not all there is below the root, so no number is quite as round.
     assert found == pytest.approx(np.array([[3, -2.5, 6.5], [3, -2.5, 6.5], [4.5, 4, -1]]), abs=2e-4)
@@ -152,13 +152,13 @@ def test_later_layers_are_added_to_what_there_was():
     twice = arrays([[0, 0], [0, 0]], [-5, 5], [1, 1], [0, 0])  # whatever comes in, it finds (0, 1)
     model = Model(card(), [arrays([[1], [-1]], [0, 0], [2, 3], [0, 0]), twice, twice, arrays([[1, 0], [0, 1]], [0, 0])])
     # 1 becomes (1, -1), then (2, -3), rectified (2, 0); to which (0, 1) is added twice.
-    assert liked(model, np.array([[1], [-1]], np.int8)) == pytest.approx(np.array([[2, 2], [0, 5]]), abs=1e-4)
+    assert logits_of(model, np.array([[1], [-1]], np.int8)) == pytest.approx(np.array([[2, 2], [0, 5]]), abs=1e-4)
 
 
 def test_layers_that_say_nothing_leave_only_shifts_and_biases():
     """A variance of 0 divides by nothing."""
     model = Model(card(), [arrays([[0], [0]], [7, 7], [1, 1], [-1, 4]), arrays([[1, 1]], [0.5])])
-    assert liked(model, np.array([[3]], np.int8)).tolist() == [[4.5]]
+    assert logits_of(model, np.array([[3]], np.int8)).tolist() == [[4.5]]
 
 
 def by_hand(layers, numbers):
@@ -186,7 +186,7 @@ def by_hand(layers, numbers):
 def test_logits_are_those_of_plain_python(depth):
     model = network(width=9, depth=depth, seed=depth, liking=3)
     observations = np.random.default_rng(depth).integers(-2, 20, (6, 969)).astype(np.int8)
-    found, wanted = liked(model, observations), np.array([by_hand(model.layers, one) for one in observations])
+    found, wanted = logits_of(model, observations), np.array([by_hand(model.layers, one) for one in observations])
     assert wanted.std() > 1, "there is something to compare"
     assert np.abs(found - wanted).max() < 1e-5 * np.abs(wanted).max()
 
@@ -194,9 +194,9 @@ def test_logits_are_those_of_plain_python(depth):
 def test_logits_leave_observations_and_layers_alone():
     model, again = network(width=4, depth=3), network(width=4, depth=3)
     observations = np.ones((2, 969), np.float32)
-    first = liked(model, observations)
+    first = logits_of(model, observations)
     assert (observations == 1).all() and same_layers(model.layers, again.layers)
-    assert np.array_equal(liked(model, observations), first)
+    assert np.array_equal(logits_of(model, observations), first)
 
 
 def test_entries_that_no_card_has_are_ignored(folder):

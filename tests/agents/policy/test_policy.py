@@ -66,13 +66,13 @@ def folder(tmp_path, monkeypatch):
 # ---------------------------------------------------------------- choosing an action
 
 
-def test_the_legal_action_that_is_liked_most():
+def test_the_legal_action_with_the_highest_logit():
     logits = np.array([[9, 1, 2, 3], [9, 1, 2, 3], [-5, -4, -3, -2]], np.float32)
     mask = np.array([[0, 1, 1, 0], [1, 1, 1, 1], [1, 1, 0, 0]], bool)
     assert best_actions(logits, mask).tolist() == [2, 0, 1]
 
 
-def test_actions_are_drawn_as_often_as_they_are_liked():
+def test_actions_are_drawn_by_their_logits():
     many = 40_000
     rng = np.random.default_rng(5)
     logits = rng.normal(0, 2, 12).astype(np.float32)
@@ -117,7 +117,7 @@ def test_a_legal_action_nobody_likes_is_better_than_an_illegal_one():
         assert drawn_actions(logits, mask, np.full(3, number)).tolist() == [1, 1, 1]
 
 
-def test_no_number_is_liked_least_and_infinity_most():
+def test_no_number_is_the_lowest_logit_and_infinity_the_highest():
     logits = np.array([[np.nan, -5, 0], [np.inf, 5, np.nan], [-np.inf, -5, np.nan]], np.float32)
     mask = np.ones((3, 3), bool)
     assert best_actions(logits, mask).tolist() == [2, 0, 1]

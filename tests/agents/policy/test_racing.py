@@ -68,7 +68,7 @@ def raced_by_hand(chances, ahead):
     [(BOARD, 10), (Ruleset("card", 3), 10), (BOARD, 1)],
     ids=["board", "card", "one determinization"],
 )
-def test_options_are_behind_as_trials_in_the_same_imagined_games_say(ruleset, determinizations):
+def test_options_are_behind_as_trials_in_the_same_determinizations_say(ruleset, determinizations):
     views = views_of(ruleset)
     doubtful, ahead = doubted(views.mask), some_ahead(views.mask)
     behind, games = by_hand(views, doubtful, ahead, determinizations)
