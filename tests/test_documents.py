@@ -157,7 +157,7 @@ def test_long_commands_run_with_small_sizes(document, with_my_bot):
 
 
 def test_commands_in_sentences_exist():
-    named = {name for text in DOCUMENTS.values() for name in re.findall(r"`(?:\.venv/bin/)?borneo ([a-z]\w*)", text)}
+    named = {name for text in DOCUMENTS.values() for name in re.findall(r"`(?:\.venv/bin/)?borneo ([a-z][\w-]*)", text)}
     assert named <= set(get_command(app).commands)
 
 
