@@ -8,6 +8,7 @@ import gymnasium
 import pettingzoo
 
 from borneo_env.aec import env, raw_env
+from borneo_env.bot import Bot
 from borneo_env.cards import TableError, Tables, load_tables
 from borneo_env.engine.batch import Batch, IllegalMove
 from borneo_env.engine.batch_file import BatchFileError
@@ -29,6 +30,7 @@ __all__ = [
     "BatchFileError",
     "BorneoEnv",
     "BorneoVectorEnv",
+    "Bot",
     "IllegalMove",
     "Ruleset",
     "RulesetError",

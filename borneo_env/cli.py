@@ -14,7 +14,7 @@ from typing import Annotated, Any
 import typer
 
 from borneo_env import __version__
-from borneo_env.commands import describe, random_games, records
+from borneo_env.commands import describe, new_bot, random_games, records
 from borneo_env.console import say
 
 GROUP = "borneo.commands"
@@ -28,6 +28,7 @@ OWN: dict[str, Callable[..., Any]] = {
     "verify": records.verify,
     "show": records.show,
     "random": random_games.play_random,
+    "new-bot": new_bot.new_bot,
 }
 
 

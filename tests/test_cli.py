@@ -30,7 +30,7 @@ from borneo_env.story import tell
 
 COMMANDS = [
     "actions", "observation", "manual", "pictures", "record", "verify", "show", "random", "play", "arena", "train",
-    "bench", "warm-up"
+    "bench", "warm-up", "new-bot"
 ]  # fmt: skip
 
 

@@ -5,6 +5,7 @@ that take long: their options are checked here, and `make soak` runs them with s
 `make ecosystem` runs it. `toml` is read. `text` is no code.
 """
 
+import ast
 import re
 import shlex
 import subprocess
@@ -21,6 +22,7 @@ from typer.testing import CliRunner
 
 from borneo_env.cards import load_tables
 from borneo_env.cli import app
+from borneo_env.commands.new_bot import TEXTS
 
 PROJECT = Path(__file__).parent.parent
 DOCUMENTS = {
@@ -97,10 +99,31 @@ def test_slow_python_examples_run(document, with_my_bot):
     run_python(document)
 
 
-def test_the_bot_of_the_documents_wins_as_they_say(with_my_bot):
-    first, second = play_arena(["my_bot:MyBot", "random"], players=3, games=36, seed=1, jobs=0).standings
-    assert (first.agent, second.agent) == ("my_bot:MyBot", "random")
-    assert first.win_share.value > 2 * second.win_share.value
+def without_words(code: str) -> str:
+    """Code without comments, docstrings and blank lines."""
+    tree = ast.parse(code)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ClassDef) and ast.get_docstring(node):
+            del node.body[0]
+    return ast.unparse(tree)
+
+
+@pytest.mark.parametrize("document", ["README.md", BOTS])
+def test_the_bot_of_the_documents_is_the_one_that_new_bot_writes(document):
+    (shown,) = (text for text in texts("python", document) if "class MyBot" in text)
+    assert without_words(shown) == without_words((TEXTS / "bot.py.txt").read_text(encoding="utf-8"))
+    assert len([line for line in shown.splitlines() if line]) <= 12
+
+
+@pytest.mark.parametrize("edition", ["board", "card"])
+def test_the_fast_bot_of_the_documents_wins_in_both_editions(edition, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (bot,) = (text for text in texts("python", BOTS) if "class FastBot" in text)
+    (tmp_path / "my_bot_fast.py").write_text(bot, encoding="utf-8")
+    result = play_arena(["my_bot_fast:FastBot", "random"], players=3, edition=edition, games=36, seed=1, jobs=0)
+    first, second = result.standings
+    assert not result.faults
+    assert first.agent == "my_bot_fast:FastBot" and first.win_share.value > 1.5 * second.win_share.value
 
 
 # ---------------------------------------------------------------- commands

@@ -1,0 +1,380 @@
+"""One game in the game's words, for bots and for people: `View` and `Option`.
+
+A `View` is one game as the deciding player sees it. An `Option` is a legal move with a verb and its parts. Both work
+what they tell out when they are asked for it, so that a decision costs little. What a view tells is what the player may
+know (R11), and nothing hidden.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache, cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from borneo_env.cards import CHEST as CHEST_NAME
+from borneo_env.cards import COMPANIES, CONTRACT_KINDS, SPICES
+from borneo_env.engine.actions import PASS, action_table
+from borneo_env.engine.games import results
+from borneo_env.engine.state import (
+    AT_PORT,
+    CARDS,
+    CHEST,
+    DISCARD,
+    DOUBLE,
+    HAND,
+    OPEN_PORTS,
+    PHASES,
+    slots_of,
+)
+from borneo_env.ruleset import Ruleset
+
+Amounts = dict[str, int]  # by company, or by spice
+
+
+@dataclass(frozen=True)
+class Card:
+    """A cargo card (R0.8)."""
+
+    number: int
+    flags: tuple[str, str, str, str]  # three in the top row, one in the bottom row
+    spice: str
+    count: int  # 2 for a double
+
+    def strength(self, company: str) -> int:
+        """How many of its flags are a company's: what it counts in a contest (R4.6)."""
+        return self.flags.count(company)
+
+
+@dataclass(frozen=True)
+class Contract:
+    """A kind of contract (R0.10)."""
+
+    kind: str
+    points: int
+    left: int  # in supply
+
+    @property
+    def amount(self) -> int:
+        """How many of a spice, or of each spice, it asks for."""
+        return int(self.kind.split("-")[1])
+
+    def missing(self, warehouse: Warehouse, spice: str | None = None) -> int:
+        """How many spices a warehouse lacks to pay it, with its jokers; of one spice: of this, or of the best."""
+        lacks = {name: max(0, self.amount - warehouse.spices[name]) for name in SPICES}
+        if self.kind.startswith("each"):
+            return max(0, sum(lacks.values()) - warehouse.jokers)
+        return max(0, (min(lacks.values()) if spice is None else lacks[spice]) - warehouse.jokers)
+
+
+@dataclass(frozen=True)
+class Warehouse:
+    """What a player has stored, and what of it contracts can be paid with (R3.2)."""
+
+    spices: Amounts  # how many of each spice: a double is two
+    doubles: Amounts  # how many doubles of each spice
+    jokers: int  # ports with a chest
+    cards: int  # cargo cards and ports: a point each
+
+
+@dataclass(frozen=True)
+class Contest:
+    """The contest under way (R4.2)."""
+
+    company: str
+    attacker: int  # seats
+    defender: int
+    attack: int  # flags on the cards played so far
+    defence: int  # the same, with what the defender gets for traders between the two (R4.6)
+    attack_cards: int
+    defence_cards: int
+
+
+class Port:
+    """An open port (R0.9) with the cargo that lies there."""
+
+    def __init__(self, view: View, place: int) -> None:
+        card = view.ruleset.tables.ports_in_play(view.players)[int(view.game["open"][place]) - CARDS]
+        self._view = view
+        self.place = place
+        self.name, self.spice, self.limit, self.monopoly = card.name, card.spice, card.limit, card.monopoly
+
+    @property
+    def joker(self) -> bool:
+        """Whether it shows a chest: it pays as one of any spice."""
+        return self.spice == CHEST_NAME
+
+    @cached_property
+    def cards(self) -> tuple[Card, ...]:
+        """The cargo, in the order of play."""
+        order = self._view.game["order"]
+        return tuple(sorted(self._view.cards_at(AT_PORT + self.place), key=lambda card: order[card.number]))
+
+    @cached_property
+    def flags(self) -> Amounts:
+        """How many flags of each company are to be seen."""
+        return dict(zip(COMPANIES, self._view.game["shown"][self.place].tolist(), strict=True))
+
+    def flags_after(self, card: Card) -> Amounts:
+        """The same once a card has been shipped there: it covers the bottom row of the last one (R5.1)."""
+        flags = {company: number + card.flags.count(company) for company, number in self.flags.items()}
+        lowest = int(self._view.game["lowest"][self.place])
+        if lowest >= 0:
+            flags[self._view.card(lowest).flags[3]] -= 1
+        return flags
+
+    def result_of(self, card: Card) -> str:
+        """What shipping a card there leads to: `monopoly`, `shared` or `nothing` (R5.2)."""
+        if max(self.flags_after(card).values()) >= self.monopoly:
+            return "monopoly"
+        return "shared" if int(self._view.game["laid"][self.place]) + 1 >= self.limit else "nothing"
+
+    def __repr__(self) -> str:
+        return f"Port({self.name}: {self.spice}, cargo {len(self.cards)}/{self.limit}, {self.flags} of {self.monopoly})"
+
+
+class Option:
+    """A legal move: its verb, its parts, and its text. Parts that a verb does not have are None."""
+
+    __slots__ = ("_parts", "action", "text", "view")
+
+    def __init__(self, view: View, action: int, text: str, parts: dict[str, Any]) -> None:
+        self.view, self.action, self.text, self._parts = view, action, text, parts
+
+    @property
+    def verb(self) -> str:
+        """`place`, `contract`, `pay`, `traders` (none), `transfer`, `attack`, `commit`, `defend`, `keep`, `yield`,
+        `ship`, `take` or `drop`."""
+        verb: str = self._parts["verb"]
+        return verb
+
+    @property
+    def declines(self) -> bool:
+        """Whether it is the choice to do nothing, or nothing more: `contract none`, `commit done`."""
+        return self.action == PASS
+
+    @property
+    def card(self) -> Card | None:
+        """The cargo card that is played, kept, taken or dropped."""
+        number = self._parts.get("card")
+        return None if number is None else self.view.card(number)
+
+    @property
+    def port(self) -> Port | None:
+        """The port that is shipped to."""
+        place = self._parts.get("place")
+        return None if place is None else self.view.port_at(place)
+
+    @property
+    def company(self) -> str | None:
+        """The company of the trader that moves or fights, or where a trader is placed."""
+        return self._parts.get("company")
+
+    @property
+    def to(self) -> str | None:
+        """The company that a trader is transferred to."""
+        return self._parts.get("to")
+
+    @property
+    def rank(self) -> int | None:
+        """The rank of the own trader that moves or attacks; 1 is the top."""
+        return self._parts.get("rank")
+
+    @property
+    def target(self) -> int | None:
+        """The rank that is attacked."""
+        return self._parts.get("target")
+
+    @property
+    def contract(self) -> Contract | None:
+        """The contract that is fulfilled."""
+        kind = self._parts.get("kind")
+        return None if kind is None else self.view.contracts[CONTRACT_KINDS.index(kind)]
+
+    @property
+    def spice(self) -> str | None:
+        """The spice of a contract of one spice, or of a payment (`joker` for a joker)."""
+        return self._parts.get("spice")
+
+    @property
+    def size(self) -> str | None:
+        """What is paid with: `single`, `double` or `port`."""
+        return self._parts.get("size")
+
+    def __repr__(self) -> str:
+        return f"Option({self.text!r})"
+
+
+class View:
+    """One game as the player who decides sees it."""
+
+    def __init__(self, ruleset: Ruleset, game: np.void, mask: NDArray[np.bool_], dice: int) -> None:
+        self.ruleset = ruleset
+        self.game = game  # the redacted record, for whoever wants more: see `borneo_env.GAME`
+        self._mask, self._dice = mask, dice
+
+    @cached_property
+    def me(self) -> int:
+        """The own seat."""
+        return int(self.game["player"])
+
+    @property
+    def players(self) -> int:
+        return self.ruleset.players
+
+    @cached_property
+    def phase(self) -> str:
+        """What is being decided: see `borneo_env.PHASES`."""
+        return PHASES[self.game["phase"]]
+
+    @cached_property
+    def turn(self) -> int:
+        """The seat whose turn it is."""
+        return int(self.game["turn"])
+
+    @cached_property
+    def random(self) -> random.Random:
+        """A random generator for this decision: a bot that uses no other plays the same games again."""
+        return random.Random(self._dice)
+
+    @cached_property
+    def hand(self) -> tuple[Card, ...]:
+        """The own hand cards."""
+        return self.cards_at(HAND + self.me)
+
+    @cached_property
+    def hand_sizes(self) -> tuple[int, ...]:
+        """How many cards each player has in hand."""
+        return tuple(self.game["hand_size"][: self.players].tolist())
+
+    @cached_property
+    def ports(self) -> tuple[Port, ...]:
+        """The open ports."""
+        return tuple(self.port_at(place) for place in range(OPEN_PORTS) if self.game["open"][place] >= 0)
+
+    @cached_property
+    def ports_left(self) -> int:
+        """How many ports are in the pile: when one must be turned up and there is none, the game ends (R8.3)."""
+        return int(self.game["ports_left"])
+
+    @cached_property
+    def ladders(self) -> dict[str, tuple[int, ...]]:
+        """The seats of the traders in each company, from rank 1 down."""
+        heights = self.game["height"].tolist()
+        rows = self.game["ladder"].tolist()
+        return {name: tuple(row[:height]) for name, row, height in zip(COMPANIES, rows, heights, strict=True)}
+
+    def rank(self, company: str, seat: int | None = None) -> int | None:
+        """The best rank of a player's traders in a company, or None; one's own by default."""
+        ladder, player = self.ladders[company], self.me if seat is None else seat
+        return ladder.index(player) + 1 if player in ladder else None
+
+    @cached_property
+    def warehouses(self) -> tuple[Warehouse, ...]:
+        """What each player has stored."""
+        return tuple(map(_warehouse, self.game["stock"][: self.players].tolist()))
+
+    @property
+    def warehouse(self) -> Warehouse:
+        """The own warehouse."""
+        return self.warehouses[self.me]
+
+    @cached_property
+    def contracts(self) -> tuple[Contract, ...]:
+        """All kinds of contracts, with how many are left of each."""
+        left = self.game["supply"].tolist()
+        return tuple(
+            Contract(card.kind, card.points, n) for card, n in zip(self.ruleset.tables.contracts, left, strict=True)
+        )
+
+    @property
+    def payable(self) -> tuple[Contract, ...]:
+        """The contracts in supply that the own warehouse can pay, without pirates."""
+        return tuple(one for one in self.contracts if one.left and not one.missing(self.warehouse))
+
+    @cached_property
+    def contest(self) -> Contest | None:
+        """The contest under way, if there is one."""
+        if self.game["company"] < 0:
+            return None
+        company = COMPANIES[self.game["company"]]
+        upper, lower = int(self.game["defender_rank"]), int(self.game["attacker_rank"])
+        attack, defence = self.game["strength"].tolist()
+        defender = self.ladders[company][upper] if self.phase == "commit" else self.me  # nobody else decides in it
+        return Contest(
+            company, self.turn, defender, attack, defence + lower - upper - 1,
+            int(self.game["attack_cards"]), int(self.game["defence_cards"]),
+        )  # fmt: skip
+
+    @cached_property
+    def scores(self) -> tuple[int, ...]:
+        """The points of each player if the game ended now."""
+        found = results(self.ruleset, np.array([self.game]))
+        return tuple(found.scores[0].tolist())
+
+    @cached_property
+    def discards(self) -> tuple[Card, ...]:
+        """The discard pile, which lies open."""
+        return self.cards_at(DISCARD)
+
+    def card(self, number: int) -> Card:
+        """A cargo card by its number."""
+        return _cards(self.ruleset)[number]
+
+    def cards_at(self, place: int) -> tuple[Card, ...]:
+        cards = _cards(self.ruleset)
+        return tuple(cards[number] for number in np.flatnonzero(self.game["place"][:CARDS] == place).tolist())
+
+    def port_at(self, place: int) -> Port:
+        if place not in self._ports:
+            self._ports[place] = Port(self, place)
+        return self._ports[place]
+
+    @cached_property
+    def _ports(self) -> dict[int, Port]:
+        return {}
+
+    @cached_property
+    def options(self) -> list[Option]:
+        """The legal moves."""
+        known = _known_options(slots_of(self.ruleset), self.phase)
+        return [Option(self, action, *known[action]) for action in np.flatnonzero(self._mask).tolist()]
+
+
+def _warehouse(stock: Sequence[Sequence[int]]) -> Warehouse:
+    """From the things by spice and size."""
+    spices = {spice: sum(stock[i]) + stock[i][DOUBLE] for i, spice in enumerate(SPICES)}
+    doubles = {spice: stock[i][DOUBLE] for i, spice in enumerate(SPICES)}
+    return Warehouse(spices, doubles, sum(stock[CHEST]), sum(map(sum, stock)))
+
+
+@cache
+def _cards(ruleset: Ruleset) -> tuple[Card, ...]:
+    return tuple(Card(i, card.flags, card.spice, card.count) for i, card in enumerate(ruleset.tables.cargo))
+
+
+@cache
+def _known_options(slots: int, phase: str) -> dict[int, tuple[str, dict[str, Any]]]:
+    """The text and the parts of every action in a phase."""
+    table = action_table(slots)
+    texts = {action: table.text(action, phase) for action in range(len(table))}
+    return {action: (text, _parts(text)) for action, text in texts.items() if not text.startswith("action ")}
+
+
+# What the words of a move's text are, by its verb.
+PARTS = {
+    "place": ("company",), "yield": ("company",), "contract": ("kind", "spice"), "pay": ("spice", "size"),
+    "traders": (), "transfer": ("company", "rank", "to"), "attack": ("company", "rank", "target"),
+    "ship": ("card", "place"), **dict.fromkeys(("commit", "defend", "keep", "take", "drop"), ("card",)),
+}  # fmt: skip
+NO_PART = ("none", "done", "slot")
+
+
+def _parts(text: str) -> dict[str, Any]:
+    verb, *words = text.split()
+    named = zip(PARTS[verb], words, strict=False)
+    return {"verb": verb} | {name: int(word) if word.isdigit() else word for name, word in named if word not in NO_PART}
