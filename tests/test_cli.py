@@ -77,6 +77,28 @@ def test_help_lists_the_commands(borneo):
     assert all(command in answer.out for command in COMMANDS)
 
 
+def test_help_begins_with_what_people_need_first(borneo):
+    words = [line.split()[1] for line in borneo("--help").out.splitlines() if line.startswith("│ ")]
+    listed = [word for word in words if word in COMMANDS]
+    first = [name for name in ("play", "show", "arena", "train") if name in listed]
+    assert listed.index("play") == 0
+    assert sorted(first, key=listed.index) == first
+    assert max(map(listed.index, first)) < min(map(listed.index, ("bench", "actions", "observation", "manual")))
+
+
+def test_every_command_of_ours_has_its_panel(borneo):
+    assert set(COMMANDS) <= set(cli.PANEL_OF)
+    out = borneo("--help").out
+    assert all(panel in out for panel in cli.PANELS) and cli.OTHERS not in out
+
+
+def test_the_rules_of_the_game_have_a_panel_of_their_own(borneo):
+    for command in ("arena", "play", "record"):
+        options, rules = borneo(f"{command} --help").out.split("Which Borneo is played")
+        assert "--seed" in options and "--edition" not in options
+        assert "--edition" in rules and "--blackbeard" in rules
+
+
 @pytest.mark.parametrize("command", COMMANDS)
 def test_every_command_has_help(command, borneo):
     answer = borneo(f"{command} --help")
@@ -227,6 +249,15 @@ def test_observation_prints_the_layout(borneo, edition):
     assert all(block["stop"] == after["start"] for block, after in pairwise(blocks))
     told = borneo(f"observation --edition {edition}").out
     assert str(blocks[-1]["stop"]) in told and "warehouse" in told
+
+
+@pytest.mark.parametrize("missing", ["resvg_py", "PIL.Image", "font_source_serif_pro"])
+def test_without_the_extra_nothing_is_begun(missing, borneo, tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, missing, None)
+    answer = borneo("pictures --out", tmp_path / "new")
+    assert answer.status == 2 and not (tmp_path / "new").exists()
+    [line] = answer.err.splitlines()
+    assert line.startswith("error: pictures need ") and "pip install '.[render]'" in line
 
 
 def test_pictures_are_drawn(borneo, tmp_path, monkeypatch):
@@ -447,6 +478,17 @@ def test_a_command_that_cannot_be_loaded_is_left_out(monkeypatch, capsys):
     said = capsys.readouterr().err
     assert "the command broken cannot be loaded: ImportError: no such module" in said
     assert "the command record cannot be loaded: ValueError: the name is taken by borneo itself" in said
+
+
+def test_a_command_of_another_package_has_a_panel_of_its_own(monkeypatch, capsys):
+    def fly():
+        """Fly away."""
+
+    monkeypatch.setattr(cli, "entry_points", lambda group: [Found("fly", fly)])
+    with pytest.raises(SystemExit):
+        cli._make_app()(["--help"])
+    ours, others = capsys.readouterr().out.split(cli.OTHERS)
+    assert "Fly away." in others and "Fly away." not in ours
 
 
 def test_the_version_is_told(borneo):
