@@ -173,7 +173,7 @@ def test_a_legend_stands_below_the_picture_and_changes_nothing_above(ruleset: Ru
     words = [[text.text for text in root.iter() if text.tag.endswith("}text")] for root in (above, below)]
     assert words[1][: len(words[0])] == words[0]
     told = " ".join(map(str, words[1][len(words[0]) :]))
-    for sign in ("three flags above", "one flag below", "monopoly", "a double: pays two", "a port", "its points"):
+    for sign in ("three flags", "one below", "its number", "monopoly", "a double: pays two", "a port", "its points"):
         assert sign in told
     assert ("the pirate ship" in told) == ruleset.blackbeard
     assert float(below.attrib["height"]) == HEIGHT + LEGEND_HEIGHT

@@ -11,7 +11,7 @@ from borneo_env.render.pen import Pane, box, group, sheet, stroke, text, use
 from borneo_env.render.players import crate
 from borneo_env.render.symbols import GOLD, PAPER, PAPER_EDGE
 
-HEIGHT = 224  # how much higher a picture with a legend is
+HEIGHT = 212  # how much higher a picture with a legend is
 LEFT, RIGHT = 20.0, 1260.0
 TOP, BOTTOM = PICTURE_HEIGHT - 4.0, PICTURE_HEIGHT + HEIGHT - 16.0
 FIRST, ROW = TOP + 54, 29.0
@@ -38,11 +38,12 @@ def _card(left: float, width: float) -> str:
     """A cargo card with its parts named (R0.8)."""
     scale, top, x = 1.28, TOP + 44, left + 118
     parts = (
-        (18, "three flags above,"),
-        (41, "one flag below"),
-        (55, "(covered at a port)"),
-        (82, "its spice; 2: a double,"),
-        (96, "pays as two"),
+        (15, "three flags above,"),
+        (31, "one below, which the"),
+        (45, "next card covers;"),
+        (59, "17 is its number"),
+        (83, "its spice; 2: a double,"),
+        (97, "pays as two"),
     )
     named = "".join(text(x, top + scale * y, words, WORDS, width - 118) for y, words in parts)
     return _title("a cargo card", left, width) + group(left, top, scale, face(17, EXAMPLE)) + named

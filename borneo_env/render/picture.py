@@ -61,7 +61,7 @@ class Picture:
         return cls(batch.ruleset, batch.games[checked_game(game, len(batch))], seat, legend=legend)
 
     def svg(self) -> str:
-        """An SVG drawing of 1280 by 1012, always of the same size; with a legend it is 224 higher."""
+        """An SVG drawing of 1280 by 1012, always of the same size; with a legend it is 212 higher."""
         return self.head() + "".join(pane.content for pane in self.panes()) + TAIL
 
     def rgb(self, width: int = WIDTH) -> NDArray[np.uint8]:
