@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import re
+from base64 import b64encode
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import groupby
 from pathlib import Path
@@ -117,8 +118,9 @@ class Animation:
         first.save(written, "GIF", save_all=True, append_images=others, duration=times, loop=0)
         return written.getvalue()
 
-    def _repr_svg_(self) -> str:
-        return self.svg()
+    def _repr_html_(self) -> str:
+        """As an image, so that two animations on one page do not share their styles."""
+        return f'<img src="data:image/svg+xml;base64,{b64encode(self.svg().encode()).decode()}">'
 
 
 def check_file(path: str | Path, width: int = WIDTH) -> None:
