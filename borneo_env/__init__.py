@@ -45,6 +45,12 @@ __all__ = [
     "resample",
 ]
 
+
+def __dir__() -> list[str]:
+    """The public names: what `dir` and completion show."""
+    return ["__version__", *__all__]
+
+
 gymnasium.register(
     id="Borneo-v0",
     entry_point="borneo_env.seat:BorneoEnv",

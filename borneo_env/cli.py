@@ -14,22 +14,33 @@ from typing import Annotated, Any
 import typer
 
 from borneo_env import __version__
-from borneo_env.commands import describe, new_bot, random_games, records
+from borneo_env.commands import animate, describe, new_bot, random_games, records
 from borneo_env.console import say
 
 GROUP = "borneo.commands"
 Version = Annotated[bool, typer.Option("--version", help="Print the version and exit.", is_eager=True)]
 OWN: dict[str, Callable[..., Any]] = {
-    "actions": describe.actions,
-    "observation": describe.observation,
-    "manual": describe.manual,
-    "pictures": describe.pictures,
+    "show": records.show,
+    "animate": animate.animate,
     "record": records.record,
     "verify": records.verify,
-    "show": records.show,
     "random": random_games.play_random,
     "new-bot": new_bot.new_bot,
+    "manual": describe.manual,
+    "actions": describe.actions,
+    "observation": describe.observation,
+    "pictures": describe.pictures,
 }
+# The order of `borneo --help`: what people need first comes first. A name may stand here whose package is missing.
+PANELS = {
+    "Play and watch": ("play", "watch", "show", "animate", "rules"),
+    "Agents": ("agents", "arena", "train", "new-bot"),
+    "Games as data": ("record", "verify", "random"),
+    "Reference": ("manual", "actions", "observation", "pictures"),
+    "Speed": ("warm-up", "bench"),
+}
+PANEL_OF = {name: panel for panel, names in PANELS.items() for name in names}
+OTHERS = "From other packages"
 
 
 def _make_app() -> typer.Typer:
@@ -38,16 +49,23 @@ def _make_app() -> typer.Typer:
         callback=_options, invoke_without_command=True, no_args_is_help=True, add_completion=False,
         help="Borneo, the game of spice traders, for learning agents.",
     )  # fmt: skip
-    for name, command in OWN.items():
-        app.command(name)(command)
+    commands = OWN | _commands_of_packages()
+    order = [*PANEL_OF, *sorted(commands)]
+    for name in sorted(commands, key=order.index):
+        app.command(name, rich_help_panel=PANEL_OF.get(name, OTHERS))(commands[name])
+    return app
+
+
+def _commands_of_packages() -> dict[str, Callable[..., Any]]:
+    commands = {}
     for found in sorted(entry_points(group=GROUP), key=lambda found: found.name):
         try:
             if found.name in OWN:
                 raise ValueError("the name is taken by borneo itself")
-            app.command(found.name)(found.load())
+            commands[found.name] = found.load()
         except Exception as error:  # somebody else's package
             say(f"the command {found.name} cannot be loaded: {type(error).__name__}: {error}", style="yellow")
-    return app
+    return commands
 
 
 def _options(version: Version = False) -> None:

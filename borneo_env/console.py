@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 from rich.console import Console
+from rich.markdown import Markdown
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
 from borneo_env.files import on_one_line
@@ -15,11 +16,20 @@ LONGEST_ERROR = 4000  # characters; an illegal move is answered with all legal o
 out = Console()
 err = Console(stderr=True)
 
-Edition = Annotated[str, typer.Option(help="board (2008) or card (2007).")]
-Players = Annotated[int, typer.Option(help="3, 4 or 5.")]
-FourTraders = Annotated[bool, typer.Option("--four-traders", help="Variant for 3 players: four traders each (R9.1).")]
-Blackbeard = Annotated[bool, typer.Option("--blackbeard", help="Variant: Blackbeard's secret (R9.2).")]
-CardTables = Annotated[str | None, typer.Option("--tables", help="A card table of your own (TOML), or `tiny`.")]
+RULES = "Which Borneo is played"  # the panel of these options in the help of a command
+# fmt: off
+Edition = Annotated[str, typer.Option(help="board (2008) or card (2007).", rich_help_panel=RULES)]
+Players = Annotated[int, typer.Option(help="3, 4 or 5.", rich_help_panel=RULES)]
+FourTraders = Annotated[
+    bool, typer.Option("--four-traders", help="Variant for 3 players: four traders each (R9.1).", rich_help_panel=RULES)
+]
+Blackbeard = Annotated[
+    bool, typer.Option("--blackbeard", help="Variant: Blackbeard's secret (R9.2).", rich_help_panel=RULES)
+]
+CardTables = Annotated[
+    str | None, typer.Option("--tables", help="A card table of your own (TOML), or `tiny`.", rich_help_panel=RULES)
+]
+# fmt: on
 Seed = Annotated[int, typer.Option(help="The same seed gives the same games on every machine.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print machine-readable JSON.")]
 
@@ -32,6 +42,14 @@ def ruleset_of(edition: str, players: int, four_traders: bool, blackbeard: bool,
 def say(words: str, style: str = "") -> None:
     """Say something on stderr in one line; what stands in it is never taken for markup or for orders to a terminal."""
     err.print(on_one_line(words, LONGEST_ERROR), style=style, markup=False, highlight=False, soft_wrap=True)
+
+
+def print_markdown(written: str) -> None:
+    """Print Markdown: laid out in a terminal, as it is written in a file or a pipe."""
+    if out.is_terminal:
+        out.print(Markdown(written))
+    else:
+        print(written, end="")
 
 
 def progress_bar() -> Progress:

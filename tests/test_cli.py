@@ -6,6 +6,7 @@ its own show that nothing depends on that.
 
 from __future__ import annotations
 
+import inspect
 import json
 import shutil
 import subprocess
@@ -22,15 +23,16 @@ from borneo_bench import speed
 
 import borneo_env
 from borneo_env import cli
+from borneo_env.commands.animate import animate
 from borneo_env.engine.threads import available_cores
 from borneo_env.record import read_record, record_games, verify, write_record
-from borneo_env.render import gallery
+from borneo_env.render import Animation, animation, gallery
 from borneo_env.ruleset import Ruleset, every_ruleset
 from borneo_env.story import tell
 
 COMMANDS = [
-    "actions", "observation", "manual", "pictures", "record", "verify", "show", "random", "play", "arena", "train",
-    "bench", "warm-up", "new-bot"
+    "actions", "observation", "manual", "pictures", "record", "verify", "show", "animate", "random", "play", "arena",
+    "train", "bench", "warm-up", "new-bot"
 ]  # fmt: skip
 
 
@@ -75,6 +77,28 @@ def test_help_lists_the_commands(borneo):
     answer = borneo("--help")
     assert answer.status == 0
     assert all(command in answer.out for command in COMMANDS)
+
+
+def test_help_begins_with_what_people_need_first(borneo):
+    words = [line.split()[1] for line in borneo("--help").out.splitlines() if line.startswith("│ ")]
+    listed = [word for word in words if word in COMMANDS]
+    first = [name for name in ("play", "show", "arena", "train") if name in listed]
+    assert listed.index("play") == 0
+    assert sorted(first, key=listed.index) == first
+    assert max(map(listed.index, first)) < min(map(listed.index, ("bench", "actions", "observation", "manual")))
+
+
+def test_every_command_of_ours_has_its_panel(borneo):
+    assert set(COMMANDS) <= set(cli.PANEL_OF)
+    out = borneo("--help").out
+    assert all(panel in out for panel in cli.PANELS) and cli.OTHERS not in out
+
+
+def test_the_rules_of_the_game_have_a_panel_of_their_own(borneo):
+    for command in ("arena", "play", "record"):
+        options, rules = borneo(f"{command} --help").out.split("Which Borneo is played")
+        assert "--seed" in options and "--edition" not in options
+        assert "--edition" in rules and "--blackbeard" in rules
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -184,6 +208,51 @@ def test_show_needs_no_colours(borneo, record_file):
     assert max(map(len, answer.out.splitlines())) > 100
 
 
+# ---------------------------------------------------------------- animate
+
+
+def test_animate_writes_a_film(borneo, record_file, tmp_path):
+    film = tmp_path / "a.svg"
+    answer = borneo("animate", record_file, "--out", film, "--seat", "-1", "--seconds", "0.5", "--legend")
+    assert answer.status == 0, answer.err
+    made = Animation.of(read_record(record_file), -1, seconds=0.5, legend=True)
+    assert film.read_text(encoding="utf-8") == made.svg()
+    assert answer.out == f"{film}: {len(made.pictures)} pictures, {film.stat().st_size / 1e6:.1f} MB\n"
+    told = json.loads(borneo("animate --json --every-decision", record_file, "--out", film).out)
+    assert told["bytes"] == film.stat().st_size and told["pictures"] > len(made.pictures)
+
+
+def test_the_usual_film_of_the_command_is_that_of_the_library():
+    usual = {name: option.default for name, option in inspect.signature(animate).parameters.items()}
+    assert (usual["seconds"], usual["width"]) == (animation.SECONDS, animation.WIDTH)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "reason"),
+    [
+        (["--out", "a.mp4"], "a.mp4: an animation is saved as .gif or .svg"),
+        (["--out", "no/folder/a.svg"], "no/folder/a.svg: cannot be written: No such file or directory"),
+        (["--width", "9999999"], "an animation is 160 to 2560 pixels wide, not 9999999"),
+        (["--seconds", "0"], "a picture is shown for 0.05 to 60 seconds, not 0"),
+        (["--seconds", "nan"], "a picture is shown for 0.05 to 60 seconds, not nan"),
+        (["--seat", "3"], "seat 3 does not exist; use 0 to 2, -1 for a spectator, or None for all hands face up"),
+    ],
+)
+def test_a_film_that_cannot_be_made(arguments, reason, borneo, record_file, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    before = sorted(tmp_path.iterdir())
+    answer = borneo("animate", record_file, *arguments)
+    assert (answer.status, answer.out, answer.err.strip()) == (2, "", f"error: {reason}")
+    assert sorted(tmp_path.iterdir()) == before
+
+
+def test_a_broken_record_is_no_film(borneo, record_file, tmp_path):
+    record_file.write_text("".join(record_file.read_text().splitlines(keepends=True)[:-1]))
+    answer = borneo("animate", record_file, "--out", tmp_path / "a.svg")
+    assert answer.status == 2 and "the file ends before the game and its result do" in answer.err
+    assert not (tmp_path / "a.svg").exists()
+
+
 # ---------------------------------------------------------------- random and bench
 
 
@@ -229,10 +298,19 @@ def test_observation_prints_the_layout(borneo, edition):
     assert str(blocks[-1]["stop"]) in told and "warehouse" in told
 
 
+@pytest.mark.parametrize("missing", ["resvg_py", "PIL.Image", "font_source_serif_pro"])
+def test_without_the_extra_nothing_is_begun(missing, borneo, tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, missing, None)
+    answer = borneo("pictures --out", tmp_path / "new")
+    assert answer.status == 2 and not (tmp_path / "new").exists()
+    [line] = answer.err.splitlines()
+    assert line.startswith("error: pictures need ") and "pip install '.[render]'" in line
+
+
 def test_pictures_are_drawn(borneo, tmp_path, monkeypatch):
     monkeypatch.setattr(gallery, "PNG_WIDTH", 320)
     files = json.loads(borneo("pictures --json --out", tmp_path).out)
-    assert len(files) == 6 and all(Path(file).stat().st_size > 1000 for file in files)
+    assert len(files) == 7 and all(Path(file).stat().st_size > 1000 for file in files)
 
 
 @pytest.fixture
@@ -447,6 +525,17 @@ def test_a_command_that_cannot_be_loaded_is_left_out(monkeypatch, capsys):
     said = capsys.readouterr().err
     assert "the command broken cannot be loaded: ImportError: no such module" in said
     assert "the command record cannot be loaded: ValueError: the name is taken by borneo itself" in said
+
+
+def test_a_command_of_another_package_has_a_panel_of_its_own(monkeypatch, capsys):
+    def fly():
+        """Fly away."""
+
+    monkeypatch.setattr(cli, "entry_points", lambda group: [Found("fly", fly)])
+    with pytest.raises(SystemExit):
+        cli._make_app()(["--help"])
+    ours, others = capsys.readouterr().out.split(cli.OTHERS)
+    assert "Fly away." in others and "Fly away." not in ours
 
 
 def test_the_version_is_told(borneo):

@@ -3,9 +3,11 @@
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 
 import borneo_env
-from borneo_env import cli
+from borneo_env import cli, console
+from borneo_env.commands import describe
 from borneo_env.manual import manual, trace
 
 
@@ -32,3 +34,11 @@ def test_the_command_prints_the_manual(capsys, monkeypatch):
     with pytest.raises(SystemExit):
         cli.main()
     assert capsys.readouterr().out == borneo_env.env.__doc__
+
+
+def test_in_a_terminal_the_manual_is_laid_out(capsys, monkeypatch):
+    monkeypatch.setattr(console, "out", Console(force_terminal=True, width=100))
+    describe.manual()
+    shown = capsys.readouterr().out
+    assert "# Borneo" not in shown and "`RULES.md`" not in shown and "| --- |" not in shown
+    assert "Borneo" in shown and "RULES.md" in shown and "\x1b[" in shown

@@ -21,7 +21,8 @@ from borneo_env import SPECTATOR, Batch, Ruleset, every_ruleset, redact, resampl
 from borneo_env.engine.state import CARD_SLOTS, GAME, OVER, TAKE
 from borneo_env.render import Picture, ansi, rgb, svg
 from borneo_env.render.chart import HEIGHT, WIDTH
-from borneo_env.render.gallery import EXAMPLES, draw
+from borneo_env.render.gallery import EXAMPLES, FILM, draw, draw_film
+from borneo_env.render.legend import HEIGHT as LEGEND_HEIGHT
 from borneo_env.render.pen import measure
 from borneo_env.render.scene import Scene
 from borneo_env.render.terminal import ESCAPE
@@ -82,10 +83,10 @@ def text_boxes(drawing: str) -> dict[str, np.ndarray]:
     return {"words": np.array(words), "boxes": np.array(boxes)}
 
 
-def check_layout(drawing: str) -> None:
+def check_layout(drawing: str, height: int = HEIGHT) -> None:
     """Every text is inside the picture, and no two of them touch."""
     words, boxes = text_boxes(drawing).values()
-    outside = (boxes[:, :2] < 0).any(1) | (boxes[:, 2] > WIDTH) | (boxes[:, 3] > HEIGHT)
+    outside = (boxes[:, :2] < 0).any(1) | (boxes[:, 2] > WIDTH) | (boxes[:, 3] > height)
     assert not outside.any(), words[outside]
     low, high = boxes[:, None, :2] + 0.5, boxes[:, None, 2:] - 0.5
     touching = (low < boxes[None, :, 2:]).all(2) & (boxes[None, :, :2] < high).all(2)
@@ -161,6 +162,30 @@ def test_without_colour_the_same_words_are_shown() -> None:
         assert "\x1b[" in coloured
         assert ESCAPE.sub("", coloured) == plain
         assert "\x1b" not in plain
+
+
+@pytest.mark.parametrize("ruleset", [Ruleset(), Ruleset(players=5, blackbeard=True)], ids=lambda ruleset: ruleset.name)
+def test_a_legend_stands_below_the_picture_and_changes_nothing_above(ruleset: Ruleset) -> None:
+    game = next(random_game(ruleset)).game
+    plain, explained = svg(ruleset, game), svg(ruleset, game, legend=True)
+    check_layout(explained, HEIGHT + LEGEND_HEIGHT)
+    above, below = (ElementTree.fromstring(drawing) for drawing in (plain, explained))
+    words = [[text.text for text in root.iter() if text.tag.endswith("}text")] for root in (above, below)]
+    assert words[1][: len(words[0])] == words[0]
+    told = " ".join(map(str, words[1][len(words[0]) :]))
+    for sign in ("three flags", "one below", "its number", "monopoly", "a double: pays two", "a port", "its points"):
+        assert sign in told
+    assert ("the pirate ship" in told) == ruleset.blackbeard
+    assert float(below.attrib["height"]) == HEIGHT + LEGEND_HEIGHT
+
+
+def test_a_legend_is_in_the_pixels_too() -> None:
+    pytest.importorskip("resvg_py")
+    games = Batch(1, players=3, seed=5)
+    plain, explained = Picture.of(games).rgb(640), Picture.of(games, legend=True).rgb(640)
+    assert explained.shape[0] - plain.shape[0] == LEGEND_HEIGHT / 2
+    assert (explained[:500] == plain[:500]).all()
+    assert explained[len(plain) :].std() > 30
 
 
 # ---------------------------------------------------------------- what is shown
@@ -457,3 +482,8 @@ def test_the_pictures_of_the_documentation_are_current(name: str) -> None:
     """If this fails after an intended change, draw them anew with `borneo pictures` and look at them."""
     assert (PICTURES / f"{name}.svg").read_text(encoding="utf-8") == draw(EXAMPLES[name])
     assert 10_000 < (PICTURES / f"{name}.png").stat().st_size < 300_000
+
+
+def test_the_film_of_the_documentation_is_current() -> None:
+    assert (PICTURES / FILM).read_text(encoding="utf-8") == draw_film()
+    assert (PICTURES / FILM).stat().st_size < 1_500_000

@@ -43,3 +43,8 @@ def test_a_result_of_the_arena_shows_the_standings():
     assert {row.split()[0] for row in rows} == {"a", "<b>"}
     page = result._repr_html_()
     assert "<th>place</th>" in page and "<td>&lt;b&gt;</td>" in page and page.count("<tr>") == 3
+
+
+def test_the_package_shows_its_public_names():
+    assert set(dir(borneo_env)) == {"__version__", *borneo_env.__all__}
+    assert all(hasattr(borneo_env, name) for name in dir(borneo_env))

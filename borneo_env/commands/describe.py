@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 from rich.table import Table
 
-from borneo_env.console import AsJson, Edition, out
+from borneo_env.console import AsJson, Edition, out, print_markdown
 from borneo_env.files import make_folder
 from borneo_env.ruleset import Ruleset
 
@@ -65,7 +65,10 @@ def manual(as_json: AsJson = False) -> None:
     """Print the manual of the environments: spaces, actions, observation, rewards, arguments."""
     from borneo_env.manual import manual as written
 
-    print(json.dumps(written()) if as_json else written(), end="")
+    if as_json:
+        print(json.dumps(written()), end="")
+    else:
+        print_markdown(written())
 
 
 def pictures(
@@ -74,7 +77,9 @@ def pictures(
 ) -> None:
     """Draw the example positions of the documents (needs the extra `render`)."""
     from borneo_env.render import make_pictures
+    from borneo_env.render.pixels import check_extra
 
+    check_extra()
     make_folder(out_folder)
     drawn = [str(path) for path in make_pictures(out_folder)]
     print(json.dumps(drawn) if as_json else "\n".join(drawn))

@@ -82,11 +82,11 @@ def _ladder(scene: Scene, company: int, ranks: list[float], step: float) -> str:
         if player < 0:
             drawn.append(disc(middle, y, radius * 0.85, "none", colour, more=' stroke-dasharray="3 3"'))
         else:
-            drawn.append(_halo(scene.role(company, rank), middle, y, radius) + trader(middle, y, radius, player))
+            drawn.append(halo(scene.role(company, rank), middle, y, radius) + trader(middle, y, radius, player))
     return "".join(drawn)
 
 
-def _halo(role: str, x: float, y: float, radius: float) -> str:
+def halo(role: str, x: float, y: float, radius: float) -> str:
     """A ring around a trader who fights or chooses."""
     edges = {"attacks": BLOOD, "defends": INK, "chooses": GOLD}
     return disc(x, y, radius + min(4.0, radius * 0.2), GLOW, edges[role], 2.5) if role else ""
@@ -130,12 +130,15 @@ def _port_card(scene: Scene, place: int, port: Port, left: float) -> str:
         + disc(right - 22, TOP + 19, 16.5, CARD, PAPER_EDGE)
         + use(port.spice, right - 22, TOP + 19, 1.15)
         + text(left + 12, TOP + 57, f"port {place}", 13.5, 40, "italic", ink=FAINT)
-        + _cargo_limit(right - 10, TOP + 57, scene.g.laid[place], port.limit)
-        + "".join(_flags_shown(company, shown, port, left) for company, shown in enumerate(scene.g.shown[place]))
+        + cargo_limit(right - 10, TOP + 57, scene.g.laid[place], port.limit)
+        + "".join(
+            flags_shown(company, shown, port.monopoly, left + 10 + 92 * (company % 2), TOP + 67 + 21 * (company // 2))
+            for company, shown in enumerate(scene.g.shown[place])
+        )
     )
 
 
-def _cargo_limit(right: float, y: float, laid: int, limit: int) -> str:
+def cargo_limit(right: float, y: float, laid: int, limit: int) -> str:
     """How many cargo cards of how many the port holds: "cargo 3/4", and as crates where there is room."""
     words = text(right, y, f"cargo {laid}/{limit}", 13.5, 66, "bold", "end")
     if limit > 6:
@@ -146,17 +149,16 @@ def _cargo_limit(right: float, y: float, laid: int, limit: int) -> str:
     )
 
 
-def _flags_shown(company: int, shown: int, port: Port, left: float) -> str:
+def flags_shown(company: int, shown: int, monopoly: int, x: float, y: float) -> str:
     """How near a company is to the monopoly: a bar, and "4/6"."""
-    x, y = left + 10 + 92 * (company % 2), TOP + 67 + 21 * (company // 2)
-    filled = 36 * min(1.0, shown / port.monopoly)
+    filled = 36 * min(1.0, shown / monopoly)
     style, ink = ("bold", INK) if shown else ("regular", FAINT)
     return (
         use(COMPANIES[company], x, y, 0.85)
         + box(x + 21, y + 2, 36, 9, "#e4d8bd", corner=2)
         + box(x + 21, y + 2, filled, 9, COMPANY_COLOURS[company], corner=2)
         + box(x + 21, y + 2, 36, 9, "none", INK, 2, 0.7)
-        + text(x + 61, y + 11, f"{shown}/{port.monopoly}", 12.5, 26, style, ink=ink)
+        + text(x + 61, y + 11, f"{shown}/{monopoly}", 12.5, 26, style, ink=ink)
     )
 
 

@@ -76,13 +76,13 @@ def stacked(cards: Sequence[Numbered], x: float, y: float, height: float, larges
     strip = TOP_ROW * scale
     *covered, last = cards
     drawn = [
-        _tag(x - 8, y + i * strip, strip, *card) + group(x, y + i * strip, scale, _head(card[1]))
+        tag(x - 8, y + i * strip, strip, *card) + group(x, y + i * strip, scale, _head(card[1]))
         for i, card in enumerate(covered)
     ]
     return "".join(drawn) + group(x, y + len(covered) * strip, scale, face(*last))
 
 
-def _tag(right: float, y: float, height: float, number: int, card: Cargo) -> str:
+def tag(right: float, y: float, height: float, number: int, card: Cargo) -> str:
     """The number and the spice of a covered card, on a slip that is tucked under it."""
     size, middle = min(1.0, height / 34), y + height / 2
     double = double_mark(right - 3 * size, middle - 6 * size, 5.5 * size) if card.count == 2 else ""

@@ -1,4 +1,4 @@
-"""make_pictures: the example pictures of the documentation, from fixed games of random players."""
+"""make_pictures: the example pictures of the documentation, from fixed games."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from borneo_env.agent import RANDOM
 from borneo_env.record import Line, RecordError, record_games, replay
+from borneo_env.render.animation import Animation, with_names
 from borneo_env.render.picture import svg
 from borneo_env.render.pixels import rgb
 from borneo_env.ruleset import Ruleset
@@ -26,17 +27,21 @@ class Example(NamedTuple):
     game: int  # its number, of SEED
     line: int  # of the record: the picture shows the game after it
     seat: int | None
+    legend: bool = False
 
 
 EXAMPLES = {
-    "three-players-early": Example(Ruleset(players=3), 77, 39, 0),
+    "three-players-early": Example(Ruleset(players=3), 77, 39, 0, legend=True),
     "four-players": Example(Ruleset(players=4), 152, 224, None),
     "five-players-late": Example(Ruleset(players=5, blackbeard=True), 149, 283, None),
 }
 
 
+FILM, FILM_AGENTS = "game.svg", ("merchant", "climber", "contractor")
+
+
 def make_pictures(folder: str | Path) -> list[Path]:
-    """Draw the example pictures into a folder, each as SVG and as PNG; returns their paths."""
+    """Draw the example pictures into a folder, each as SVG and as PNG, and a whole game; returns their paths."""
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
     paths = []
@@ -46,7 +51,15 @@ def make_pictures(folder: str | Path) -> list[Path]:
         paths[-2].write_text(drawing, encoding="utf-8")
         image = import_module("PIL.Image").fromarray(rgb(drawing, PNG_WIDTH) & COARSE)
         image.save(paths[-1], optimize=True)
+    paths.append(folder / FILM)
+    paths[-1].write_text(draw_film(), encoding="utf-8")
     return paths
+
+
+def draw_film() -> str:
+    """A game of three bots as an SVG that moves."""
+    (record,) = record_games(Ruleset(players=3), 1, seed=SEED, agents=FILM_AGENTS)
+    return Animation.of(record).svg()
 
 
 def draw(example: Example) -> str:
@@ -57,10 +70,8 @@ def draw(example: Example) -> str:
     ]
     moment = next(moment for moment in replay(record) if moment.line_number == example.line)
     words = _told(record[: example.line])[len(_told(record[: example.line - 1])) :]
-    last_move = ". ".join(line.strip(" .") for line in words if line.startswith(" "))
-    for player, name in enumerate(names):
-        last_move = last_move.replace(f"player {player}", name)
-    return svg(example.ruleset, moment.after, example.seat, last_move, names)
+    last_move = with_names(". ".join(line.strip(" .") for line in words if line.startswith(" ")), names)
+    return svg(example.ruleset, moment.after, example.seat, last_move, names, legend=example.legend)
 
 
 def _told(record: Sequence[Line]) -> list[str]:

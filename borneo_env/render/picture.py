@@ -13,7 +13,9 @@ from borneo_env.engine.arguments import checked_game, checked_seat
 from borneo_env.engine.batch import Batch
 from borneo_env.render.board import board
 from borneo_env.render.chart import BACKGROUND, HEIGHT, WIDTH
-from borneo_env.render.pen import STYLE, Pane, text
+from borneo_env.render.legend import HEIGHT as LEGEND_HEIGHT
+from borneo_env.render.legend import legend as drawn_legend
+from borneo_env.render.pen import STYLE, Pane, box, text
 from borneo_env.render.pixels import pieced_together
 from borneo_env.render.players import panels
 from borneo_env.render.scene import Scene
@@ -23,10 +25,6 @@ from borneo_env.render.terminal import table
 from borneo_env.ruleset import Ruleset
 
 DEFINITIONS = f"<style>{STYLE}</style><defs>{SYMBOLS}</defs>"
-HEAD = (
-    f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" width="{WIDTH}" height="{HEIGHT}">'
-    f"{DEFINITIONS}{BACKGROUND}"
-)
 TAIL = "</svg>\n"
 
 
@@ -39,6 +37,7 @@ class Picture:
             the table (all hands are; complete games only).
         last_move: the last move in words; forced moves in between need not be told.
         names: the players' names instead of "player 0", "player 1", ...
+        legend: whether the drawing says below what its signs mean.
     """
 
     def __init__(
@@ -48,22 +47,26 @@ class Picture:
         seat: int | None = None,
         last_move: str = "",
         names: Sequence[str] | None = None,
+        *,
+        legend: bool = False,
     ) -> None:
+        self.ruleset = ruleset
         self._scene = Scene(ruleset, game, seat, last_move, names)
+        self._legend = legend
 
     @classmethod
-    def of(cls, batch: Batch, game: int = 0, seat: int | None = None) -> Picture:
-        """One game of a batch for a seat's eyes."""
+    def of(cls, batch: Batch, game: int = 0, seat: int | None = None, *, legend: bool = False) -> Picture:
+        """One game of a batch for a seat's eyes; with a legend, the drawing says below what its signs mean."""
         seat = None if seat is None else checked_seat(seat, batch.ruleset.players)
-        return cls(batch.ruleset, batch.games[checked_game(game, len(batch))], seat)
+        return cls(batch.ruleset, batch.games[checked_game(game, len(batch))], seat, legend=legend)
 
     def svg(self) -> str:
-        """An SVG drawing of 1280 by 1012, always of the same size."""
-        return HEAD + "".join(pane.content for pane in self._panes()) + TAIL
+        """An SVG drawing of 1280 by 1012, always of the same size; with a legend it is 212 higher."""
+        return self.head() + "".join(pane.content for pane in self.panes()) + TAIL
 
     def rgb(self, width: int = WIDTH) -> NDArray[np.uint8]:
         """An array of pixels (height, width, 3); parts that were drawn before are not drawn again."""
-        return pieced_together(HEAD + TAIL, DEFINITIONS, self._panes(), width)
+        return pieced_together(self.head() + TAIL, DEFINITIONS, self.panes(), width)
 
     def ansi(self, colour: bool = True) -> str:
         """A text of at most 80 columns for the terminal."""
@@ -86,16 +89,31 @@ class Picture:
     def _repr_svg_(self) -> str:
         return self.svg()
 
-    def _panes(self) -> list[Pane]:
+    def head(self) -> str:
+        """How the drawing begins: its size, the symbols it refers to, and the ground on which its parts lie."""
+        height = HEIGHT + LEGEND_HEIGHT if self._legend else HEIGHT
+        size = f'viewBox="0 0 {WIDTH} {height}" width="{WIDTH}" height="{height}"'
+        table = box(0, HEIGHT, WIDTH, LEGEND_HEIGHT, SEA) if self._legend else ""
+        return f'<svg xmlns="http://www.w3.org/2000/svg" {size}>{DEFINITIONS}{BACKGROUND}{table}'
+
+    def panes(self) -> list[Pane]:
+        """The parts of the drawing from the ground up, as many for every position of a game."""
         scene = self._scene
-        return [_title(scene), *board(scene), strip(scene), *panels(scene)]
+        panes = [_title(scene), *board(scene), strip(scene), *panels(scene)]
+        return [*panes, drawn_legend(scene.ruleset.blackbeard)] if self._legend else panes
 
 
 def svg(
-    ruleset: Ruleset, game: np.void, seat: int | None = None, last_move: str = "", names: Sequence[str] | None = None
+    ruleset: Ruleset,
+    game: np.void,
+    seat: int | None = None,
+    last_move: str = "",
+    names: Sequence[str] | None = None,
+    *,
+    legend: bool = False,
 ) -> str:
     """A position as an SVG drawing; the arguments are those of `Picture`."""
-    return Picture(ruleset, game, seat, last_move, names).svg()
+    return Picture(ruleset, game, seat, last_move, names, legend=legend).svg()
 
 
 def notice(words: str) -> str:

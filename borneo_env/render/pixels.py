@@ -16,6 +16,7 @@ from borneo_env.render.chart import WIDTH
 from borneo_env.render.pen import OTHERS, Pane
 
 FONT_FILES = ("SourceSerifPro-Regular.ttf", "SourceSerifPro-Semibold.ttf", "SourceSerifPro-It.ttf")
+PACKAGES = ("resvg_py", "PIL.Image", "font_source_serif_pro")
 LAST_LATIN = "\u024f"  # the font brought along has these letters, and a few signs
 
 
@@ -53,7 +54,7 @@ def _piece(definitions: str, pane: Pane, scale: float) -> tuple[Any, tuple[int, 
 
 
 def _image(svg_text: str, width: int | None = None) -> Any:
-    resvg, image, font = extra("resvg_py"), extra("PIL.Image"), extra("font_source_serif_pro")
+    resvg, image, font = map(extra, PACKAGES)
     png = resvg.svg_to_bytes(
         svg_string=svg_text,
         width=width,
@@ -63,12 +64,22 @@ def _image(svg_text: str, width: int | None = None) -> Any:
     return image.open(io.BytesIO(bytes(png))).convert("RGBA")
 
 
+class MissingExtra(ImportError, ValueError):
+    """A package of the extra `render` is missing. (A ValueError too: the user can mend it, as the message says.)"""
+
+
 def extra(module: str) -> Any:
     """A module of the extra `render`; without it, an error that says how to get it."""
     try:
         return import_module(module)
     except ImportError as error:
         package = module.split(".")[0]
-        raise ImportError(
+        raise MissingExtra(
             f"pictures need {package}, which is missing; pip install '.[render]' in the project's folder"
         ) from error
+
+
+def check_extra() -> None:
+    """Complain about what pixels need and is not there, before there is anything to lose."""
+    for module in PACKAGES:
+        extra(module)

@@ -126,13 +126,13 @@ def _shelf(stock: list[int], spice: int, left: float, width: float) -> str:
     x = left + SHELF
     for size in sizes:
         across = unit * (2 if size == DOUBLE else 1)
-        drawn.append(_crate(spice, size, x, top + 2.5, 0.92 * across))
+        drawn.append(crate(spice, size, x, top + 2.5, 0.92 * across))
         x += across
     drawn.append(text(left + width, top + 15, str(worth), 15, WORTH - 2, "bold", "end") if worth else "")
     return "".join(drawn)
 
 
-def _crate(spice: int, size: int, x: float, y: float, width: float) -> str:
+def crate(spice: int, size: int, x: float, y: float, width: float) -> str:
     """A thing in the warehouse: a crate, a broad crate with a 2, or a port with its anchor."""
     if size == PORT:
         anchor = use("anchor", x + width / 2, y + 6.6, 0.52) if width > 9 else ""

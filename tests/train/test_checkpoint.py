@@ -188,6 +188,9 @@ def test_damaged_files_are_told(damage, name, saved, training):
         {"curve": None},
         {"curve": [{"steps": 0, "strength": []}]},
         {"curve": [{"steps": 0, "strength": [MEASURED | {"players": 9}]}]},
+        {"curve": [{"steps": 0, "strength": [MEASURED | {"players": 3}]}]},
+        {"curve": [{"steps": 0, "strength": [MEASURED | {"against": "merchant"}]}]},
+        {"curve": [{"steps": 0, "strength": [MEASURED | {"against": []}]}]},
         {"curve": [{"steps": 0, "strength": [MEASURED | {"value": "high"}]}]},
         {"curve": [{"steps": 0, "strength": [MEASURED | {"measure": "luck"}]}]},
         {"curve": [{"steps": 0, "strength": [{"value": 1}]}]},
@@ -202,8 +205,8 @@ def test_damaged_files_are_told(damage, name, saved, training):
 )
 def test_notes_that_no_training_has_made_are_refused(change, tmp_path):
     good = NOTES | {"curve": [{"steps": 0, "seconds": 1, "strength": [MEASURED]}], "best": 0.5}
-    check_notes(tmp_path, good, "win")
+    check_notes(tmp_path, good, TINY)
     with pytest.raises(checkpoint.CheckpointError, match="cannot go on from this checkpoint: its notes: "):
-        check_notes(tmp_path, good | change, "win")
+        check_notes(tmp_path, good | change, TINY)
     with pytest.raises(checkpoint.CheckpointError, match="its notes: "):
-        check_notes(tmp_path, None, "win")
+        check_notes(tmp_path, None, TINY)

@@ -77,6 +77,17 @@ def test_every_setting_has_a_sentence(borneo, monkeypatch):
         assert len(line.split("  ")) > 3, f"{name} is not explained: {line}"
 
 
+def test_the_options_stand_in_groups(borneo, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "200")
+    _, out, _ = borneo("train --help")
+    panels = out.split("╭─ ")[1:]
+    assert [panel.split(" ─")[0] for panel in panels] == [
+        "Options", "What is learnt", "Opponents and teachers", "Evaluation", "The network", "How it is learnt", "Where",
+    ]  # fmt: skip
+    assert max(panel.count("│ --") for panel in panels) <= 10
+    assert all(f"--{name} " in panels[-1] for name in ("out", "resume", "fresh"))
+
+
 LONG = QUICK.replace("--steps 96", "--steps 1000000")
 
 

@@ -96,6 +96,25 @@ def test_a_training_leaves_models_a_curve_and_a_report(whole):
     assert len(json.loads((folder / "report.json").read_text())["comparison"]) == len(report)
 
 
+def test_by_default_a_learner_is_measured_against_weak_and_strong_ones(tmp_path, no_games_to_measure, capsys):
+    """So a first curve is neither flat at the bottom nor flat at the top."""
+    training = run(begin(tmp_path, against=Settings().against, players="3,4"))
+    tables = [("random", 3), ("random", 4), ("merchant", 3), ("merchant", 4)]
+    assert all([(one["against"], one["players"]) for one in strength] == tables for strength in curve(tmp_path))
+    means = [np.mean([one["value"] for one in strength]) for strength in curve(tmp_path)]
+    assert training.best == pytest.approx(max(means))
+    assert f"{ROLLOUT * 4:,} steps, against merchant: win share" in capsys.readouterr().err
+
+
+def test_a_training_of_old_goes_on_against_whom_it_began(tmp_path, no_games_to_measure):
+    run(begin(tmp_path, against="merchant", minutes=1e-6))
+    again = run(Training.taken_up(Settings(out=tmp_path)))
+    assert {one["against"] for strength in curve(tmp_path) for one in strength} == {"merchant"}
+    assert again.settings.against == "merchant"
+    with pytest.raises(ValueError, match=r"has --against merchant and cannot go on with random: .* leave it out"):
+        Training.taken_up(Settings(out=tmp_path, against="random"))
+
+
 def test_the_card_says_how_the_model_came_about(whole):
     folder, _ = whole
     card = read_card(folder / "last" / "card.json")
@@ -396,6 +415,9 @@ def test_without_a_training_there_is_nothing_to_resume(tmp_path):
         ({"preset": "phone"}, "there is no preset 'phone'"),
         ({"steps": -1}, "--steps is a number from 1, not -1"),
         ({"against": "nobody"}, "there is no agent 'nobody'"),
+        ({"against": "random,nobody"}, "there is no agent 'nobody'"),
+        ({"against": "random,"}, "there is no agent ''"),
+        ({"against": "random, random"}, "--against wants agents with commas between them, each once, not"),
         ({"device": "abacus"}, "--device is cpu or cuda, not 'abacus'"),
         ({"edition": "dice"}, "--edition 'dice' is not known; use one of"),
         ({"reward": "luck"}, "--reward 'luck' is not known; use one of win, .*, win-probability"),

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from borneo_agents.arena import play_arena
 from borneo_agents.policy.agent import Policy
-from borneo_train.tasks import CONTRACT_POINTS, TASKS, evaluate
+from borneo_train.tasks import CONTRACT_POINTS, TASKS, evaluate, score
 from networks import network
 
 from borneo_env import Ruleset
@@ -71,6 +71,19 @@ def test_every_task_measures_first_what_it_rewards():
     assert {measure.name for measures in TASKS.values() for measure in measures if not measure.more_is_better} == {
         "mean rank"
     }
+
+
+def test_the_best_model_has_the_best_mean_over_all_tables():
+    found = [
+        {"measure": measure, "against": against, "players": players, "value": value}
+        for measure, of_three in (("mean rank", 2.0), ("win share", 0.9))
+        for against in ("random", "merchant")
+        for players, value in ((3, of_three), (4, of_three + 0.5))
+    ]
+    assert score("ranks", found) == -2.25, "the first measure alone, and less is better"
+    assert score("win", found) == pytest.approx(1.15)
+    others = [one | {"value": one["value"] * (1 + (one["against"] == "merchant"))} for one in found]
+    assert score("win", others) > score("win", found) and score("ranks", others) < score("ranks", found)
 
 
 def test_an_agent_is_measured_against_its_like_too():

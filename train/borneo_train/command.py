@@ -11,15 +11,13 @@ from typing import Annotated, Any, get_type_hints
 
 import typer
 
-from borneo_train.settings import Settings
+from borneo_env.console import AsJson
+from borneo_train.settings import Settings, where
 
 MORE: dict[str, tuple[Any, Any]] = {
-    "resume": (
-        Annotated[bool, typer.Option("--resume", help="Go on with the training in --out, with its settings.")],
-        False,
-    ),
-    "fresh": (Annotated[bool, typer.Option("--fresh", help="Remove the training in --out, and start anew.")], False),
-    "as_json": (Annotated[bool, typer.Option("--json", help="Print machine-readable JSON.")], False),
+    "resume": (Annotated[bool, where("Go on with the training in --out, with its settings.", "--resume")], False),
+    "fresh": (Annotated[bool, where("Remove the training in --out, and start anew.", "--fresh")], False),
+    "as_json": (AsJson, False),
 }
 
 

@@ -15,6 +15,7 @@ from collections.abc import Iterable
 from dataclasses import asdict, replace
 from functools import partial
 from importlib.metadata import version
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -47,7 +48,7 @@ from borneo_train.practice import Practice
 from borneo_train.report import Row, compare, draw_curve
 from borneo_train.rewards import REWARDS
 from borneo_train.settings import Settings, numbers, shape
-from borneo_train.tasks import TASKS, Measurement, evaluate
+from borneo_train.tasks import TASKS, Measurement, evaluate, score
 from borneo_train.telling import Teller
 from borneo_train.vec_env import BorneoVecEnv
 
@@ -98,7 +99,7 @@ class Training(BaseCallback):
             raise ValueError(f"{folder}: there is no training to go on with: {on_one_line(str(error))}") from None
         refuse_other_settings(settings, before)
         if settings.against != before.against:  # else somebody has given it, who may run what they like
-            refuse_code(folder / SETTINGS, before.against)
+            refuse_code(folder / SETTINGS, before.tables())
         changed = replace(
             before,
             steps=settings.steps or before.steps,
@@ -111,7 +112,7 @@ class Training(BaseCallback):
         newest = checkpoint.newest(folder / CHECKPOINTS)
         if newest is not None:  # else it was stopped before there was anything to keep, and begins again
             notes = checkpoint.restore(newest, training.learner, training.games)
-            check_notes(newest, notes, before.task)
+            check_notes(newest, notes, before)
             training.take_up(notes)
         training.keep_settings()
         return training
@@ -242,7 +243,7 @@ class Training(BaseCallback):
 
     def _report(self) -> list[Row]:
         """Compare the best model with the bots, and draw the curve; whoever is in a hurry only gets the curve."""
-        draw_curve(self.curve, self.settings.task, self.folder / PICTURE)
+        draw_curve(self.curve, self.settings, self.folder / PICTURE)
         if self.stopped:
             self.teller.say(f"stopped after {self.learner.num_timesteps:,} steps; --resume goes on")
         if self.stopping:
@@ -326,24 +327,23 @@ class Training(BaseCallback):
             return
         model = self._model()
         found: list[Measurement] = []
-        for count in self.counts:
+        for against, count in product(settings.tables(), self.counts):
             found += evaluate(
-                Policy(model, determinizations=0), settings.task, settings.against, players=count,
+                Policy(model, determinizations=0), settings.task, against, players=count,
                 games=settings.evaluation_games, seed=settings.seed + UNSEEN,
             )  # fmt: skip
         strength = [asdict(one) for one in found]
         self.curve.append({"steps": steps, "seconds": round(self._elapsed(), 1), "strength": strength})
         self._write_curve()
         for one in found:
-            self.learner.logger.record(f"arena/{one.measure}/{one.players} players", one.value)
+            name = f"arena/{one.measure} against {one.against}/{one.players} players"
+            self.learner.logger.record(name, one.value)
         self.learner.logger.dump(steps)
         model = replace(model, card=replace(model.card, strength=strength))
         keep_model(self.folder / LAST, model)
-        first = TASKS[settings.task][0]
-        values = [one.value for one in found if one.measure == first.name]
-        score = sum(values) / len(values) * (1 if first.more_is_better else -1)
-        if self.best is None or score >= self.best:
-            self.best = score
+        reached = score(settings.task, strength)
+        if self.best is None or reached >= self.best:
+            self.best = reached
             keep_model(self.folder / BEST, model)
         self.teller.evaluation(steps, found)
 
@@ -420,7 +420,8 @@ def check(settings: Settings) -> None:
         raise ValueError(f"--device is cpu or cuda, not {settings.device!r}")
     if settings.device.startswith("cuda") and not torch.cuda.is_available():
         raise ValueError("there is no GPU that torch can use; train with --device cpu")
-    find_agent(settings.against)
+    for name in settings.tables():
+        find_agent(name)
 
 
 def keep_model(folder: Path, model: Model) -> None:
@@ -431,15 +432,16 @@ def keep_model(folder: Path, model: Model) -> None:
     move_folder(new, folder)
 
 
-def check_notes(path: Path, notes: dict[str, Any], task: str) -> None:
+def check_notes(path: Path, notes: dict[str, Any], settings: Settings) -> None:
     """Complain about notes of a checkpoint that no training has made."""
-    measures = [measure.name for measure in TASKS[task]]
+    measures = [measure.name for measure in TASKS[settings.task]]
+    measured = set(product(measures, settings.tables(), numbers(settings.players, "--players")))
     try:
         values = [notes[name] for name in ("seconds", "next_evaluation", "next_member")] + [notes["best"] or 0]
         for entry in notes["curve"]:
             found = [Measurement(**one) for one in entry["strength"]]
-            if not found or not all(one.measure in measures and one.players in PLAYER_COUNTS for one in found):
-                raise ValueError(f"the curve is not of the task {task!r}")
+            if {(one.measure, one.against, one.players) for one in found} != measured:
+                raise ValueError("the curve is that of another training")
             values += [entry["steps"], *(value for one in found for value in (one.value, one.low or 0, one.high or 0))]
         if not all(type(value) in (int, float) and abs(value) < MOST for value in values):
             raise ValueError("a number is none, or too large")
@@ -450,10 +452,11 @@ def check_notes(path: Path, notes: dict[str, Any], task: str) -> None:
         raise checkpoint.CheckpointError(f"{path}: cannot go on from this checkpoint: its notes: {told}") from None
 
 
-def refuse_code(path: Path, against: str) -> None:
+def refuse_code(path: Path, agents: Iterable[str]) -> None:
     """Complain about an agent in a file that is no registered one: finding it would run code that the file names."""
     try:
-        check_registered(against)
+        for agent in agents:
+            check_registered(agent)
     except UnknownAgent as error:
         raise UnknownAgent(f"{path}: {error}; if you trust this one, resume with --against and its name") from None
 

@@ -15,11 +15,14 @@ from rich.console import Console
 from rich.table import Table
 
 from borneo_train.folders import write_here
-from borneo_train.tasks import LEARNER, TASKS, WIN_SHARE, Measure, Measurement, evaluate
+from borneo_train.settings import Settings
+from borneo_train.tasks import LEARNER, TASKS, WIN_SHARE, Measure, Measurement, evaluate, score
 
 BOTS = ("random", "contractor", "climber", "merchant")
 SPECIALIST = {"win": "merchant", "contracts": "contractor", "ranks": "climber"}
-COLOURS = {3: "#0072b2", 4: "#d55e00", 5: "#009e73"}  # of the player counts; told apart by all eyes
+LOOKS = {3: ("#0072b2", "o"), 4: ("#d55e00", "s"), 5: ("#009e73", "^")}  # of the player counts; told apart by all eyes
+FAINT = "#555555"
+ENDS = ("low", "high")  # of an interval
 
 
 @dataclass(frozen=True)
@@ -74,29 +77,88 @@ def figure(one: Measurement) -> str:
     return f"{value}{unit} ({one.low * scale:.{digits}f} to {one.high * scale:.{digits}f})"
 
 
-def draw_curve(curve: Sequence[dict[str, Any]], task: str, path: Path) -> None:
-    """The measures of a task over the steps, with their intervals, one line for each player count."""
-    measures = TASKS[task]
-    picture = Figure(figsize=(6.4 * len(measures), 4.0), layout="constrained", dpi=120)
-    for axes, measure in zip(picture.subplots(1, len(measures), squeeze=False)[0], measures, strict=True):
-        found = [(entry["steps"] / 1e6, one) for entry in curve for one in entry["strength"]]
-        _draw(axes, measure, [(steps, one) for steps, one in found if one["measure"] == measure.name])
-    drawn = BytesIO()
-    picture.savefig(drawn, format="png")
-    write_here(path, drawn.getvalue())
+def draw_curve(curve: Sequence[dict[str, Any]], settings: Settings, path: Path) -> None:
+    """The measures of a task over the decisions learnt from: a panel for each measure and each agent at the tables."""
+    measures = TASKS[settings.task]
+    tables = list(dict.fromkeys(one["against"] for entry in curve for one in entry["strength"]))
+    rows, columns = (len(tables), len(measures)) if len(measures) > 1 else (1, len(tables))
+    panels = [(measure, against) for against in tables for measure in measures]
+    picture = Figure(figsize=(1 + 5.4 * columns, 0.4 + 3.6 * rows), layout="constrained", dpi=120)
+    drawn = picture.subplots(rows, columns, squeeze=False).ravel()
+    for axes, (measure, against) in zip(drawn, panels, strict=True):
+        _draw(axes, measure, _points(curve, measure, against), _Course(curve, settings))
+        axes.set_title(f"{measure.name} against {against}", loc="left", fontweight="bold", parse_math=False)
+    picture.legend(*drawn[0].get_legend_handles_labels(), loc="outside lower center", ncols=5, frameon=False)
+    written = BytesIO()
+    picture.savefig(written, format="png")
+    write_here(path, written.getvalue())
 
 
-def _draw(axes: Any, measure: Measure, points: list[tuple[float, dict[str, Any]]]) -> None:
+class _Course:
+    """Where a training's decisions stand on the axis: first those copied, then its own."""
+
+    def __init__(self, curve: Sequence[dict[str, Any]], settings: Settings) -> None:
+        self._lessons = settings.lessons
+        last = settings.lessons + curve[-1]["steps"]
+        self.unit, self._words = (1e6, "million") if last >= 2e6 else (1e3, "thousand")
+        # Of equals, the last one is kept.
+        self.best = max(curve, key=lambda entry: (score(settings.task, entry["strength"]), entry["steps"]))["steps"]
+
+    def at(self, steps: int) -> float:
+        return (self._lessons + steps) / self.unit
+
+    def draw(self, axes: Any) -> None:
+        if self._lessons:
+            axes.axvspan(0, self.at(0), color=FAINT, alpha=0.12, linewidth=0)
+            axes.axvline(self.at(0), color=FAINT, linewidth=1)
+            middle = {"x": self.at(0) / 2, "y": 0.6, "ha": "center", "va": "center", "rotation": 90}
+            axes.text(**middle, s="copies merchants", color=FAINT, transform=axes.get_xaxis_transform())
+        axes.set_xlabel(f"{self._words} decisions of the learner" + (", copied ones too" if self._lessons else ""))
+
+
+def _points(curve: Sequence[dict[str, Any]], measure: Measure, against: str) -> list[tuple[int, dict[str, Any]]]:
+    return [
+        (entry["steps"], one)
+        for entry in curve
+        for one in entry["strength"]
+        if (one["measure"], one["against"]) == (measure.name, against)
+    ]
+
+
+def _draw(axes: Any, measure: Measure, points: list[tuple[int, dict[str, Any]]], course: _Course) -> None:
+    """A line with points for each player count, its intervals as a band with an edge, and a ring where it is best."""
+    course.draw(axes)
+    scale = 100 if measure is WIN_SHARE else 1
     for players in sorted({one["players"] for _, one in points}):
-        steps, own = zip(*((steps, one) for steps, one in points if one["players"] == players), strict=True)
-        ends = [[one["value"] if one[end] is None else one[end] for one in own] for end in ("low", "high")]
-        axes.plot(steps, [one["value"] for one in own], color=COLOURS[players], label=f"{players} players")
-        axes.fill_between(steps, *ends, color=COLOURS[players], alpha=0.2, linewidth=0)
-        if measure is WIN_SHARE:
-            axes.axhline(1 / players, color=COLOURS[players], linewidth=0.8, linestyle=":")
-    par = " (dotted: par)" if measure is WIN_SHARE else ""
-    axes.set_title(f"{measure.name} against a table of {points[0][1]['against']}{par}", parse_math=False)
-    axes.set_xlabel("million decisions of the learner")
-    axes.set_ylabel(measure.name)
+        own = {steps: one for steps, one in points if one["players"] == players}
+        at, values = [course.at(steps) for steps in own], [scale * one["value"] for one in own.values()]
+        ends = [[scale * (one["value"] if one[end] is None else one[end]) for one in own.values()] for end in ENDS]
+        colour, marker = LOOKS[players]
+        axes.fill_between(at, *ends, facecolor=colour, alpha=0.13, linewidth=0)
+        axes.plot(at, list(zip(*ends, strict=True)), color=colour, linewidth=0.7, alpha=0.6)
+        axes.plot(at, values, marker=marker, color=colour, linewidth=2, label=f"{players} players")
+        ring = course.at(course.best), scale * own[course.best]["value"]
+        axes.plot(*ring, "o", markersize=12, markerfacecolor="none", markeredgecolor=FAINT)
+    axes.lines[-1].set_label("best")
+    axes.set_ylabel(measure.name if measure.more_is_better else f"{measure.name}: less is better")
+    axes.grid(color="#e6e6e6")
+    axes.set_axisbelow(True)
     axes.spines[["top", "right"]].set_visible(False)
-    axes.legend(frameon=False)
+    if measure is WIN_SHARE:
+        axes.set_ylabel("wins, %")
+        _draw_par(axes, sorted({one["players"] for _, one in points}))
+
+
+def _draw_par(axes: Any, counts: list[int]) -> None:
+    """The share of wins that equals have. Far above the curve it is only told, so that the curve stays large."""
+    top = max(1, axes.get_ylim()[1])
+    if 100 / counts[-1] > 1.5 * top:
+        told = " / ".join(f"{100 / players:.0f}" for players in counts)
+        axes.text(1, 1, f"par is higher: {told} %", ha="right", va="top", color=FAINT, transform=axes.transAxes)
+    else:
+        for players in counts:
+            colour, _ = LOOKS[players]
+            axes.axhline(100 / players, color=colour, linewidth=0.9, linestyle="--")
+            axes.annotate(" par", (1, 100 / players), xycoords=("axes fraction", "data"), color=colour, fontsize=8)
+        top = max(top, 110 / counts[0])
+    axes.set_ylim(0, min(102, 1.1 * top))

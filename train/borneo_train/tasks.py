@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from borneo_agents.arena import ArenaResult, play_arena
@@ -65,6 +66,14 @@ TASKS = {
     "contracts": (CONTRACT_POINTS, WIN_SHARE),
     "ranks": (MEAN_RANK, CONTESTS, WIN_SHARE),
 }
+
+
+def score(task: str, strength: Sequence[dict[str, Any]]) -> float:
+    """What decides which model is the best: the mean of the task's first measure over all tables of an evaluation."""
+    first = TASKS[task][0]
+    values = [one["value"] for one in strength if one["measure"] == first.name]
+    mean: float = sum(values) / len(values)
+    return mean if first.more_is_better else -mean
 
 
 def evaluate(

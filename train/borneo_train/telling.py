@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import groupby
 from typing import Any
 
 from rich.console import Console
@@ -55,8 +56,9 @@ class Teller:
         self._progress.update(self._training, completed=steps, speed=speed)
 
     def evaluation(self, steps: int, found: list[Measurement]) -> None:
-        told = [f"{one.measure} {figure(one)} with {one.players} players" for one in found]
-        self.say(f"{steps:,} steps, against {found[0].against}: " + "; ".join(told))
+        for against, measured in groupby(found, lambda one: one.against):
+            told = [f"{one.measure} {figure(one)} with {one.players} players" for one in measured]
+            self.say(f"{steps:,} steps, against {against}: " + "; ".join(told))
 
     def comparing(self, rows: Iterator[Row]) -> Iterator[Row]:
         return iter(self._progress.track(rows, description="comparing with the bots", total=None))
