@@ -36,6 +36,7 @@ from borneo_env.engine.jit import attributes
 from borneo_env.engine.state import GAME, make_box, slots_of
 from borneo_env.files import in_short, on_one_line
 from borneo_env.ruleset import Ruleset
+from borneo_env.traces import current_folder, traceback_of
 
 SEPARATOR = r":(?!(?<=[:=][A-Za-z]:)[\\/])"  # of the parts of a name; the colon of a drive is none: policy:C:\runs
 GROUP = "borneo.agents"
@@ -118,6 +119,11 @@ def known_agents() -> list[str]:
     return sorted({RANDOM, *_registered().names})
 
 
+def is_registered(agent: str) -> bool:
+    """Whether a name, with its arguments, is that of an installed agent."""
+    return _parts(agent)[0] in known_agents()
+
+
 @cache
 def _registered() -> EntryPoints:
     """The registered agents, looked up once: that takes longer than making most of them."""
@@ -150,7 +156,7 @@ def find_agent(agent: str | Agent, *, trusted: bool = True) -> Agent:
 
 def check_registered(agent: str) -> None:
     """Refuse a name, with its arguments, that would import something else than a registered agent; imports nothing."""
-    if _parts(agent)[0] not in known_agents():
+    if not is_registered(agent):
         raise UnknownAgent(
             f"there is no registered agent {in_short(agent)}, and a file may name no other, whose code would be run; "
             f"known are: {', '.join(known_agents())}"
@@ -185,10 +191,12 @@ def _imported(agent: str, load: Callable[[], Any]) -> Any:
     """What is loaded; a module may do anything while it is imported, leave the program too."""
     try:
         return load()
-    except ModuleNotFoundError as error:
-        raise UnknownAgent(f"there is no agent {in_short(agent)}: {on_one_line(str(error))}; {_known()}") from None
     except (Exception, SystemExit) as error:
-        raise UnknownAgent(f"the agent {in_short(agent)} cannot be imported: {_told(error)}") from error
+        missing = error.name if isinstance(error, ModuleNotFoundError) and error.name else None
+        if missing and f"{_parts(agent)[0]}.".startswith(f"{missing}."):  # and not one that it imports
+            raise UnknownAgent(f"there is no agent {in_short(agent)}: {on_one_line(str(error))}; {_known()}") from None
+        told = UnknownAgent(f"the agent {in_short(agent)} cannot be imported: {_told(error)}")
+        raise _with_traceback(told, error) from error
 
 
 def _make(agent: str, kind: type[Agent], arguments: Sequence[str]) -> Agent:
@@ -207,10 +215,11 @@ def _make(agent: str, kind: type[Agent], arguments: Sequence[str]) -> Agent:
         raise UnknownAgent(f"{in_short(agent)}: {on_one_line(str(error))}; its arguments are: {takes}") from None
     try:
         return kind(*values, **keywords)
-    except (ValueError, OSError):
-        raise  # they say what is wrong with the arguments
     except (Exception, SystemExit) as error:
-        raise UnknownAgent(f"{in_short(agent)} cannot be made: {_told(error)}") from error
+        if isinstance(error, UnknownAgent) or (isinstance(error, (ValueError, OSError)) and is_registered(agent)):
+            raise  # they say what is wrong with the arguments
+        told = UnknownAgent(f"{in_short(agent)} cannot be made: {_told(error)}")
+        raise _with_traceback(told, error) from error
 
 
 def _checked(agent: str, kind: Any) -> type[Agent]:
@@ -220,6 +229,12 @@ def _checked(agent: str, kind: Any) -> type[Agent]:
     if not callable(getattr(kind, "act", None)):
         raise UnknownAgent(f"{in_short(agent)} is no agent: it has no method act(views)")
     return kind
+
+
+def _with_traceback(told: UnknownAgent, error: BaseException) -> UnknownAgent:
+    """An error that shows, below its sentence, where the agent's code has raised another."""
+    told.add_note(traceback_of(error, current_folder()))
+    return told
 
 
 def _told(error: BaseException) -> str:

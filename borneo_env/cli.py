@@ -15,7 +15,7 @@ import typer
 
 from borneo_env import __version__
 from borneo_env.commands import describe, random_games, records
-from borneo_env.console import say
+from borneo_env.console import LET_RAISE, say
 
 GROUP = "borneo.commands"
 Version = Annotated[bool, typer.Option("--version", help="Print the version and exit.", is_eager=True)]
@@ -59,11 +59,15 @@ app = _make_app()
 
 
 def main() -> None:
-    """Run the command; a mistake of the user is one line on stderr and status 2, never a traceback."""
+    """Run the command; a mistake of the user is one line on stderr and status 2, never a traceback of ours."""
     try:
         app(prog_name="borneo")
     except (ValueError, OSError) as error:  # the package's own errors are ValueErrors with a remedy in them
+        if hasattr(error, LET_RAISE):
+            raise
         say(f"error: {_in_words(error)}", style="red")
+        for line in "\n".join(getattr(error, "__notes__", ())).splitlines():  # such as an agent's traceback
+            say(line)
         sys.exit(2)
 
 

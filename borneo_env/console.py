@@ -12,6 +12,7 @@ from borneo_env.files import on_one_line
 from borneo_env.ruleset import Ruleset
 
 LONGEST_ERROR = 4000  # characters; an illegal move is answered with all legal ones
+LET_RAISE = "_borneo_let_raise"  # an attribute of errors
 out = Console()
 err = Console(stderr=True)
 
@@ -32,6 +33,11 @@ def ruleset_of(edition: str, players: int, four_traders: bool, blackbeard: bool,
 def say(words: str, style: str = "") -> None:
     """Say something on stderr in one line; what stands in it is never taken for markup or for orders to a terminal."""
     err.print(on_one_line(words, LONGEST_ERROR), style=style, markup=False, highlight=False, soft_wrap=True)
+
+
+def let_raise(error: BaseException) -> None:
+    """Have the command end with this error as it is, whatever it is: a debugger waits for it."""
+    setattr(error, LET_RAISE, True)
 
 
 def progress_bar() -> Progress:

@@ -90,4 +90,4 @@ def forks(monkeypatch):
 @pytest.fixture
 def without_plots(monkeypatch):
     """Reports have no plots, which take the most time."""
-    monkeypatch.setattr(report, "plots", lambda _: defaultdict(str))
+    monkeypatch.setattr(report, "drawings", lambda _: defaultdict(str, {"": ""}))

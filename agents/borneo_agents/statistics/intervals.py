@@ -20,6 +20,7 @@ CONFIDENCE = 0.95
 RESAMPLES = 1000
 FEW_DEALS = 10  # with fewer deals the bootstrap is too narrow
 FEW_CONTRARY = 5  # deals that must differ from "always lost", and from "always won"
+LOPSIDED = 0.3  # part of half an interval by which the figure may be beside its middle
 CELLS_AT_ONCE = 2_000_000  # of the table resamples x deals, to bound the memory
 
 BOOTSTRAP, WILSON, NONE = "bootstrap", "wilson", "none"
@@ -35,9 +36,11 @@ class Estimate:
     method: str  # BOOTSTRAP, WILSON or NONE
 
     def words(self, spec: str, unit: float = 1) -> str:
-        """The figure and half the width of its interval, or the one end that is known."""
+        """The figure and half the width of its interval; both ends if it is lopsided, or the one end that is known."""
         value, low, high = self.value / unit, self.low, self.high
         if low is not None and high is not None:
+            if abs(low + high - 2 * self.value) > LOPSIDED * (high - low):  # ± could mean less than nothing
+                return f"{value:{spec}} ({low / unit:{spec}} to {high / unit:{spec}})"
             return f"{value:{spec}} ±{(high - low) / 2 / unit:{spec.replace('+', '')}}"
         if low is not None:
             return f"{value:{spec}} (above {low / unit:{spec}})"

@@ -20,6 +20,7 @@ class Standing:
     win_share: Estimate
     place: Estimate
     points: Estimate
+    highest: float  # the highest win share it can have: where copies of it meet, one wins at most
 
 
 @dataclass(frozen=True)
@@ -54,9 +55,10 @@ def standings(games: Results, rng: np.random.Generator, resamples: int = RESAMPL
         mean_estimates(wins, seats, rng, (0.0, 1.0), resamples),
         mean_estimates(places, seats, rng, (1.0, float(games.players)), resamples),
         mean_estimates(points, seats, rng, None, resamples),
+        [float((games.seats == i).any(1).sum() / (games.seats == i).sum()) for i in range(len(games.agents))],
         strict=True,
     )
-    rows = [Standing(agent, int(count), int(deals), *estimates) for agent, count, deals, *estimates in columns]
+    rows = [Standing(agent, int(count), int(deals), *figures) for agent, count, deals, *figures in columns]
     return tuple(sorted(rows, key=lambda row: -row.win_share.value))
 
 

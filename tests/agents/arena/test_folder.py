@@ -565,8 +565,8 @@ def test_names_are_shown_as_they_are(monkeypatch):
     played = here(dict.fromkeys(ODD_NAMES[:3], "random") | {"$x$": First(), "_x": Last()}, games=30)
     shown = io.StringIO()
     print_result(Console(file=shown, width=300), played)
-    with watching(Console(file=shown, width=300, force_terminal=True)) as watcher:
-        watcher.watch(Progress(played.tournament, 0, 30, played.outcomes))
+    with watching(Console(file=shown, width=300, force_terminal=True)) as watch:
+        watch(Progress(played.tournament, 0, 30, played.outcomes))
     table, growing = shown.getvalue().split("\x1b", 1)
     drawn = plots(played)
     monkeypatch.setattr("borneo_agents.arena.report.plots", lambda _: drawn)  # and not once more
