@@ -19,6 +19,7 @@ import re
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from functools import cache
 from importlib.metadata import EntryPoints, entry_points
 from pathlib import Path
@@ -141,6 +142,12 @@ def find_agent(agent: str | Agent, *, trusted: bool = True) -> Agent:
         return agent
     if not trusted:
         check_registered(agent)
+    kind, arguments = agent_class(agent)
+    return _make(agent, kind, arguments)
+
+
+def agent_class(agent: str) -> tuple[type[Agent], list[str]]:
+    """The class of an agent by its name, and the arguments that are given in it."""
     name, *rest = _parts(agent)
     points = _registered().select(name=name)
     if name == RANDOM:
@@ -151,7 +158,7 @@ def find_agent(agent: str | Agent, *, trusted: bool = True) -> Agent:
         kind = _load(agent, name, rest.pop(0))
     else:
         raise UnknownAgent(f"there is no agent {in_short(agent)}; {_known()}")
-    return _make(agent, _checked(agent, kind), rest)
+    return _checked(agent, kind), rest
 
 
 def check_registered(agent: str) -> None:
@@ -209,6 +216,7 @@ def _make(agent: str, kind: type[Agent], arguments: Sequence[str]) -> Agent:
     except (TypeError, ValueError) as error:
         raise UnknownAgent(f"{in_short(agent)} does not say which arguments it takes: {_told(error)}") from None
     try:
+        _check_names(list(keywords), signature)
         signature.bind(*values, **keywords)
     except TypeError as error:
         takes = ", ".join(signature.parameters) or "none"
@@ -220,6 +228,16 @@ def _make(agent: str, kind: type[Agent], arguments: Sequence[str]) -> Agent:
             raise  # they say what is wrong with the arguments
         told = UnknownAgent(f"{in_short(agent)} cannot be made: {_told(error)}")
         raise _with_traceback(told, error) from error
+
+
+def _check_names(given: list[str], signature: inspect.Signature) -> None:
+    """Refuse an argument that is not known, before one is missed that was only misspelt."""
+    takes = signature.parameters.values()
+    names = [one.name for one in takes if one.kind in (one.POSITIONAL_OR_KEYWORD, one.KEYWORD_ONLY)]
+    unknown = next((name for name in given if name not in names), None)
+    if unknown is not None and not any(one.kind is one.VAR_KEYWORD for one in takes):
+        near = get_close_matches(unknown, names, 1)
+        raise TypeError(f"no argument {in_short(unknown)}" + (f", did you mean {near[0]!r}?" if near else ""))
 
 
 def _checked(agent: str, kind: Any) -> type[Agent]:

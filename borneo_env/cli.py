@@ -14,13 +14,14 @@ from typing import Annotated, Any
 import typer
 
 from borneo_env import __version__
-from borneo_env.commands import describe, random_games, records
+from borneo_env.commands import agents, describe, random_games, records
 from borneo_env.console import LET_RAISE, say
 
 GROUP = "borneo.commands"
 Version = Annotated[bool, typer.Option("--version", help="Print the version and exit.", is_eager=True)]
 OWN: dict[str, Callable[..., Any]] = {
     "actions": describe.actions,
+    "agents": agents.agents,
     "observation": describe.observation,
     "manual": describe.manual,
     "pictures": describe.pictures,

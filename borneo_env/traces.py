@@ -12,7 +12,12 @@ from types import TracebackType
 from borneo_env.files import on_one_line
 
 # Parts of paths: whose frames stand before those of an agent.
-CALLERS = (f"{Path(__file__).parent}{os.sep}", f"{os.sep}{Path('borneo_agents', 'arena')}{os.sep}", "<frozen ", importlib.__file__)
+CALLERS = (
+    f"{Path(__file__).parent}{os.sep}",
+    f"{os.sep}{Path('borneo_agents', 'arena')}{os.sep}",
+    importlib.__file__,
+    "<frozen ",
+)
 FIRST_LINES, LAST_LINES, LONGEST_LINE = 10, 30, 200  # of a traceback
 LONGEST_TRACE = (FIRST_LINES + LAST_LINES + 1) * (LONGEST_LINE + 1)
 A_FRAME = re.compile(r'^  File "(.*)", line (\d+) in (.*)$', re.MULTILINE)  # as faulthandler writes it

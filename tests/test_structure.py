@@ -20,7 +20,7 @@ LAYERS = """
     borneo_env.ruleset
     borneo_env.engine                     borneo_env.console
     borneo_env.agent                      borneo_env.rewards
-    borneo_env.record                     borneo_env.vector
+    borneo_env.record                     borneo_env.vector           borneo_env.catalogue
     borneo_env.story
     borneo_env.render
     borneo_env.screen

@@ -74,7 +74,12 @@ def pictures(
 ) -> None:
     """Draw the example positions of the documents (needs the extra `render`)."""
     from borneo_env.render import make_pictures
+    from borneo_env.render.pixels import check_extra
 
+    try:
+        check_extra()  # before anything is compiled or written
+    except ImportError as error:
+        raise ValueError(str(error)) from None
     make_folder(out_folder)
     drawn = [str(path) for path in make_pictures(out_folder)]
     print(json.dumps(drawn) if as_json else "\n".join(drawn))

@@ -53,7 +53,7 @@ def _piece(definitions: str, pane: Pane, scale: float) -> tuple[Any, tuple[int, 
 
 
 def _image(svg_text: str, width: int | None = None) -> Any:
-    resvg, image, font = extra("resvg_py"), extra("PIL.Image"), extra("font_source_serif_pro")
+    resvg, image, font = check_extra()
     png = resvg.svg_to_bytes(
         svg_string=svg_text,
         width=width,
@@ -61,6 +61,11 @@ def _image(svg_text: str, width: int | None = None) -> Any:
         skip_system_fonts=max(set(svg_text) - set(OTHERS)) <= LAST_LATIN,
     )
     return image.open(io.BytesIO(bytes(png))).convert("RGBA")
+
+
+def check_extra() -> list[Any]:
+    """The modules that make pixels; without one of them, an error that says how to get it."""
+    return [extra(module) for module in ("resvg_py", "PIL.Image", "font_source_serif_pro")]
 
 
 def extra(module: str) -> Any:

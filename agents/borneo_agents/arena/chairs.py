@@ -32,8 +32,8 @@ from borneo_env.engine.state import NOBODY
 from borneo_env.files import counted, in_short, on_one_line
 from borneo_env.traces import current_folder, traceback_of
 
-CRASH, ILLEGAL, TIME_OUT, ENDED, GIVEN_UP = "crash", "illegal move", "time-out", "ended the process", "given up"
-FAULTS = (CRASH, ILLEGAL, TIME_OUT, ENDED, GIVEN_UP)
+CRASH, ILLEGAL, TIME_OUT, ENDED = "crash", "illegal move", "time-out", "ended the process"
+FAULTS = (CRASH, ILLEGAL, TIME_OUT, ENDED)
 LONGEST_REASON = 300  # characters
 WARMING_UP, MAKING, LEAVING = -1, -2, -3  # stand for the round in a beat
 

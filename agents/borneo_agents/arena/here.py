@@ -69,7 +69,7 @@ def _saying_who_takes_long(plan: Tournament, heartbeat: _Here) -> Iterator[None]
         while not over.wait(LOOK):
             call = heartbeat.call
             if call:
-                notices.look(0, call[0], time.monotonic() - call[1], None)
+                notices.look(call[0], time.monotonic() - call[1], None)
 
     if heartbeat.debugging:
         yield

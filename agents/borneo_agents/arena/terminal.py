@@ -192,7 +192,7 @@ def _faults(result: Tables) -> RenderableType | None:
 def _traces(result: Tables) -> RenderableType | None:
     if not result.traces:
         return None
-    told = Text()
+    told = Text(no_wrap=True, overflow="ignore")  # its lines are copied into editors
     for trace in result.traces:
         told.append(f"{trace_words(result.tournament, trace)}:\n", style="bold").append(f"{trace.text}\n")
     return told

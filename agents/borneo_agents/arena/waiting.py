@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import time
 from collections.abc import Sequence
 
 from borneo_agents.arena.chairs import LEAVING, MAKING, WARMING_UP, Asked
@@ -18,20 +19,18 @@ DOING = {
 
 
 class Notices:
-    """What has been said about the calls that take long."""
+    """What has been said about agents that take long."""
 
     def __init__(self, agents: Sequence[str]) -> None:
         self._agents = agents
-        self._next: dict[tuple[int, Asked], float] = {}  # seconds after which there is something to say about a call
+        self._silent_until: dict[int, float] = {}  # by agent: several workers may wait for it
 
-    def look(self, worker: int, asked: Asked | None, seconds: float, limit: float | None) -> None:
-        """Say it if a worker's call takes long; `limit` is after how many seconds it will be ended."""
-        if asked is None or seconds < PATIENCE:
-            self._next = {call: after for call, after in self._next.items() if call[0] != worker}
+    def look(self, asked: Asked | None, seconds: float, limit: float | None) -> None:
+        """Say it if a call takes long; `limit` is after how many seconds it will be ended."""
+        now = time.monotonic()
+        if asked is None or seconds < PATIENCE or now < self._silent_until.get(asked.agent, now):
             return
-        if seconds < self._next.get((worker, asked), PATIENCE):
-            return
-        self._next[worker, asked] = 2 * seconds
+        self._silent_until[asked.agent] = now + seconds
         until = f"; it has {limit:.0f} s" if limit else "; Ctrl-C stops it"
         words = f"waiting for {self._agents[asked.agent]}, {_doing(asked)} {seconds:.0f} s{until}"
         print(words, file=sys.stderr, flush=True)

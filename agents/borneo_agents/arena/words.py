@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import NamedTuple
 
-from borneo_agents.arena.chairs import CRASH, ENDED, GIVEN_UP, ILLEGAL, TIME_OUT
+from borneo_agents.arena.chairs import CRASH, ENDED, ILLEGAL, TIME_OUT
 from borneo_agents.arena.match import Trace
 from borneo_agents.arena.tables import Tables
 from borneo_agents.arena.tournament import Tournament
@@ -15,9 +15,11 @@ from borneo_env.files import counted
 from borneo_env.ruleset import Ruleset
 
 BY = {
-    CRASH: "by a crash", ILLEGAL: "by an illegal move", TIME_OUT: "by a time-out", ENDED: "by ending the process",
-    GIVEN_UP: "by being given up",
-}  # fmt: skip
+    CRASH: "by a crash",
+    ILLEGAL: "by an illegal move",
+    TIME_OUT: "by a time-out",
+    ENDED: "by ending the process",
+}
 MOSTLY = 0.5  # part of an agent's games from which on its faults are the news
 
 
@@ -116,7 +118,7 @@ def _by(kinds: Counter[str]) -> str:
 
 def trace_words(plan: Tournament, trace: Trace) -> str:
     """Which fault a traceback is of."""
-    return f"{plan.agents[trace.agent]}, first {trace.kind}, in game {trace.game}"
+    return f"{plan.agents[trace.agent]}, {trace.kind}, first in game {trace.game}"
 
 
 # ---------------------------------------------------------------- the rest

@@ -72,7 +72,7 @@ def _leave_with(parent: int, scratch: str) -> None:
 def main() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides
     parent, file, stack, scratch = sys.argv[1:]
-    faulthandler.enable(int(stack))
+    faulthandler.enable(int(stack), all_threads=False)
     faulthandler.register(TELL_STACK, int(stack), all_threads=False)
     threading.Thread(target=_leave_with, args=(int(parent), scratch), daemon=True).start()
     heartbeat = SharedHeartbeat(int(file))

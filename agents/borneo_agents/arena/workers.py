@@ -26,7 +26,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from borneo_agents.arena.chairs import ENDED, GIVEN_UP, LEAVING, MAKING, TIME_OUT, WARMING_UP, Asked
+from borneo_agents.arena.chairs import ENDED, LEAVING, MAKING, TIME_OUT, WARMING_UP, Asked
 from borneo_agents.arena.folder import LOG, Folder
 from borneo_agents.arena.heartbeat import SIZE, TELL_STACK, Beat, SharedHeartbeat, packed
 from borneo_agents.arena.match import Charge, Orders
@@ -38,7 +38,7 @@ from borneo_env.traces import current_folder, where_it_was
 PATIENCE = 3
 RETRIES = 2
 MOST_TROUBLES = 4 * PATIENCE  # of an agent in a chunk, whether it loses a game by them or not
-READY, READY_PER_SECOND = 60.0, 12.0  # seconds for a first call, and more for each second of the time limit
+READY, READY_PER_SECOND = 40.0, 10.0  # seconds for a first call, and more for each second of the time limit
 COMPILING = 600.0  # seconds more for agents that are installed: they may compile
 GRACE = 1.0  # seconds a call may take beyond its limit until the worker is ended: it may yet answer, too late
 SOON = 0.05  # seconds between two looks at the workers
@@ -84,7 +84,7 @@ class Task:
             self.orders.alone.add((asked.round, asked.chair))
 
     def _give_up(self, agent: int, round: int, charge: Charge) -> None:
-        why = charge._replace(kind=GIVEN_UP, reason=f"not asked any more in this chunk: {charge.reason}")
+        why = charge._replace(reason=f"not asked any more in this chunk: {charge.reason}")
         self.orders.given_up[agent] = min((round, why), self.orders.given_up.get(agent, (round, why)))
 
 
@@ -134,17 +134,17 @@ class Workers:
                         worker.end()
                     yield self.games_over(), finished
                     break
-                if self._stuck(i, worker) or worker.gone():
+                if self._stuck(worker) or worker.gone():
                     self.workers[i] = self._replace(worker)
             else:
                 yield self.games_over(), None
                 time.sleep(SOON)
 
-    def _stuck(self, number: int, worker: _Worker) -> bool:
+    def _stuck(self, worker: _Worker) -> bool:
         """Whether it has been running an agent's code for too long."""
         asked, since = worker.asking()
         limit = self._limit(asked) if asked else None
-        self.notices.look(number, asked, since, limit)
+        self.notices.look(asked, since, limit)
         return limit is not None and since > limit
 
     def _limit(self, asked: Asked) -> float:

@@ -64,7 +64,6 @@ def arena(
     """Measure agents against each other, on the same deals and from all seats."""
     from borneo_agents.arena import ArenaResult, Stopped, play_arena
     from borneo_agents.arena.terminal import print_result, watching
-    from borneo_agents.arena.words import fault_lines
 
     pair = tuple(name.strip() for name in until_decided.split(",")) if until_decided else None
     if pair is not None and len(pair) != 2:
@@ -84,13 +83,19 @@ def arena(
             )  # fmt: skip
         except Stopped as stopped:
             result = stopped.result
-    if as_json:
-        print(json.dumps(result and result.as_dict(command)))
-        for line in fault_lines(result) if result else ():
-            say(line, style="red")
-    elif result is not None:
+    if result is not None and not as_json:
         print_result(out, result)
+    elif as_json:
+        _print_json(result, command)
     _tell_what_is_kept(result, games, out_folder)
+
+
+def _print_json(result: Any, command: str) -> None:
+    from borneo_agents.arena.words import fault_lines
+
+    print(json.dumps(result and result.as_dict(command)))
+    for line in fault_lines(result) if result else ():
+        say(line, style="red")
 
 
 @contextmanager
