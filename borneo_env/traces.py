@@ -11,13 +11,8 @@ from types import TracebackType
 
 from borneo_env.files import on_one_line
 
-# Parts of paths: whose frames stand before those of an agent.
-CALLERS = (
-    f"{Path(__file__).parent}{os.sep}",
-    f"{os.sep}{Path('borneo_agents', 'arena')}{os.sep}",
-    importlib.__file__,
-    "<frozen ",
-)
+ARENA = f"{os.sep}{Path('borneo_agents', 'arena')}{os.sep}"
+CALLERS = (f"{Path(__file__).parent}{os.sep}", ARENA, importlib.__file__, "<frozen ")  # parts of paths
 FIRST_LINES, LAST_LINES, LONGEST_LINE = 10, 30, 200  # of a traceback
 LONGEST_TRACE = (FIRST_LINES + LAST_LINES + 1) * (LONGEST_LINE + 1)
 A_FRAME = re.compile(r'^  File "(.*)", line (\d+) in (.*)$', re.MULTILINE)  # as faulthandler writes it
@@ -55,6 +50,11 @@ def current_folder() -> str | None:
 
 def _own_frames(trace: TracebackType | None) -> TracebackType | None:
     """A traceback from the first frame of an agent on; None if there is none."""
+    frame = trace
+    while frame:
+        if ARENA in frame.tb_frame.f_code.co_filename:  # which calls the agent, whoever has called the arena
+            trace = frame.tb_next
+        frame = frame.tb_next
     while trace and _calls(trace.tb_frame.f_code.co_filename):
         trace = trace.tb_next
     return trace

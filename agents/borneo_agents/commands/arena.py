@@ -5,15 +5,18 @@ from __future__ import annotations
 import json
 import shlex
 import sys
+from bdb import BdbQuit
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
+from types import TracebackType
 from typing import Annotated, Any
 
 import typer
 
 from borneo_env.console import (
+    LET_RAISE,
     AsJson,
     Blackbeard,
     CardTables,
@@ -103,15 +106,20 @@ def _faults_raising() -> Iterator[None]:
     """What an agent raises is left to a debugger; without one, its own lines are shown and none of ours."""
     from borneo_env.traces import traceback_of
 
-    def show(error: BaseException) -> None:
-        err.print(traceback_of(error, str(Path.cwd())), markup=False, highlight=False, soft_wrap=True)
+    def show(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+        if hasattr(error, LET_RAISE):
+            err.print(traceback_of(error, str(Path.cwd())), markup=False, highlight=False, soft_wrap=True)
+        else:
+            sys.__excepthook__(kind, error, trace)
 
-    sys.excepthook = lambda kind, error, trace: show(error)
+    sys.excepthook = show
     try:
         yield
-    except KeyboardInterrupt as error:  # the way to see where an agent hangs
-        show(error)
-        raise typer.Exit(130) from None
+    except BdbQuit:  # the user has left the debugger
+        raise typer.Exit(1) from None
+    except (KeyboardInterrupt, SystemExit) as error:  # Ctrl-C is the way to see where an agent hangs
+        show(type(error), error, None)
+        raise typer.Exit(1) from None
 
 
 def _tell_what_is_kept(result: Any, asked: int, folder: Path | None) -> None:

@@ -363,6 +363,7 @@ class MyBot:
 """
 
 
+@pytest.mark.usefixtures("with_plots")
 def test_a_bot_in_the_current_folder_plays(tmp_path, capsys, monkeypatch):
     (tmp_path / "my_bot.py").write_text(MY_BOT)
     monkeypatch.chdir(tmp_path)

@@ -308,6 +308,7 @@ def test_games_csv_has_a_row_for_each_game(tmp_path):
         assert (row["fault"] == CRASH) == (game["offender"] >= 0) == (row["reason"] == "ValueError: cannot decide")
 
 
+@pytest.mark.usefixtures("with_plots")
 def test_the_report_stands_alone():
     played = here({"random": "random", "<script>": Faulty(crash)}, games=12)
     page = report(played, "borneo arena <script>")
