@@ -120,7 +120,7 @@ def _lost(result: Tables) -> RenderableType | None:
 
 def _standings(result: Tables) -> RenderableType:
     heads, *rows = standings_rows(result)
-    most = "at most: copies cannot all win; " if len(heads) > 4 else ""
+    most = "max: copies of an agent cannot all win; " if len(heads) > 4 else ""
     shares = f"wins per seat: {par_words(result)}; {most}"
     caption = f"{shares}±: 95 % interval over deals; strength as in Elo; ms: for a decision"
     table = _table(*heads, "strength", "ms", title=title(result), caption=caption)

@@ -62,7 +62,7 @@ def _percent(share: float) -> str:
 
 def standings_rows(result: Tables) -> list[list[str]]:
     """The heads and the rows of the standings; where copies of an agent met, with the highest share it can have."""
-    rows = [["agent", "wins, %", "at most, %", "place", "points"]]
+    rows = [["agent", "wins, %", "max, %", "place", "points"]]
     for row in result.standings:
         wins, place = row.win_share.words(".1f", 0.01), row.place.words(".2f")
         rows.append([row.agent, wins, f"{100 * row.highest:.3g}", place, row.points.words(".1f")])

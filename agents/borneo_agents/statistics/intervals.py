@@ -39,8 +39,9 @@ class Estimate:
         """The figure and half the width of its interval; both ends if it is lopsided, or the one end that is known."""
         value, low, high = self.value / unit, self.low, self.high
         if low is not None and high is not None:
-            if abs(low + high - 2 * self.value) > LOPSIDED * (high - low):  # ± could mean less than nothing
-                return f"{value:{spec}} ({low / unit:{spec}} to {high / unit:{spec}})"
+            ends = f"{low / unit:{spec}}", f"{high / unit:{spec}}"
+            if ends[0] != ends[1] and abs(low + high - 2 * self.value) > LOPSIDED * (high - low):
+                return f"{value:{spec}} ({ends[0]} to {ends[1]})"  # where ± could mean less than nothing
             return f"{value:{spec}} ±{(high - low) / 2 / unit:{spec.replace('+', '')}}"
         if low is not None:
             return f"{value:{spec}} (above {low / unit:{spec}})"
@@ -62,17 +63,21 @@ def mean_estimates(
     sums: Floats,
     counts: Floats,
     rng: np.random.Generator,
-    bounds: tuple[float, float] | None,
+    bounds: tuple[float, float] | list[tuple[float, float]] | None,
     resamples: int = RESAMPLES,
 ) -> list[Estimate]:
-    """For each column of sums and counts (deals, columns): the mean, with its interval. Every column has a count."""
+    """For each column of sums and counts (deals, columns): the mean, with its interval. Every column has a count.
+
+    `bounds` are those of all means, or of each.
+    """
     draws = []
     for weights in draw_deals(len(sums), resamples, rng):
         drawn = weights @ counts
         draws.append(np.divide(weights @ sums, drawn, out=np.full_like(drawn, np.nan), where=drawn > 0))
     low, high = bootstrap_ends(np.concatenate(draws))
+    each = bounds if isinstance(bounds, list) else [bounds] * sums.shape[1]
     return [
-        _estimate(sums[:, column], counts[:, column], float(low[column]), float(high[column]), bounds)
+        _estimate(sums[:, column], counts[:, column], float(low[column]), float(high[column]), each[column])
         for column in range(sums.shape[1])
     ]
 

@@ -48,14 +48,15 @@ def standings(games: Results, rng: np.random.Generator, resamples: int = RESAMPL
     wins, seats = seat_sums(games, games.win_shares)
     places, _ = seat_sums(games, games.mean_places)
     points, _ = seat_sums(games, games.scores)
+    highest = [float((games.seats == i).any(1).sum() / (games.seats == i).sum()) for i in range(len(games.agents))]
     columns = zip(
         games.agents,
         seats.sum(0),
         (seats > 0).sum(0),
-        mean_estimates(wins, seats, rng, (0.0, 1.0), resamples),
+        mean_estimates(wins, seats, rng, [(0.0, most) for most in highest], resamples),
         mean_estimates(places, seats, rng, (1.0, float(games.players)), resamples),
         mean_estimates(points, seats, rng, None, resamples),
-        [float((games.seats == i).any(1).sum() / (games.seats == i).sum()) for i in range(len(games.agents))],
+        highest,
         strict=True,
     )
     rows = [Standing(agent, int(count), int(deals), *figures) for agent, count, deals, *figures in columns]
