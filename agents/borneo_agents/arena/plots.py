@@ -46,17 +46,14 @@ Plot = Callable[[Figure, Tables], None]
 
 def plots(result: Tables) -> dict[str, str]:
     """The plots by name, as SVG."""
-    kinds: dict[str, Plot] = {
-        "strengths": _strengths, "points": _points, "cross": _cross, "seats": _seats, "lengths": _lengths,
-    }  # fmt: skip
-    return {name: draw(plot, result, name) for name, plot in kinds.items()}
+    return {name: draw(result, name) for name in KINDS}
 
 
-def draw(plot: Plot, result: Tables, name: str) -> str:
+def draw(result: Tables, name: str) -> str:
     """One plot as SVG; its ids begin with its name, so that those of two plots in a page do not meet."""
     with matplotlib.rc_context(STYLE):
         figure = Figure()
-        plot(figure, result)
+        KINDS[name](figure, result)
         text = io.StringIO()
         figure.savefig(text, format="svg", transparent=True, metadata={"Date": None, "Creator": None})
     svg = text.getvalue()[text.getvalue().index("<svg") :]
@@ -179,3 +176,12 @@ def _lengths(figure: Figure, result: Tables) -> None:
                   textcoords="offset points", va="top", fontsize=8.5, color=ACCENT)  # fmt: skip
     axes.set_xlabel("turns of a game, all players together")
     axes.set_ylabel("games")
+
+
+KINDS: dict[str, Plot] = {
+    "strengths": _strengths,
+    "points": _points,
+    "cross": _cross,
+    "seats": _seats,
+    "lengths": _lengths,
+}

@@ -18,6 +18,7 @@ from borneo_agents.arena.words import (
     trace_words,
     verdict_words,
 )
+from borneo_env.files import in_short
 
 EXAMPLE = "for example"
 NO_PLOTS = "No plots: matplotlib is missing. <code>pip install '.[arena]'</code> in the project's folder brings them."
@@ -62,7 +63,7 @@ def report(result: Tables, command: str | None = None) -> str:
     plan, drawn = result.tournament, drawings(result)
     head, *lines = dict.fromkeys([headline(result), *fault_lines(result)])
     parts = [
-        f"<h1>{escape(head)}</h1>",
+        f"<h1>{escape(head).replace(' %', '&nbsp;%')}</h1>",
         f'<p class="lead">{escape(title(result))}</p>',
         *(f"<p>{escape(line)}.</p>" for line in lines),
         *([f"<p>{escape(verdict_words(result))}</p>"] if result.verdict else []),
@@ -102,6 +103,17 @@ def drawings(result: Tables) -> dict[str, str]:
     except ModuleNotFoundError:
         return {}
     return plots(result)
+
+
+def drawing(result: Tables, name: str) -> str:
+    """One of the plots, as SVG."""
+    try:
+        from borneo_agents.arena.plots import KINDS, draw
+    except ModuleNotFoundError as error:
+        raise ValueError(f"plots need {error.name}: pip install '.[arena]' in the project's folder") from None
+    if name not in KINDS:
+        raise ValueError(f"there is no plot {in_short(name)}; known are: {', '.join(KINDS)}")
+    return draw(result, name)
 
 
 def _drawn(drawn: dict[str, str], name: str, heading: str, words: str, kind: str = "") -> list[str]:

@@ -7,10 +7,17 @@ from html import escape
 from pathlib import Path
 
 from borneo_agents.arena.folder import GAMES, REPORT, RESULTS, Folder
-from borneo_agents.arena.report import report
+from borneo_agents.arena.report import drawing, report
 from borneo_agents.arena.tables import Tables
 from borneo_agents.arena.words import fault_lines, standings_rows, title
 from borneo_env.files import make_folder, write_file
+
+
+class Drawing(str):
+    """A plot as SVG; a notebook shows it."""
+
+    def _repr_svg_(self) -> str:
+        return str(self)
 
 
 class ArenaResult(Tables):
@@ -30,6 +37,10 @@ class ArenaResult(Tables):
         lines += [f"<tr>{''.join(f'<td>{cell}</td>' for cell in row)}</tr>" for row in rows]
         faults = "".join(f"<p><b>{escape(line)}</b></p>" for line in fault_lines(self))
         return f"{faults}<table><caption>{escape(title(self))}</caption>{''.join(lines)}</table>"
+
+    def plot(self, name: str) -> Drawing:
+        """A plot of the report, which shows itself in a notebook: strengths, cross, points, seats or lengths."""
+        return Drawing(drawing(self, name))
 
     def report(self, path: str | Path) -> Path:
         """Write the report, a page for people; returns its path."""

@@ -295,3 +295,10 @@ def test_a_charge_is_the_reason_of_a_fault():
     task = workers.Task(range(1))
     task.blame(Asked(1, 4, 30, game=2), Charge(TIME_OUT, "no answer", "It was here"))
     assert task.orders.condemned == {(30, 2): Charge(TIME_OUT, "no answer", "It was here")}
+
+
+def test_a_plot_shows_itself():
+    played = here(["random", First()], games=6)
+    assert played.plot("strengths")._repr_svg_().startswith("<svg")
+    with pytest.raises(ValueError, match="no plot 'wins'; known are: strengths, "):
+        played.plot("wins")
