@@ -16,6 +16,9 @@ from borneo_env.files import make_folder, write_file
 class Drawing(str):
     """A plot as SVG; a notebook shows it."""
 
+    def __repr__(self) -> str:
+        return f"<a plot, {len(self):,} characters of SVG>"
+
     def _repr_svg_(self) -> str:
         return str(self)
 

@@ -299,6 +299,8 @@ def test_a_charge_is_the_reason_of_a_fault():
 
 def test_a_plot_shows_itself():
     played = here(["random", First()], games=6)
-    assert played.plot("strengths")._repr_svg_().startswith("<svg")
+    drawn = played.plot("strengths")
+    assert drawn._repr_svg_().startswith("<svg")
+    assert len(repr(drawn)) < 60
     with pytest.raises(ValueError, match="no plot 'wins'; known are: strengths, "):
         played.plot("wins")
