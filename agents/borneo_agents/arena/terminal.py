@@ -25,6 +25,7 @@ from borneo_agents.arena.words import (
     verdict_words,
 )
 from borneo_agents.statistics.results import results, seat_sums
+from borneo_env.engine.state import NOBODY
 
 PER_SECOND = 4  # how often the growing table is drawn
 
@@ -94,8 +95,10 @@ def _clock(seconds: float) -> str:
 
 
 def print_result(console: Console, result: Tables) -> None:
-    """All tables of a result."""
-    for part in (_lost, _standings, _cross, _lone, _profiles, _needed, _verdict, _faults, _traces):
+    """All tables of a result; where no game was played to its end, only why."""
+    measured = (_standings, _cross, _lone, _profiles, _needed, _verdict)
+    finished = (result.outcomes["offender"] == NOBODY).any()
+    for part in (_lost, *(measured if finished else ()), _faults, _traces):
         shown = part(result)
         if shown is not None:
             console.print(shown)
@@ -115,6 +118,8 @@ def _add(table: Table, *cells: str) -> None:
 
 def _lost(result: Tables) -> RenderableType | None:
     lines = fault_lines(result)
+    if (result.outcomes["offender"] != NOBODY).all():
+        lines.append("No game was played to its end, so there is nothing to measure.")
     return Text("\n".join(lines), style="bold red") if lines else None
 
 
@@ -183,7 +188,8 @@ def _profiles(result: Tables) -> RenderableType:
 def _faults(result: Tables) -> RenderableType | None:
     if not result.faults:
         return None
-    table = _table("agent", "fault", "games", "for example", title="games lost by a fault")
+    table = _table("agent", "fault", "games", title="games lost by a fault")
+    table.add_column(Text("for example"))
     for agent, kind, games, example in fault_rows(result):
         _add(table, agent, kind, f"{games:,}", example)
     return table

@@ -40,8 +40,9 @@ class Estimate:
         value, low, high = self.value / unit, self.low, self.high
         if low is not None and high is not None:
             ends = f"{low / unit:{spec}}", f"{high / unit:{spec}}"
-            if ends[0] != ends[1] and abs(low + high - 2 * self.value) > LOPSIDED * (high - low):
-                return f"{value:{spec}} ({ends[0]} to {ends[1]})"  # where ± could mean less than nothing
+            lopsided = self.method == WILSON or abs(low + high - 2 * self.value) > LOPSIDED * (high - low)
+            if lopsided and ends[0] != ends[1]:
+                return f"{value:{spec}} ({ends[0]} to {ends[1]})"  # ± could mean less than nothing
             return f"{value:{spec}} ±{(high - low) / 2 / unit:{spec.replace('+', '')}}"
         if low is not None:
             return f"{value:{spec}} (above {low / unit:{spec}})"

@@ -428,12 +428,13 @@ def test_mistakes_are_one_line(line, complaint, capsys, monkeypatch):
 
 
 @pytest.mark.usefixtures("with_plots")
-def test_without_matplotlib_the_report_has_no_plots_and_says_so(capsys, monkeypatch, tmp_path):
-    monkeypatch.chdir(tmp_path)
+def test_without_matplotlib_the_report_has_no_plots_and_says_so(capsys, monkeypatch, bots, forks):
     monkeypatch.setitem(sys.modules, "borneo_agents.arena.plots", None)
     monkeypatch.delitem(sys.modules, "borneo_agents.arena.plots")
     monkeypatch.setitem(sys.modules, "matplotlib", None)
-    status, _, err = run(capsys, monkeypatch, "arena random climber --games 6 --tables tiny --jobs 1 --out kept")
+    status, _, err = run(
+        capsys, monkeypatch, "arena random arena_bots:First --games 6 --tables tiny --jobs 1 --out kept"
+    )
     assert status == 0
     assert "no plots: matplotlib is missing; pip install '.[arena]'" in err
     page = Path("kept/report.html").read_text()

@@ -67,10 +67,11 @@ def command(capsys, monkeypatch, line):
 
 
 def test_the_first_traceback_of_a_kind_is_told_everywhere(buggy, forks, capsys, monkeypatch):
-    line = "arena random buggy:Buggy --players 3 --tables tiny --games 12 --chunk 6 --jobs 1 --out kept"
+    line = "arena random climber buggy:Buggy --players 3 --tables tiny --games 12 --chunk 6 --jobs 1 --out kept"
+    line += " --lineups one-vs"
     _, out, _ = command(capsys, monkeypatch, line)
     page, log = Path("kept/report.html").read_text(), Path("kept/agents.log").read_text()
-    assert out.startswith("buggy:Buggy lost 12 of 12 games by a crash\n"), "above the standings"
+    assert out.startswith("buggy:Buggy lost 12 of 12 games by a crash\n18 games of "), "above the standings"
     assert "<h1>buggy:Buggy lost 12 of 12 games by a crash</h1>" in page
     for text in (out, log):
         assert text.count("Traceback (most recent call last):") == 1
@@ -80,6 +81,13 @@ def test_the_first_traceback_of_a_kind_is_told_everywhere(buggy, forks, capsys, 
         assert "\x1b" not in trace
         assert "borneo_agents" not in trace, "none of our lines"
     assert "line 7, in choose" in page and "&lt;b&gt;" in page and "<b>" not in page
+
+
+def test_where_nothing_was_measured_there_are_no_standings():
+    shown = io.StringIO()
+    print_result(Console(width=200, file=shown), here({"random": "random", "it": Raising(ValueError("x"))}, games=6))
+    assert shown.getvalue().startswith("it lost 6 of 6 games by a crash\nNo game was played to its end")
+    assert "wins, %" not in shown.getvalue()
 
 
 def test_tracebacks_are_kept_with_the_games(buggy):

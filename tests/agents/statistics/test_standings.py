@@ -235,4 +235,5 @@ def test_without_a_lone_seat_there_are_no_rows():
 def test_a_lopsided_interval_is_told_by_its_ends():
     assert Estimate(0.0, 0.0, 0.008, "wilson").words(".1f", 0.01) == "0.0 (0.0 to 0.8)", "not ±: less than nothing"
     assert Estimate(0.5, 0.4, 0.61, "bootstrap").words(".1f", 0.01) == "50.0 ±10.5"
+    assert Estimate(0.25, 0.04, 0.58, "wilson").words(".1f", 0.01) == "25.0 (4.0 to 58.0)"
     assert Estimate(1.67, 1.667, 1.67, "wilson").words(".2f") == "1.67 ±0.00"
