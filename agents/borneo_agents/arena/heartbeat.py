@@ -19,7 +19,7 @@ ASKED = struct.Struct(f"{len(Asked._fields)}q")
 PROGRESS = struct.Struct("2q")  # games of the chunk that are over; chunks that are finished
 ASKED_AT, PROGRESS_AT = COUNT.size, COUNT.size + ASKED.size
 SIZE = PROGRESS_AT + PROGRESS.size
-TELL_STACK = signal.SIGUSR1  # upon which a worker writes down where it is
+TELL_STACK = getattr(signal, "SIGUSR1", signal.SIGINT)  # upon which a worker writes down where it is
 
 
 class Beat(NamedTuple):

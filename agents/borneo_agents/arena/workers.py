@@ -174,9 +174,9 @@ class Workers:
 
     def _replace(self, worker: _Worker) -> _Worker:
         """A new worker for the chunk of one that hangs or has gone, with orders about the agent it was asking."""
-        gone, stack = worker.gone(), worker.stack()
+        gone, asked, task = worker.gone(), worker.beat().asked, worker.task
+        stack = worker.stack()  # meanwhile it may answer, too late, and go on to ask another
         worker.end()
-        asked, task = worker.beat().asked, worker.task
         if asked is None and gone:
             task.lost_workers += 1
             if task.lost_workers > RETRIES:
