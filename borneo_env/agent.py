@@ -35,9 +35,9 @@ from borneo_env.engine.games import observe
 from borneo_env.engine.hidden import resample
 from borneo_env.engine.jit import attributes
 from borneo_env.engine.state import GAME, make_box, slots_of
-from borneo_env.files import in_short, on_one_line
+from borneo_env.files import counted, in_short, on_one_line
 from borneo_env.ruleset import Ruleset
-from borneo_env.traces import current_folder, traceback_of
+from borneo_env.traces import OF_AGENT, current_folder, traceback_of
 
 SEPARATOR = r":(?!(?<=[:=][A-Za-z]:)[\\/])"  # of the parts of a name; the colon of a drive is none: policy:C:\runs
 GROUP = "borneo.agents"
@@ -309,7 +309,9 @@ def ask(
             try:
                 answer = agent.act(Views(batch.ruleset, *batch.view(rows[mine])))
             except Exception as error:
-                error.add_note(f"{name} raised this when it was asked for {len(mine)} games")
+                error.add_note(f"{name} raised this when it was asked for {counted(len(mine), 'game')}")
+                if not type(error).__module__.startswith("borneo_"):  # whose errors have a remedy in them
+                    setattr(error, OF_AGENT, True)
                 raise
             actions[mine] = _legal(batch, rows[mine], answer, name)
     return actions
@@ -322,7 +324,9 @@ def _legal(batch: Batch, rows: NDArray[np.intp], answer: Any, name: str) -> NDAr
     except ValueError:
         raise WrongAnswer(f"{name} answered {answer!r}, which is no array") from None
     if actions.shape != rows.shape or actions.dtype.kind not in "iu":
-        raise WrongAnswer(f"{name} answered with {actions.dtype} of shape {actions.shape} for {len(rows)} games")
+        raise WrongAnswer(
+            f"{name} answered with {actions.dtype} of shape {actions.shape} for {counted(len(rows), 'game')}"
+        )
     actions = actions.astype(np.int64)
     known = (actions >= 0) & (actions < batch.mask.shape[1])
     wrong = np.flatnonzero(~known | ~batch.mask[rows, np.where(known, actions, 0)])

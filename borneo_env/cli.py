@@ -16,8 +16,10 @@ import typer
 from borneo_env import __version__
 from borneo_env.commands import agents, describe, random_games, records
 from borneo_env.console import LET_RAISE, say
+from borneo_env.traces import OF_AGENT, current_folder, traceback_of
 
 GROUP = "borneo.commands"
+MISTAKES = (ValueError, OSError)  # of users: the package's own errors are ValueErrors with a remedy in them
 Version = Annotated[bool, typer.Option("--version", help="Print the version and exit.", is_eager=True)]
 OWN: dict[str, Callable[..., Any]] = {
     "actions": describe.actions,
@@ -63,16 +65,19 @@ def main() -> None:
     """Run the command; a mistake of the user is one line on stderr and status 2, never a traceback of ours."""
     try:
         app(prog_name="borneo")
-    except (ValueError, OSError) as error:  # the package's own errors are ValueErrors with a remedy in them
-        if hasattr(error, LET_RAISE):
+    except Exception as error:
+        if hasattr(error, LET_RAISE) or not (hasattr(error, OF_AGENT) or isinstance(error, MISTAKES)):
             raise
         say(f"error: {_in_words(error)}", style="red")
-        for line in "\n".join(getattr(error, "__notes__", ())).splitlines():  # such as an agent's traceback
+        more = [traceback_of(error, current_folder())] if hasattr(error, OF_AGENT) else getattr(error, "__notes__", ())
+        for line in "\n".join(more).splitlines():  # an agent's traceback, which has the notes too
             say(line)
         sys.exit(2)
 
 
 def _in_words(error: Exception) -> str:
+    if hasattr(error, OF_AGENT):
+        return f"{type(error).__name__}: {error}"
     if isinstance(error, OSError) and error.filename is not None:
         return f"{error.filename}: {error.strerror}"
     return str(error)

@@ -7,12 +7,14 @@ import os
 import re
 from pathlib import Path
 from traceback import FrameSummary, StackSummary, TracebackException
-from types import TracebackType
+from types import CodeType, TracebackType
 
 from borneo_env.files import on_one_line
 
 ARENA = f"{os.sep}{Path('borneo_agents', 'arena')}{os.sep}"
+AGENT = str(Path(__file__).with_name("agent.py"))
 CALLERS = (f"{Path(__file__).parent}{os.sep}", ARENA, importlib.__file__, "<frozen ")  # parts of paths
+OF_AGENT = "_borneo_of_agent"  # an attribute of errors that an agent has raised
 FIRST_LINES, LAST_LINES, LONGEST_LINE = 10, 30, 200  # of a traceback
 LONGEST_TRACE = (FIRST_LINES + LAST_LINES + 1) * (LONGEST_LINE + 1)
 A_FRAME = re.compile(r'^  File "(.*)", line (\d+) in (.*)$', re.MULTILINE)  # as faulthandler writes it
@@ -52,12 +54,17 @@ def _own_frames(trace: TracebackType | None) -> TracebackType | None:
     """A traceback from the first frame of an agent on; None if there is none."""
     frame = trace
     while frame:
-        if ARENA in frame.tb_frame.f_code.co_filename:  # which calls the agent, whoever has called the arena
+        if _asks(frame.tb_frame.f_code):  # whoever has called it
             trace = frame.tb_next
         frame = frame.tb_next
     while trace and _calls(trace.tb_frame.f_code.co_filename):
         trace = trace.tb_next
     return trace
+
+
+def _asks(code: CodeType) -> bool:
+    """Whether this is what calls agents: the arena, or `ask`."""
+    return ARENA in code.co_filename or (code.co_filename, code.co_name) == (AGENT, "ask")
 
 
 def _calls(file: str) -> bool:

@@ -1,4 +1,4 @@
-"""The catalogue of agents, and extras that are missing: told at once, in one line with the remedy."""
+"""The catalogue of agents; extras that are missing, told at once with the remedy; bots that raise in any command."""
 
 import json
 import re
@@ -91,3 +91,14 @@ def test_a_vector_environment_without_its_extra_says_how_to_get_it(monkeypatch):
     monkeypatch.delitem(sys.modules, "borneo_train.vec_env", raising=False)
     with pytest.raises(ModuleNotFoundError, match=r"training needs stable_baselines3.*: pip install '\.\[train\]'"):
         import borneo_train.vec_env  # noqa: F401
+
+
+def test_what_a_bot_raises_in_another_command_is_told_from_its_first_line_on(capsys, monkeypatch, tmp_path):
+    (tmp_path / "raising.py").write_text("class MyBot:\n    def act(self, views):\n        return {}['x']\n")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("sys.path", [*sys.path])
+    status, out, err = run(capsys, monkeypatch, "record", "--agents", "raising:MyBot", "--players", "3")
+    assert (status, out) == (2, "")
+    first, _, second, *_, last = err.splitlines()
+    assert (first, second) == ("error: KeyError: 'x'", '  File "raising.py", line 3, in act')
+    assert last == "agent 1 of 3 (MyBot) raised this when it was asked for 1 game"
