@@ -19,6 +19,7 @@ import re
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from functools import cache
 from importlib.metadata import EntryPoints, entry_points
 from pathlib import Path
@@ -34,8 +35,9 @@ from borneo_env.engine.games import observe
 from borneo_env.engine.hidden import resample
 from borneo_env.engine.jit import attributes
 from borneo_env.engine.state import GAME, make_box, slots_of
-from borneo_env.files import in_short, on_one_line
+from borneo_env.files import counted, in_short, on_one_line
 from borneo_env.ruleset import Ruleset
+from borneo_env.traces import OF_AGENT, current_folder, traceback_of
 
 SEPARATOR = r":(?!(?<=[:=][A-Za-z]:)[\\/])"  # of the parts of a name; the colon of a drive is none: policy:C:\runs
 GROUP = "borneo.agents"
@@ -118,6 +120,11 @@ def known_agents() -> list[str]:
     return sorted({RANDOM, *_registered().names})
 
 
+def is_registered(agent: str) -> bool:
+    """Whether a name, with its arguments, is that of an installed agent."""
+    return _parts(agent)[0] in known_agents()
+
+
 @cache
 def _registered() -> EntryPoints:
     """The registered agents, looked up once: that takes longer than making most of them."""
@@ -135,6 +142,12 @@ def find_agent(agent: str | Agent, *, trusted: bool = True) -> Agent:
         return agent
     if not trusted:
         check_registered(agent)
+    kind, arguments = agent_class(agent)
+    return _make(agent, kind, arguments)
+
+
+def agent_class(agent: str) -> tuple[type[Agent], list[str]]:
+    """The class of an agent by its name, and the arguments that are given in it."""
     name, *rest = _parts(agent)
     points = _registered().select(name=name)
     if name == RANDOM:
@@ -145,12 +158,12 @@ def find_agent(agent: str | Agent, *, trusted: bool = True) -> Agent:
         kind = _load(agent, name, rest.pop(0))
     else:
         raise UnknownAgent(f"there is no agent {in_short(agent)}; {_known()}")
-    return _make(agent, _checked(agent, kind), rest)
+    return _checked(agent, kind), rest
 
 
 def check_registered(agent: str) -> None:
     """Refuse a name, with its arguments, that would import something else than a registered agent; imports nothing."""
-    if _parts(agent)[0] not in known_agents():
+    if not is_registered(agent):
         raise UnknownAgent(
             f"there is no registered agent {in_short(agent)}, and a file may name no other, whose code would be run; "
             f"known are: {', '.join(known_agents())}"
@@ -185,10 +198,12 @@ def _imported(agent: str, load: Callable[[], Any]) -> Any:
     """What is loaded; a module may do anything while it is imported, leave the program too."""
     try:
         return load()
-    except ModuleNotFoundError as error:
-        raise UnknownAgent(f"there is no agent {in_short(agent)}: {on_one_line(str(error))}; {_known()}") from None
     except (Exception, SystemExit) as error:
-        raise UnknownAgent(f"the agent {in_short(agent)} cannot be imported: {_told(error)}") from error
+        missing = error.name if isinstance(error, ModuleNotFoundError) and error.name else None
+        if missing and f"{_parts(agent)[0]}.".startswith(f"{missing}."):  # and not one that it imports
+            raise UnknownAgent(f"there is no agent {in_short(agent)}: {on_one_line(str(error))}; {_known()}") from None
+        told = UnknownAgent(f"the agent {in_short(agent)} cannot be imported: {_told(error)}")
+        raise _with_traceback(told, error) from error
 
 
 def _make(agent: str, kind: type[Agent], arguments: Sequence[str]) -> Agent:
@@ -201,16 +216,28 @@ def _make(agent: str, kind: type[Agent], arguments: Sequence[str]) -> Agent:
     except (TypeError, ValueError) as error:
         raise UnknownAgent(f"{in_short(agent)} does not say which arguments it takes: {_told(error)}") from None
     try:
+        _check_names(list(keywords), signature)
         signature.bind(*values, **keywords)
     except TypeError as error:
         takes = ", ".join(signature.parameters) or "none"
         raise UnknownAgent(f"{in_short(agent)}: {on_one_line(str(error))}; its arguments are: {takes}") from None
     try:
         return kind(*values, **keywords)
-    except (ValueError, OSError):
-        raise  # they say what is wrong with the arguments
     except (Exception, SystemExit) as error:
-        raise UnknownAgent(f"{in_short(agent)} cannot be made: {_told(error)}") from error
+        if isinstance(error, UnknownAgent) or (isinstance(error, (ValueError, OSError)) and is_registered(agent)):
+            raise  # they say what is wrong with the arguments
+        told = UnknownAgent(f"{in_short(agent)} cannot be made: {_told(error)}")
+        raise _with_traceback(told, error) from error
+
+
+def _check_names(given: list[str], signature: inspect.Signature) -> None:
+    """Refuse an argument that is not known, before one is missed that was only misspelt."""
+    takes = signature.parameters.values()
+    names = [one.name for one in takes if one.kind in (one.POSITIONAL_OR_KEYWORD, one.KEYWORD_ONLY)]
+    unknown = next((name for name in given if name not in names), None)
+    if unknown is not None and not any(one.kind is one.VAR_KEYWORD for one in takes):
+        near = get_close_matches(unknown, names, 1)
+        raise TypeError(f"no argument {in_short(unknown)}" + (f", did you mean {near[0]!r}?" if near else ""))
 
 
 def _checked(agent: str, kind: Any) -> type[Agent]:
@@ -220,6 +247,12 @@ def _checked(agent: str, kind: Any) -> type[Agent]:
     if not callable(getattr(kind, "act", None)):
         raise UnknownAgent(f"{in_short(agent)} is no agent: it has no method act(views)")
     return kind
+
+
+def _with_traceback(told: UnknownAgent, error: BaseException) -> UnknownAgent:
+    """An error that shows, below its sentence, where the agent's code has raised another."""
+    told.add_note(traceback_of(error, current_folder()))
+    return told
 
 
 def _told(error: BaseException) -> str:
@@ -276,7 +309,9 @@ def ask(
             try:
                 answer = agent.act(Views(batch.ruleset, *batch.view(rows[mine])))
             except Exception as error:
-                error.add_note(f"{name} raised this when it was asked for {len(mine)} games")
+                error.add_note(f"{name} raised this when it was asked for {counted(len(mine), 'game')}")
+                if not type(error).__module__.startswith("borneo_"):  # whose errors have a remedy in them
+                    setattr(error, OF_AGENT, True)
                 raise
             actions[mine] = _legal(batch, rows[mine], answer, name)
     return actions
@@ -289,7 +324,9 @@ def _legal(batch: Batch, rows: NDArray[np.intp], answer: Any, name: str) -> NDAr
     except ValueError:
         raise WrongAnswer(f"{name} answered {answer!r}, which is no array") from None
     if actions.shape != rows.shape or actions.dtype.kind not in "iu":
-        raise WrongAnswer(f"{name} answered with {actions.dtype} of shape {actions.shape} for {len(rows)} games")
+        raise WrongAnswer(
+            f"{name} answered with {actions.dtype} of shape {actions.shape} for {counted(len(rows), 'game')}"
+        )
     actions = actions.astype(np.int64)
     known = (actions >= 0) & (actions < batch.mask.shape[1])
     wrong = np.flatnonzero(~known | ~batch.mask[rows, np.where(known, actions, 0)])

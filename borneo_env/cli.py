@@ -14,14 +14,17 @@ from typing import Annotated, Any
 import typer
 
 from borneo_env import __version__
-from borneo_env.commands import animate, describe, new_bot, random_games, records
-from borneo_env.console import say
+from borneo_env.commands import agents, animate, describe, new_bot, random_games, records
+from borneo_env.console import LET_RAISE, say
+from borneo_env.traces import OF_AGENT, current_folder, traceback_of
 
 GROUP = "borneo.commands"
+MISTAKES = (ValueError, OSError)  # of users: the package's own errors are ValueErrors with a remedy in them
 Version = Annotated[bool, typer.Option("--version", help="Print the version and exit.", is_eager=True)]
 OWN: dict[str, Callable[..., Any]] = {
     "show": records.show,
     "animate": animate.animate,
+    "agents": agents.agents,
     "record": records.record,
     "verify": records.verify,
     "random": random_games.play_random,
@@ -78,15 +81,22 @@ app = _make_app()
 
 
 def main() -> None:
-    """Run the command; a mistake of the user is one line on stderr and status 2, never a traceback."""
+    """Run the command; a mistake of the user is one line on stderr and status 2, never a traceback of ours."""
     try:
         app(prog_name="borneo")
-    except (ValueError, OSError) as error:  # the package's own errors are ValueErrors with a remedy in them
+    except Exception as error:
+        if hasattr(error, LET_RAISE) or not (hasattr(error, OF_AGENT) or isinstance(error, MISTAKES)):
+            raise
         say(f"error: {_in_words(error)}", style="red")
+        more = [traceback_of(error, current_folder())] if hasattr(error, OF_AGENT) else getattr(error, "__notes__", ())
+        for line in "\n".join(more).splitlines():  # an agent's traceback, which has the notes too
+            say(line)
         sys.exit(2)
 
 
 def _in_words(error: Exception) -> str:
+    if hasattr(error, OF_AGENT):
+        return f"{type(error).__name__}: {error}"
     if isinstance(error, OSError) and error.filename is not None:
         return f"{error.filename}: {error.strerror}"
     return str(error)

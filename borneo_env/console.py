@@ -13,6 +13,7 @@ from borneo_env.files import on_one_line
 from borneo_env.ruleset import Ruleset
 
 LONGEST_ERROR = 4000  # characters; an illegal move is answered with all legal ones
+LET_RAISE = "_borneo_let_raise"  # an attribute of errors
 out = Console()
 err = Console(stderr=True)
 
@@ -50,6 +51,11 @@ def print_markdown(written: str) -> None:
         out.print(Markdown(written))
     else:
         print(written, end="")
+
+
+def let_raise(error: BaseException) -> None:
+    """Have the command end with this error as it is, whatever it is: a debugger waits for it."""
+    setattr(error, LET_RAISE, True)
 
 
 def progress_bar() -> Progress:

@@ -173,6 +173,11 @@ def in_short(value: Any) -> str:
     return on_one_line(_Short().repr(value), LONGEST_QUOTE)
 
 
+def counted(number: int, noun: str) -> str:
+    """So many things, such as `1 game` or `2,000 games`."""
+    return f"{number:,} {noun if number == 1 else noun + 's'}"
+
+
 def on_one_line(words: str, most: int = LONGEST_WORDS) -> str:
     """Words as they may be shown: control characters are spelled out, and what is too long is cut."""
     shown = "".join(c if c.isprintable() else repr(c)[1:-1] for c in words[: most + 1])

@@ -37,6 +37,16 @@ class Broken:
         return views.mask.argmax(1)
 
 
+class Wrong(Broken):
+    def __init__(self):
+        raise ValueError("a mistake of its own")
+
+
+class Needy(Broken):
+    def __init__(self, needed):
+        pass
+
+
 class Leaving(Broken):
     def __init__(self):
         raise SystemExit(0)
@@ -87,7 +97,11 @@ def test_a_class_in_the_current_folder_is_found_with_its_arguments(here):
         ("genius", "no agent 'genius'; known are: .*random.*, or package.module:Class"),
         ("nowhere:Genius", "no agent 'nowhere:Genius': No module named 'nowhere'; known are: .*random"),
         ("my_bots:Genius", "the module my_bots has no Genius"),
-        ("my_bots:Greedy:speed=3", "unexpected keyword argument 'speed'; its arguments are: depth, name"),
+        ("my_bots:Greedy:speed=3", "'my_bots:Greedy:speed=3': no argument 'speed'; its arguments are: depth, name"),
+        ("my_bots:Greedy:dept=3", r"no argument 'dept', did you mean 'depth'\?; its arguments are: depth, name"),
+        ("my_bots:Needy:need=3", r"no argument 'need', did you mean 'needed'\?; its arguments are: needed"),
+        ("my_bots:Needy", "missing a required argument: 'needed'; its arguments are: needed"),
+        ("my_bots:Wrong", "'my_bots:Wrong' cannot be made: ValueError: a mistake of its own"),
         ("my_bots:Lazy", r"'my_bots:Lazy' is no agent: it has no method act\(views\)"),
         ("random:3", "too many positional arguments; its arguments are: none"),
         ("my_bots:factory", "'my_bots:factory' is no agent: it is no class"),
@@ -97,8 +111,8 @@ def test_a_class_in_the_current_folder_is_found_with_its_arguments(here):
         ("my_bot_leaves:Bot", "'my_bot_leaves:Bot' cannot be imported: SystemExit: 0"),
         ("my_bot_fails:Bot", "cannot be imported: ZeroDivisionError"),
         ("my_bot_is_none:Bot", "cannot be imported: SyntaxError"),
-        ("my_bot_lacks:Bot", "No module named 'my_bot_nowhere'"),
-        ("my_bot_guesses:Bot", r"cannot be imported: RuntimeError: no \\x1b\[2J$"),
+        ("my_bot_lacks:Bot", "'my_bot_lacks:Bot' cannot be imported: .*No module named 'my_bot_nowhere'"),
+        ("my_bot_guesses:Bot", r"cannot be imported: RuntimeError: no \\x1b\[2J\n"),
         ("sys:exit", "'sys:exit' is no agent: it is no class"),
         ("os:name", "'os:name' is no agent: it is no class"),
         ("typing:Any", "'typing:Any' is no agent: it has no method"),

@@ -31,8 +31,8 @@ from borneo_env.ruleset import Ruleset, every_ruleset
 from borneo_env.story import tell
 
 COMMANDS = [
-    "actions", "observation", "manual", "pictures", "record", "verify", "show", "animate", "random", "play", "arena",
-    "train", "bench", "warm-up", "new-bot"
+    "actions", "agents", "observation", "manual", "pictures", "record", "verify", "show", "animate", "random", "play",
+    "arena", "train", "bench", "warm-up", "new-bot"
 ]  # fmt: skip
 
 

@@ -38,8 +38,8 @@ def test_environments_say_who_decides_or_why_nobody_does():
 def test_a_result_of_the_arena_shows_the_standings():
     result = play_arena({"a": "random", "<b>": "random"}, players=3, games=12, seed=1, jobs=0)
     head, columns, *rows = repr(result).splitlines()
-    assert head.endswith("games of board-3, round-robin, seed 1")
-    assert columns.split() == ["agent", "wins,", "%", "place", "points"]
+    assert head.endswith("12 games of board-3: 2 deals, 6 games each (round-robin), seed 1")
+    assert columns.split() == ["agent", "wins,", "%", "max,", "%", "place", "points"]
     assert {row.split()[0] for row in rows} == {"a", "<b>"}
     page = result._repr_html_()
     assert "<th>place</th>" in page and "<td>&lt;b&gt;</td>" in page and page.count("<tr>") == 3

@@ -16,12 +16,12 @@ PACKAGES = {
 # functions count.
 LAYERS = """
     borneo_env.files
-    borneo_env.cards
+    borneo_env.cards                      borneo_env.traces
     borneo_env.ruleset
     borneo_env.engine                     borneo_env.console
     borneo_env.agent                      borneo_env.rewards
     borneo_env.record                     borneo_env.vector           borneo_env.view
-    borneo_env.bot
+    borneo_env.catalogue                  borneo_env.bot
     borneo_env.story
     borneo_env.render
     borneo_env.screen

@@ -88,6 +88,13 @@ def forks(monkeypatch):
 
 
 @pytest.fixture
-def without_plots(monkeypatch):
-    """Reports have no plots, which take the most time."""
-    monkeypatch.setattr(report, "plots", lambda _: defaultdict(str))
+def with_plots():
+    """Reports have their plots."""
+
+
+@pytest.fixture(autouse=True)
+def without_plots(request, monkeypatch):
+    """Reports have no plots, which take the most time, but for tests `with_plots`."""
+    if "with_plots" in request.fixturenames:
+        return
+    monkeypatch.setattr(report, "drawings", lambda _: defaultdict(str, {"": ""}))

@@ -12,6 +12,7 @@ from typing import Annotated, Any, get_type_hints
 import typer
 
 from borneo_env.console import AsJson
+from borneo_train.extra import missing
 from borneo_train.settings import Settings, where
 
 MORE: dict[str, tuple[Any, Any]] = {
@@ -28,7 +29,7 @@ def train(**given: Any) -> None:
         from borneo_train.ppo import Training
         from borneo_train.report import print_report
     except ModuleNotFoundError as error:
-        raise ValueError(f"training needs {error.name}: pip install '.[train]' in the project's folder") from None
+        raise ValueError(str(missing(error))) from None
     settings = Settings(**given)
     words = sys.argv[2:] if sys.argv[1:2] == ["train"] else sys.argv[1:]  # the script has no word before its options
     command = shlex.join(["borneo", "train", *words])

@@ -17,7 +17,6 @@ from borneo_agents.scripted.dispatch import NO_BOT, Bots
 from borneo_agents.search.trials import Trials
 from gymnasium import spaces
 from numpy.typing import ArrayLike, NDArray
-from stable_baselines3.common.vec_env.base_vec_env import VecEnv, VecEnvIndices, VecEnvStepReturn
 
 from borneo_env.engine.batch import Batch
 from borneo_env.engine.game import MAX_OPTIONS
@@ -26,7 +25,13 @@ from borneo_env.engine.state import copy_games
 from borneo_env.rewards import Reward
 from borneo_env.ruleset import Ruleset
 from borneo_env.vector import Seats, seat_spaces
+from borneo_train.extra import missing
 from borneo_train.opponents import EARLIER, FIRST_NETWORK, Cast
+
+try:
+    from stable_baselines3.common.vec_env.base_vec_env import VecEnv, VecEnvIndices, VecEnvStepReturn
+except ModuleNotFoundError as error:
+    raise missing(error) from None
 
 LEARNER = -1
 

@@ -12,11 +12,13 @@ Whatever an agent's code does in the moments it is given (`foreign`), the arena 
 
 from __future__ import annotations
 
+import bdb
 import contextlib
 import os
 import sys
 import time
 from collections.abc import Callable, Collection, Sequence
+from math import inf
 from typing import Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
@@ -24,12 +26,14 @@ from numpy.typing import NDArray
 
 from borneo_agents.arena.tournament import Tournament
 from borneo_env.agent import Agent, Views, find_agent
+from borneo_env.console import let_raise
 from borneo_env.engine.batch import LAST_NUMBER, Batch
 from borneo_env.engine.state import NOBODY
-from borneo_env.files import on_one_line
+from borneo_env.files import counted, in_short, on_one_line
+from borneo_env.traces import current_folder, traceback_of
 
-CRASH, ILLEGAL, TIME_OUT, ENDED, GIVEN_UP = "crash", "illegal move", "time-out", "ended the process", "given up"
-FAULTS = (CRASH, ILLEGAL, TIME_OUT, ENDED, GIVEN_UP)
+CRASH, ILLEGAL, TIME_OUT, ENDED = "crash", "illegal move", "time-out", "ended the process"
+FAULTS = (CRASH, ILLEGAL, TIME_OUT, ENDED)
 LONGEST_REASON = 300  # characters
 WARMING_UP, MAKING, LEAVING = -1, -2, -3  # stand for the round in a beat
 
@@ -39,10 +43,11 @@ Answer = TypeVar("Answer")
 class Failure(Exception):
     """An agent did not answer as it should."""
 
-    def __init__(self, kind: str, reason: str) -> None:
+    def __init__(self, kind: str, reason: str, trace: str = "") -> None:
         super().__init__(reason)
         self.kind = kind
         self.reason = reason
+        self.trace = trace
 
 
 class Asked(NamedTuple):
@@ -63,6 +68,8 @@ class Asked(NamedTuple):
 class Heartbeat(Protocol):
     """Where a match says what it is doing."""
 
+    debugging: bool  # whether the first fault of an agent ends the match, and is raised as it is
+
     def asking(self, asked: Asked) -> None:
         """An agent's code is running from now on."""
 
@@ -78,6 +85,8 @@ class Heartbeat(Protocol):
 
 class NoHeartbeat:
     """For a match nobody watches."""
+
+    debugging = False
 
     def asking(self, asked: Asked) -> None: ...
 
@@ -97,7 +106,7 @@ class Chairs:
     ) -> None:
         self.agents = agents
         self.heartbeat = heartbeat
-        self.time_limit = tournament.time_limit
+        self.time_limit = inf if heartbeat.debugging else tournament.time_limit  # a breakpoint takes long
         self.seconds = np.zeros(len(agents))  # how long each agent has thought
         self.at, self.agent = tournament.chairs(deals)
         for number, agent in enumerate(agents):
@@ -124,7 +133,7 @@ class Chairs:
                 self.heartbeat, Asked(number, chair, MAKING), find_agent, self.agents[number]
             )
         except Failure as failure:
-            self._sitting[chair] = Failure(failure.kind, f"cannot be made: {failure.reason}")
+            self._sitting[chair] = Failure(failure.kind, f"cannot be made: {failure.reason}", failure.trace)
 
     def clear(self) -> None:
         """Let all agents go. That can be their last deed, too."""
@@ -136,7 +145,7 @@ class Chairs:
         """An action for each view, legal or not; raises Failure if there is none, or not in time."""
         sitting, agent = self._sitting[chair], int(self.agent[chair])
         if isinstance(sitting, Failure):
-            raise Failure(sitting.kind, sitting.reason)
+            raise Failure(sitting.kind, sitting.reason, sitting.trace)
         began = time.perf_counter()
         try:
             answer = foreign(self.heartbeat, Asked(agent, chair, round, game, len(views)), _actions, sitting, views)
@@ -144,7 +153,7 @@ class Chairs:
             took = time.perf_counter() - began
             self.seconds[agent] += took
         if took > len(views) * self.time_limit:
-            raise Failure(TIME_OUT, f"more than {self.time_limit:g} s")
+            raise Failure(TIME_OUT, f"{took / len(views):.1f} s for a decision, not {self.time_limit:g} s at most")
         if isinstance(answer, str):
             raise Failure(ILLEGAL, answer)
         return answer
@@ -158,23 +167,29 @@ def _actions(agent: Agent, views: Views) -> NDArray[np.int64] | str:
     except Exception as error:
         return f"its answer is no array: {_words(error)}"
     if actions.shape != (len(views),) or actions.dtype.kind not in "iu":
-        return f"its answer for {len(views)} games is {actions.dtype} of shape {actions.shape}"
+        return (
+            f"its answer for {counted(len(views), 'game')} is {in_short(answer)} ({actions.dtype} of shape "
+            f"{actions.shape}), not an array with a whole number for each"
+        )
     if actions.dtype == np.uint64:
         actions = np.minimum(actions, np.uint64(np.iinfo(np.int64).max))
     return actions.astype(np.int64)
 
 
 def foreign(heartbeat: Heartbeat, asked: Asked, code: Callable[..., Answer], *arguments: Any) -> Answer:
-    """What an agent's code returns; whatever it raises is a Failure, but for the user's Ctrl-C."""
-    folder, depth = _current_folder(), sys.getrecursionlimit()
+    """What an agent's code returns; whatever it raises is a Failure, but for the user's Ctrl-C and in a debugger."""
+    folder, depth = current_folder(), sys.getrecursionlimit()
     heartbeat.asking(asked)
     try:
         return code(*arguments)
     except BaseException as error:
-        raise Failure(CRASH, _words(error)) from None
+        if heartbeat.debugging:
+            let_raise(error)
+            raise
+        raise Failure(CRASH, _words(error), traceback_of(error, folder)) from None
     finally:
         sys.setrecursionlimit(depth)
-        if folder is not None and _current_folder() != folder:
+        if folder is not None and current_folder() != folder:
             with contextlib.suppress(OSError):  # it may have removed it
                 os.chdir(folder)
         heartbeat.answered()
@@ -182,16 +197,11 @@ def foreign(heartbeat: Heartbeat, asked: Asked, code: Callable[..., Answer], *ar
             raise KeyboardInterrupt
 
 
-def _current_folder() -> str | None:
-    try:
-        return os.getcwd()  # noqa: PTH109  # at every decision; a Path takes longer
-    except OSError:
-        return None
-
-
 def _words(error: BaseException) -> str:
     """An error in one printable line; even its words are an agent's code."""
     name = type(error).__name__
+    if isinstance(error, bdb.BdbQuit):
+        return f"{name}: a breakpoint needs --debug"
     try:
         words = " ".join(str(error)[: 4 * LONGEST_REASON].split())
     except BaseException:

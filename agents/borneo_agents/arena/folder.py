@@ -3,7 +3,7 @@
 settings.json   what is played: a run with other settings is refused here
 chunks/         the finished games, chunk by chunk, as plain .npz files
 records/        a record of each game, if asked for; unfinished/ has the games lost by a fault, up to there
-agents.log      what agents have printed
+agents.log      what agents have printed, and the tracebacks of their faults
 results.json, games.csv, report.html            once all is played
 """
 
@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 
 from borneo_agents.arena.chairs import FAULTS, LONGEST_REASON
-from borneo_agents.arena.match import Fault, Played, outcome_type
+from borneo_agents.arena.match import Fault, Played, Trace, outcome_type
 from borneo_agents.arena.sources import IN_NO_FILE, digest_of_program
 from borneo_agents.arena.tournament import Tournament
 from borneo_env.engine.batch import LAST_NUMBER
@@ -41,13 +41,14 @@ from borneo_env.files import (
     write_file,
 )
 from borneo_env.record import RULESET_KEYS
+from borneo_env.traces import LONGEST_TRACE
 
 SETTINGS, CHUNKS, RECORDS, UNFINISHED, LOG = "settings.json", "chunks", "records", "unfinished", "agents.log"
 RESULTS, GAMES, REPORT = "results.json", "games.csv", "report.html"
 SOURCES, PROGRAM, CHUNK_SIZE = "sources", "program", "deals per chunk"
 HALF_WRITTEN, OLD = ".borneo-*", 3600  # what `write_file` leaves when it is killed; seconds after which it may go
 LARGEST_SETTINGS = 2**20  # bytes
-PARTS = ("outcomes", "faults", "seconds")  # of a chunk
+PARTS = ("outcomes", "faults", "seconds", "traces")  # of a chunk
 ROOM = 2**16  # bytes of a chunk beside its games
 
 
@@ -135,11 +136,17 @@ class Folder:
         """Write a whole file or, if the process ends meanwhile, none."""
         write_file(self.path / name, text)
 
+    def log(self, text: str) -> None:
+        """Write lines into the log, beside what agents have printed."""
+        with open(self.path / LOG, "a", encoding="utf-8") as log:
+            print(text, file=log)
+
     def save(self, deals: range, played: Played) -> None:
         """Keep a finished chunk."""
         faults = np.array(json.dumps([list(fault) for fault in played.faults]))
+        traces = np.array(json.dumps([list(trace) for trace in played.traces]))
         packed = io.BytesIO()
-        np.savez_compressed(packed, outcomes=played.outcomes, faults=faults, seconds=played.seconds)
+        np.savez_compressed(packed, outcomes=played.outcomes, faults=faults, seconds=played.seconds, traces=traces)
         write_file(self._chunk(deals), packed.getvalue())
 
     def load(self, tournament: Tournament, deals: range) -> Played | None:
@@ -188,6 +195,7 @@ def _read_chunk(path: Path, tournament: Tournament, deals: range) -> Played:
     kind = outcome_type(tournament.ruleset.players)
     games = len(deals) * tournament.block
     largest = ROOM + games * (kind.itemsize + 64 * LONGEST_REASON) + 8 * len(tournament.agents)
+    largest += 64 * LONGEST_TRACE * len(FAULTS) * len(tournament.agents)
     data = read_bytes(path, largest)
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
         files = archive.infolist()
@@ -199,13 +207,15 @@ def _read_chunk(path: Path, tournament: Tournament, deals: range) -> Played:
     with np.load(io.BytesIO(data), allow_pickle=False) as file:
         outcomes, seconds = file["outcomes"], file["seconds"]
         faults = [Fault(*fault) for fault in parse_json(str(file["faults"]))]
+        traces = [Trace(*trace) for trace in parse_json(str(file["traces"]))]
     if outcomes.dtype != kind or outcomes.shape != (games,):
         raise ValueError("it has games of another kind or number")
     _check_outcomes(outcomes, tournament, deals)
     _check_faults(faults, outcomes)
+    _check_traces(traces, faults)
     if seconds.dtype != np.float64 or seconds.shape != (len(tournament.agents),) or not (seconds >= 0).all():
         raise ValueError("it has no seconds for each agent")
-    return Played(outcomes, faults, seconds, [])
+    return Played(outcomes, faults, seconds, [], traces)
 
 
 def _check_outcomes(outcomes: Any, tournament: Tournament, deals: range) -> None:
@@ -237,3 +247,13 @@ def _check_faults(faults: list[Fault], outcomes: Any) -> None:
     told = all(f.kind in FAULTS and type(f.reason) is str and len(f.reason) <= LONGEST_REASON for f in faults)
     if not told or [fault[:3] for fault in faults] != wanted:
         raise ValueError("it has other faults than games lost by one")
+
+
+def _check_traces(traces: list[Trace], faults: list[Fault]) -> None:
+    """Each is that of a fault, and text that tells a terminal nothing."""
+    lost = {(fault.agent, fault.kind, fault.game) for fault in faults}
+    for trace in traces:
+        if trace[:3] not in lost or type(trace.text) is not str or len(trace.text) > LONGEST_TRACE:
+            raise ValueError("it has other tracebacks than those of its faults")
+        if not trace.text.replace("\n", "").isprintable():
+            raise ValueError("it has a traceback that is no printable text")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import mmap
+import signal
 import struct
 from dataclasses import asdict
 from typing import Any, NamedTuple
@@ -18,6 +19,7 @@ ASKED = struct.Struct(f"{len(Asked._fields)}q")
 PROGRESS = struct.Struct("2q")  # games of the chunk that are over; chunks that are finished
 ASKED_AT, PROGRESS_AT = COUNT.size, COUNT.size + ASKED.size
 SIZE = PROGRESS_AT + PROGRESS.size
+TELL_STACK = getattr(signal, "SIGUSR1", signal.SIGINT)  # upon which a worker writes down where it is
 
 
 class Beat(NamedTuple):
@@ -31,6 +33,8 @@ class Beat(NamedTuple):
 
 class SharedHeartbeat:
     """A heartbeat in memory that a worker shares with its parent: that of an open file."""
+
+    debugging = False
 
     def __init__(self, file: int) -> None:
         self._memory = mmap.mmap(file, SIZE)

@@ -20,14 +20,32 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from borneo_agents.arena.chairs import GIVEN_UP, ILLEGAL, LONGEST_REASON, Chairs, Failure, Heartbeat, NoHeartbeat
+from borneo_agents.arena.chairs import ILLEGAL, LONGEST_REASON, Chairs, Failure, Heartbeat, NoHeartbeat
 from borneo_agents.arena.tournament import Tournament
-from borneo_env.agent import Agent, Views
+from borneo_env.agent import Agent, Views, WrongAnswer
 from borneo_env.engine.batch import Batch
 from borneo_env.engine.loops import NO_ACTION
 from borneo_env.engine.state import CHOICES, N_KINDS, NOBODY, PORT, SHIP, TALLIES, copy_games
+from borneo_env.files import on_one_line
 
 FIRST_ROOM = 256  # actions of a game; made longer when a game needs more
+
+
+class Charge(NamedTuple):
+    """What an agent has done in an earlier attempt at a chunk."""
+
+    kind: str  # one of FAULTS
+    reason: str
+    trace: str = ""
+
+
+class Trace(NamedTuple):
+    """The traceback of an agent's first fault of a kind."""
+
+    agent: int
+    kind: str
+    game: int
+    text: str
 
 
 class Fault(NamedTuple):
@@ -45,8 +63,8 @@ class Orders:
     """What earlier attempts at the same chunk have found out. Rounds are numbered from 0."""
 
     alone: set[tuple[int, int]] = field(default_factory=set)  # (round, chair) to be asked one game at a time
-    condemned: dict[tuple[int, int], str] = field(default_factory=dict)  # (round, game of the chunk): kind of fault
-    given_up: dict[int, int] = field(default_factory=dict)  # agent: the round from which on it is asked no more
+    condemned: dict[tuple[int, int], Charge] = field(default_factory=dict)  # (round, game of the chunk)
+    given_up: dict[int, tuple[int, Charge]] = field(default_factory=dict)  # agent: from which round on, and why
 
 
 def outcome_type(players: int) -> np.dtype[Any]:
@@ -81,6 +99,7 @@ class Played:
     faults: list[Fault]
     seconds: NDArray[np.float64]  # (agents,): how long each has thought
     actions: list[NDArray[np.int16]]  # of each game, forced ones left out
+    traces: list[Trace]
 
 
 class Match:
@@ -109,13 +128,14 @@ class Match:
         self.outcomes["start"] = self.batch.games["start"]
         self.outcomes["offender"] = NOBODY
         self.faults: list[Fault] = []
+        self.traces: dict[tuple[int, str], Trace] = {}
         self.log = np.zeros((len(self.batch), FIRST_ROOM), np.int16)
         self.logged = np.zeros(len(self.batch), np.int64)
         self.round = 0
 
     def play(self) -> Played:
         """Play all games to their ends."""
-        self.chairs.fill([agent for agent, since in self.orders.given_up.items() if since == 0])
+        self.chairs.fill([agent for agent, (since, _) in self.orders.given_up.items() if since == 0])
         rows = np.flatnonzero(self.batch.player != NOBODY)
         while len(rows):
             self.heartbeat.games_over(len(self.batch) - len(rows))
@@ -123,7 +143,7 @@ class Match:
             self.round += 1
         self._note_ends()
         actions = [log[:n] for log, n in zip(self.log, self.logged, strict=True)]
-        return Played(self.outcomes, sorted(self.faults), self.chairs.seconds, actions)
+        return Played(self.outcomes, sorted(self.faults), self.chairs.seconds, actions, sorted(self.traces.values()))
 
     def dismiss(self) -> None:
         """Let the agents go, once the games are safe."""
@@ -160,9 +180,10 @@ class Match:
 
     def _ask(self, chair: int, rows: NDArray[np.intp], views: Views) -> NDArray[np.int64]:
         """What the agent on a chair answers for each game, or any number where it has lost it."""
-        if self.orders.given_up.get(int(self.chairs.agent[chair]), self.round + 1) <= self.round:
+        since, charge = self.orders.given_up.get(int(self.chairs.agent[chair]), (self.round + 1, None))
+        if charge and since <= self.round:
             for row in rows:
-                self._lose(row, GIVEN_UP, "it hung or ended the process too often to be asked again")
+                self._lose(row, *charge)
             return np.zeros(len(rows), np.int64)
         if len(rows) > 1 and (self.round, chair) not in self.orders.alone:
             try:
@@ -176,12 +197,12 @@ class Match:
         for i, row in enumerate(rows):
             condemned = self.orders.condemned.get((self.round, int(row)))
             if condemned:
-                self._lose(row, condemned, f"at decision {self.round} of the game")
+                self._lose(row, *condemned)
                 continue
             try:
                 actions[i] = self.chairs.ask(chair, _one(views, i), self.round, int(row))[0]
             except Failure as failure:
-                self._lose(row, failure.kind, failure.reason)
+                self._lose(row, failure.kind, failure.reason, failure.trace)
         return actions
 
     def _judge(self, rows: NDArray[np.intp], actions: NDArray[np.int64]) -> None:
@@ -191,17 +212,22 @@ class Match:
         wrong = ~known | ~mask[rows, np.where(known, actions, 0)]
         for row, action in zip(rows[wrong], actions[wrong], strict=True):
             if self.outcomes["offender"][row] == NOBODY:
-                self._lose(row, ILLEGAL, repr(self.batch.actions.text(int(action), self.batch.phase_name(row))))
+                move = self.batch.actions.text(int(action), self.batch.phase_name(row))
+                legal = ", ".join(self.batch.legal_moves(int(row)))
+                self._lose(row, ILLEGAL, f"{move!r} is not legal here; legal are: {legal}")
 
     # ------------------------------------------------------------ keeping
 
-    def _lose(self, row: np.intp, kind: str, reason: str) -> None:
+    def _lose(self, row: np.intp, kind: str, reason: str, trace: str = "") -> None:
         """The player to decide loses this game now."""
         seat = int(self.batch.games["player"][row])
+        game, agent = int(self.outcomes["game"][row]), int(self.seats[row, seat])
+        if self.heartbeat.debugging:
+            raise WrongAnswer(f"{self.tournament.agents[agent]}, in game {game} at decision {self.round}: {reason}")
         self.outcomes["offender"][row] = seat
-        self.faults.append(
-            Fault(int(self.outcomes["game"][row]), seat, int(self.seats[row, seat]), kind, reason[:LONGEST_REASON])
-        )
+        self.faults.append(Fault(game, seat, agent, kind, on_one_line(reason, LONGEST_REASON)))
+        if trace:
+            self.traces.setdefault((agent, kind), Trace(agent, kind, game, trace))
 
     def _log(self, rows: NDArray[np.intp], actions: NDArray[np.int64]) -> None:
         """Write down what was chosen in games that nobody has lost."""

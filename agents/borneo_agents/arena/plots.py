@@ -13,7 +13,7 @@ from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
 
 from borneo_agents.arena.profile import SOURCES, Profile
-from borneo_agents.arena.result import ArenaResult
+from borneo_agents.arena.tables import Tables
 
 INK, FAINT, GRID, ACCENT = "#22303c", "#6b7785", "#e4e7ea", "#b3541e"
 COLOURS = ("#b3541e", "#2b6777", "#d9a441", "#6a4c93", "#4f772d", "#c05780", "#3d5a80", "#8c6d46", "#7a8b99", "#222831")
@@ -41,29 +41,26 @@ STYLE: Any = {
     "figure.constrained_layout.use": True,
 }
 
-Plot = Callable[[Figure, ArenaResult], None]
+Plot = Callable[[Figure, Tables], None]
 
 
-def plots(result: ArenaResult) -> dict[str, str]:
+def plots(result: Tables) -> dict[str, str]:
     """The plots by name, as SVG."""
-    kinds: dict[str, Plot] = {
-        "strengths": _strengths, "points": _points, "cross": _cross, "seats": _seats, "lengths": _lengths,
-    }  # fmt: skip
-    return {name: draw(plot, result, name) for name, plot in kinds.items()}
+    return {name: draw(result, name) for name in KINDS}
 
 
-def draw(plot: Plot, result: ArenaResult, name: str) -> str:
+def draw(result: Tables, name: str) -> str:
     """One plot as SVG; its ids begin with its name, so that those of two plots in a page do not meet."""
     with matplotlib.rc_context(STYLE):
         figure = Figure()
-        plot(figure, result)
+        KINDS[name](figure, result)
         text = io.StringIO()
         figure.savefig(text, format="svg", transparent=True, metadata={"Date": None, "Creator": None})
     svg = text.getvalue()[text.getvalue().index("<svg") :]
     return re.sub(r'(\bid="|href="#|url\(#)', rf"\g<1>{name}-", svg)
 
 
-def ranked(result: ArenaResult) -> list[Profile]:
+def ranked(result: Tables) -> list[Profile]:
     """The profiles, highest win share first."""
     profiles = {profile.agent: profile for profile in result.profiles}
     return [profiles[row.agent] for row in result.standings]
@@ -84,7 +81,7 @@ def _rows(figure: Figure, names: Sequence[str], extra: float = 0.8, each: float 
     return axes
 
 
-def _strengths(figure: Figure, result: ArenaResult) -> None:
+def _strengths(figure: Figure, result: Tables) -> None:
     rows = result.strengths.strengths
     axes = _rows(figure, [row.agent for row in rows])
     axes.axvline(0, color=FAINT, linewidth=0.8)
@@ -97,13 +94,13 @@ def _strengths(figure: Figure, result: ArenaResult) -> None:
     axes.set_xlabel("points; 400 more are ten times the strength")
 
 
-def _points(figure: Figure, result: ArenaResult) -> None:
+def _points(figure: Figure, result: Tables) -> None:
     order = ranked(result)
     axes = _rows(figure, [profile.agent for profile in order], extra=1.15)
     left = np.zeros(len(order))
-    longest = max(sum(profile.points.values()) for profile in order)
+    longest = max(sum(points.value for points in profile.points.values()) for profile in order)
     for source, colour in zip(SOURCES, SOURCE_COLOURS, strict=True):
-        points = np.array([profile.points[source] for profile in order])
+        points = np.array([profile.points[source].value for profile in order])
         if not points.any():
             continue
         axes.barh(range(len(order)), points, 0.62, np.where(points < 0, 0, left), color=colour, label=source)
@@ -120,7 +117,7 @@ def _points(figure: Figure, result: ArenaResult) -> None:
     axes.set_xlabel("points a game")
 
 
-def _cross(figure: Figure, result: ArenaResult) -> None:
+def _cross(figure: Figure, result: Tables) -> None:
     order = [row.agent for row in result.standings]
     share = np.full((len(order), len(order)), np.nan)
     for row in result.cross_table:
@@ -143,7 +140,7 @@ def _cross(figure: Figure, result: ArenaResult) -> None:
             axes.text(j, i, f"{100 * value:.0f} %", ha="center", va="center", fontsize=9)
 
 
-def _seats(figure: Figure, result: ArenaResult) -> None:
+def _seats(figure: Figure, result: Tables) -> None:
     players = result.tournament.ruleset.players
     figure.set_size_inches(WIDTH, 3.2)
     axes = figure.subplots()
@@ -151,16 +148,12 @@ def _seats(figure: Figure, result: ArenaResult) -> None:
     axes.grid(False, axis="x")
     axes.axhline(100 / players, color=FAINT, linewidth=0.8, linestyle="--")
     for i, profile in enumerate(ranked(result)):
-        shares = [np.nan if share is None else 100 * share for share in profile.win_share_by_seat]
-        axes.plot(
-            range(players),
-            shares,
-            "-o",
-            color=COLOURS[i % len(COLOURS)],
-            markersize=5,
-            clip_on=False,
-            label=short(profile.agent),
-        )
+        shares = [np.nan if one is None else 100 * one.value for one in profile.win_share_by_seat]
+        ends = [(one.low, one.high) if one else (np.nan, np.nan) for one in profile.win_share_by_seat]
+        at = np.arange(players) + 0.04 * (i - (len(result.tournament.agents) - 1) / 2)
+        colour = COLOURS[i % len(COLOURS)]
+        axes.vlines(at, *(100 * np.array(ends, float).T), color=colour, linewidth=1.6, alpha=0.5)
+        axes.plot(at, shares, "-o", color=colour, markersize=5, clip_on=False, label=short(profile.agent))
     axes.set_xticks(range(players), ["start player", *(f"seat {seat}" for seat in range(2, players + 1))])
     axes.set_ylabel("win share, %")
     axes.set_ylim(bottom=0)
@@ -168,7 +161,7 @@ def _seats(figure: Figure, result: ArenaResult) -> None:
     figure.legend(loc="outside right upper", frameon=False, fontsize=8.5)
 
 
-def _lengths(figure: Figure, result: ArenaResult) -> None:
+def _lengths(figure: Figure, result: Tables) -> None:
     turns = result.outcomes["turns"]
     figure.set_size_inches(WIDTH, 2.4)
     axes = figure.subplots()
@@ -183,3 +176,12 @@ def _lengths(figure: Figure, result: ArenaResult) -> None:
                   textcoords="offset points", va="top", fontsize=8.5, color=ACCENT)  # fmt: skip
     axes.set_xlabel("turns of a game, all players together")
     axes.set_ylabel("games")
+
+
+KINDS: dict[str, Plot] = {
+    "strengths": _strengths,
+    "points": _points,
+    "cross": _cross,
+    "seats": _seats,
+    "lengths": _lengths,
+}

@@ -1,19 +1,33 @@
-"""The files of a finished arena: results.json, games.csv, and report.html for people."""
+"""The report of an arena: a page for people."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Sequence
 from html import escape
-from pathlib import Path
 
-from borneo_agents.arena.folder import GAMES, REPORT, RESULTS, Folder
-from borneo_agents.arena.plots import plots, ranked
-from borneo_agents.arena.result import ArenaResult
+from borneo_agents.arena.tables import Tables
 from borneo_agents.arena.tournament import LINEUPS
-from borneo_agents.arena.words import fault_rows, verdict_words
+from borneo_agents.arena.words import (
+    fault_lines,
+    fault_rows,
+    headline,
+    par_words,
+    points_words,
+    standings_rows,
+    title,
+    trace_words,
+    verdict_words,
+)
+from borneo_env.files import in_short
 
 EXAMPLE = "for example"
+NO_PLOTS = "No plots: matplotlib is missing. <code>pip install '.[arena]'</code> in the project's folder brings them."
+STRENGTH = (
+    "Plackett-Luce strengths explain all places of all games by one number for each agent. As with Elo, 400 points "
+    "more mean ten times the strength; 0 is the mean of these agents."
+)
+CROSS = "How often the agent of the row was placed before the agent of the column, ties half."
+SEATS = "Win share by place in the turn order, with 95 % intervals. The dashed line is an equal share."
 STYLE = """
 :root { color-scheme: light }
 * { box-sizing: border-box }
@@ -38,51 +52,34 @@ figure svg { width: 100%; height: auto; display: block }
 figure.small svg { max-width: 34rem }
 code { font: 13.5px/1.5 ui-monospace, Menlo, Consolas, monospace; background: #f1eee6; padding: .1rem .35rem;
   border-radius: 3px; overflow-wrap: anywhere }
+pre { font: 13px/1.45 ui-monospace, Menlo, Consolas, monospace; background: #f1eee6; padding: .7rem .9rem;
+  border-radius: 3px; overflow-x: auto; white-space: pre-wrap }
 @media print { body { padding: 0; background: white } h2 { break-after: avoid } figure, tr { break-inside: avoid } }
 """
 
 
-def write_results(path: str | Path, result: ArenaResult, command: str | None = None) -> None:
-    """Write all files of a result into a folder."""
-    folder = Folder(path)
-    folder.write(RESULTS, json.dumps(result.as_dict(command), indent=1) + "\n")
-    folder.write(GAMES, result.games_csv())
-    folder.write(REPORT, report(result, command))
-
-
-def report(result: ArenaResult, command: str | None = None) -> str:
+def report(result: Tables, command: str | None = None) -> str:
     """The page: everything in one file, nothing fetched from anywhere."""
-    drawn = plots(result)
-    plan, best = result.tournament, result.standings[0]
-    games, deals = f"{len(result.outcomes):,}", f"{result.results.deals:,}"
-    fair = f"{100 / plan.ruleset.players:.3g} %"
+    plan, drawn = result.tournament, drawings(result)
+    head, *lines = dict.fromkeys([headline(result), *fault_lines(result)])
     parts = [
-        f"<h1>{escape(best.agent)} wins {100 * best.win_share.value:.1f} % of its games</h1>",
-        f'<p class="lead">{games} games of {plan.ruleset.name}, {len(plan.agents)} agents: {deals} deals, each played '
-        f"{plan.block} times ({plan.lineups}), seed {plan.seed}.</p>",
+        f"<h1>{escape(head).replace(' %', '&nbsp;%')}</h1>",
+        f'<p class="lead">{escape(title(result))}</p>',
+        *(f"<p>{escape(line)}.</p>" for line in lines),
         *([f"<p>{escape(verdict_words(result))}</p>"] if result.verdict else []),
+        *([] if drawn else [f'<p class="note">{NO_PLOTS}</p>']),
         _standings(result),
-        f'<p class="note">Per seat: a seat wins {fair} if all are equal. ± is half of a 95 % interval that counts '
+        f'<p class="note">Wins per seat: {par_words(result)}.{_most(result)} ± is half of a 95 % interval that counts '
         "deals, not games, since the games of a deal are alike.</p>",
-        "<h2>Strength</h2>",
-        "<p>Plackett-Luce strengths explain all places of all games by one number for each agent. As with Elo, 400 "
-        "points more mean ten times the strength; 0 is the mean of these agents.</p>",
-        _figure(drawn["strengths"]),
-        "<h2>Who was placed before whom</h2>",
-        "<p>How often the agent of the row was placed before the agent of the column, ties half.</p>",
-        _figure(drawn["cross"], "small"),
+        *_faults(result),
+        *_drawn(drawn, "strengths", "Strength", STRENGTH),
+        *_drawn(drawn, "cross", "Who was placed before whom", CROSS, "small"),
         *_lone(result),
-        "<h2>Where the points come from</h2>",
-        "<p>Contracts by kind, what was left in the warehouse, and what the pirates cost.</p>",
-        _figure(drawn["points"]),
+        *_drawn(drawn, "points", "Where the points come from", points_words(plan.ruleset)),
         "<h2>How they play</h2>",
         _profiles(result),
-        "<h2>Seats</h2>",
-        "<p>Win share by place in the turn order. The dashed line is an equal share.</p>",
-        _figure(drawn["seats"]),
-        "<h2>Length of the games</h2>",
-        _figure(drawn["lengths"]),
-        *_faults(result),
+        *_drawn(drawn, "seats", "Seats", SEATS),
+        *_drawn(drawn, "lengths", "Length of the games", ""),
         "<h2>How many games does it take?</h2>",
         _needed(result),
         "<h2>How this was measured</h2>",
@@ -93,15 +90,38 @@ def report(result: ArenaResult, command: str | None = None) -> str:
         f"<p><code>{escape(command)}</code></p>" if command else "",
         f'<p class="note">{escape(_versions(result))}</p>',
     ]
-    head = '<meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">'
-    title = f"<title>Borneo arena: {escape(', '.join(plan.agents))}</title>"
+    about = '<meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">'
+    about += f"<title>Borneo arena: {escape(', '.join(plan.agents))}</title>\n<style>{STYLE}</style>"
     body = "\n".join(part for part in parts if part)
-    head += f"{title}\n<style>{STYLE}</style>"
-    return f'<!doctype html>\n<html lang="en">\n<head>{head}</head>\n<body>\n{body}\n</body>\n</html>\n'
+    return f'<!doctype html>\n<html lang="en">\n<head>{about}</head>\n<body>\n{body}\n</body>\n</html>\n'
 
 
-def _figure(svg: str, kind: str = "") -> str:
-    return f'<figure class="{kind}">{svg}</figure>' if kind else f"<figure>{svg}</figure>"
+def drawings(result: Tables) -> dict[str, str]:
+    """The plots by name; none without the extra `arena`."""
+    try:
+        from borneo_agents.arena.plots import plots
+    except ModuleNotFoundError:
+        return {}
+    return plots(result)
+
+
+def drawing(result: Tables, name: str) -> str:
+    """One of the plots, as SVG."""
+    try:
+        from borneo_agents.arena.plots import KINDS, draw
+    except ModuleNotFoundError as error:
+        raise ValueError(f"plots need {error.name}: pip install '.[arena]' in the project's folder") from None
+    if name not in KINDS:
+        raise ValueError(f"there is no plot {in_short(name)}; known are: {', '.join(KINDS)}")
+    return draw(result, name)
+
+
+def _drawn(drawn: dict[str, str], name: str, heading: str, words: str, kind: str = "") -> list[str]:
+    if not drawn:
+        return []
+    told = f"<p>{escape(words)}</p>" if words else ""
+    figure = f'<figure class="{kind}">' if kind else "<figure>"
+    return [f"<h2>{heading}</h2>", told, f"{figure}{drawn[name]}</figure>"]
 
 
 def _table(heads: Sequence[str], rows: Iterable[str]) -> str:
@@ -123,23 +143,21 @@ def _faint(cell: str) -> str:
     return f'{value} <span class="pm">±{interval}</span>' if sign else cell
 
 
-def _standings(result: ArenaResult) -> str:
-    strength = {row.agent: row.points for row in result.strengths.strengths}
-    rows = [
-        _row(
-            row.agent,
-            row.win_share.words(".1f", unit=0.01),
-            row.place.words(".2f"),
-            row.points.words(".1f"),
-            strength[row.agent].words("+.0f"),
-            f"{row.seats:,}",
-        )
-        for row in result.standings
-    ]
-    return _table(["agent", "wins, %", "mean place", "points", "strength", "seats played"], rows)
+def _standings(result: Tables) -> str:
+    strength = {row.agent: row.points.words("+.0f") for row in result.strengths.strengths}
+    seats = {row.agent: f"{row.seats:,}" for row in result.standings}
+    heads, *rows = standings_rows(result)
+    return _table([*heads, "strength", "seats played"], [_row(*row, strength[row[0]], seats[row[0]]) for row in rows])
 
 
-def _lone(result: ArenaResult) -> list[str]:
+def _most(result: Tables) -> str:
+    """What limits win shares, if something does."""
+    if all(row.highest == 1 for row in result.standings):
+        return ""
+    return " Where copies of an agent sit at a table, one of them wins at most: so the share has an upper limit."
+
+
+def _lone(result: Tables) -> list[str]:
     if not result.lone_seats:
         return []
     order = [row.agent for row in result.standings]
@@ -150,22 +168,32 @@ def _lone(result: ArenaResult) -> list[str]:
     return ["<h2>One against the rest</h2>", f"<p>{words}</p>", _table(["", *order], rows)]
 
 
-def _profiles(result: ArenaResult) -> str:
-    order = ranked(result)
+def _profiles(result: Tables) -> str:
+    profiles = {profile.agent: profile for profile in result.profiles}
+    order = [profiles[row.agent] for row in result.standings]
     rows = []
-    for heading, part in (("points", "points"), ("contracts", "contracts"), ("doings", "doings")):
-        rows.append(f'<tr class="part"><td colspan="{1 + len(order)}">{heading}, mean of a game</td></tr>')
+    for part in ("points", "contracts", "doings"):
+        rows.append(_part(f"{part}, mean of a game", len(order)))
         for what in getattr(order[0], part):
-            values = [getattr(profile, part)[what] for profile in order]
-            if any(values):
-                rows.append(_row(what, *(f"{value:.2f}" for value in values)))
-    rows.append(f'<tr class="part"><td colspan="{1 + len(order)}">length, mean of a game</td></tr>')
-    rows.append(_row("own decisions, without forced ones", *(f"{profile.decisions:.1f}" for profile in order)))
-    rows.append(_row("turns, all players together", *(f"{profile.turns:.1f}" for profile in order)))
+            figures = [getattr(profile, part)[what] for profile in order]
+            if any(figure.value for figure in figures):
+                rows.append(_row(what, *(figure.words(".2f") for figure in figures)))
+    rows.append(_part("length, mean of a game", len(order)))
+    rows.append(_row("own decisions, without forced ones", *(one.decisions.words(".1f") for one in order)))
+    rows.append(_row("turns, all players together", *(one.turns.words(".1f") for one in order)))
+    rows.append(_part("wins by seat, %", len(order)))
+    for seat in range(result.tournament.ruleset.players):
+        shares = [one.win_share_by_seat[seat] for one in order]
+        name = "start player" if seat == 0 else f"seat {seat + 1} in turn"
+        rows.append(_row(name, *(share.words(".1f", unit=0.01) if share else "" for share in shares)))
     return _table(["", *(profile.agent for profile in order)], rows)
 
 
-def _faults(result: ArenaResult) -> list[str]:
+def _part(heading: str, columns: int) -> str:
+    return f'<tr class="part"><td colspan="{1 + columns}">{heading}</td></tr>'
+
+
+def _faults(result: Tables) -> list[str]:
     if not result.faults:
         return []
     rows = [
@@ -173,10 +201,13 @@ def _faults(result: ArenaResult) -> list[str]:
         f"{escape(row.example)}</td></tr>"
         for row in fault_rows(result)
     ]
-    return ["<h2>Games lost by a fault</h2>", _table(["agent", "fault", "games", EXAMPLE], rows)]
+    parts = ["<h2>Games lost by a fault</h2>", _table(["agent", "fault", "games", EXAMPLE], rows)]
+    for trace in result.traces:
+        parts += [f"<p>{escape(trace_words(result.tournament, trace))}:</p>", f"<pre>{escape(trace.text)}</pre>"]
+    return parts
 
 
-def _needed(result: ArenaResult) -> str:
+def _needed(result: Tables) -> str:
     told = [row for row in result.games_needed if row.told is not None]
     if not told:
         return "<p>Too few deals to tell.</p>"
@@ -195,5 +226,5 @@ def _needed(result: ArenaResult) -> str:
     return f"<p>{words}</p>" + _table(heads, rows)
 
 
-def _versions(result: ArenaResult) -> str:
+def _versions(result: Tables) -> str:
     return ", ".join(f"{name} {number}" for name, number in result.as_dict()["versions"].items())

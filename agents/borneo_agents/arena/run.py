@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-import signal
 import tempfile
-import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,13 +12,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from borneo_agents.arena.chairs import Heartbeat, NoHeartbeat, warm_up
 from borneo_agents.arena.folder import Folder, settings_of
-from borneo_agents.arena.match import Match, Played, outcome_type
-from borneo_agents.arena.records import write_records
-from borneo_agents.arena.result import ArenaResult, Question
+from borneo_agents.arena.here import play_here
+from borneo_agents.arena.match import Played, Trace, outcome_type
+from borneo_agents.arena.result import ArenaResult
 from borneo_agents.arena.sources import digest_of
+from borneo_agents.arena.tables import Question
 from borneo_agents.arena.tournament import Tournament, TournamentError, tournament
+from borneo_agents.arena.words import trace_words
 from borneo_agents.arena.workers import ArenaError, Workers
 from borneo_agents.statistics.results import blocks, results
 from borneo_agents.statistics.sequential import UNDECIDED, SequentialTest, Verdict
@@ -30,7 +29,6 @@ from borneo_env.engine.threads import available_cores
 from borneo_env.ruleset import Ruleset
 
 TIME_LIMIT = 5.0  # seconds for a decision
-WARM_UP_LIMIT = 600.0  # seconds until an agent has answered for the first time: it may compile
 EFFECT, ALPHA, BETA = 0.05, 0.05, 0.05
 PAR = 0.5  # of "placed before the other", if they are equal
 
@@ -65,12 +63,14 @@ def play_arena(
     jobs: int | None = None,
     chunk: int | None = None,
     time_limit: float = TIME_LIMIT,
-    warm_up_limit: float = WARM_UP_LIMIT,
+    warm_up_limit: float | None = None,
     until_decided: tuple[str, str] | None = None,
     effect: float = EFFECT,
     alpha: float = ALPHA,
     beta: float = BETA,
     records: bool = False,
+    debug: bool = False,
+    command: str | None = None,
     watch: Callable[[Progress], None] | None = None,
     **fields: Any,
 ) -> ArenaResult:
@@ -83,16 +83,20 @@ def play_arena(
         ruleset: the ruleset; or give its fields (`players=3, edition="card"`) as keywords.
         games: how many at least: whole blocks are played (see `tournament`).
         lineups: "round-robin", "one-vs", "challenge" or "mixed"; without it, one that suits the number of agents.
-        out: folder for the games; a run that was stopped goes on there, with `fresh` it begins anew.
+        out: folder for games and results (report.html, results.json, games.csv); a run that was stopped goes on
+            there, with `fresh` it begins anew.
         jobs: how many processes play; all cores by default. 0 plays in this process, as agents that are
             objects always do: then one that hangs cannot be stopped.
         seed: decides all deals. Nothing an agent is handed tells it, but who guesses it can deal the cards himself:
             keep it secret in a contest with agents of strangers.
         chunk: how many games are played side by side. Agents are made anew for each chunk of them.
         time_limit: seconds for a decision; a call for n games may take n times as long.
+        warm_up_limit: seconds for an agent's first call, before the games; by default it follows the time limit.
         until_decided: (A, B) stops as soon as it is known whether A is placed before B more often than not, by
             `effect` at least; `alpha` is the chance of a wrong yes, `beta` that of a wrong no.
         records: write a record of every game to `out`.
+        debug: play in this process, and let the first fault of an agent raise, so that a debugger stops there.
+        command: what stands in the report as the command that made it.
         watch: is told how far the run is, many times a second.
 
     Nothing here depends on `jobs`; nor on `chunk`, if the agents decide by the views they are given and nothing else.
@@ -102,11 +106,13 @@ def play_arena(
     """
     named = _named(agents)
     found = {name: find_agent(agent) for name, agent in named.items()}
-    here = jobs == 0 or any(not isinstance(agent, str) or agent != name for name, agent in named.items())
+    here = debug or jobs == 0 or any(not isinstance(agent, str) or agent != name for name, agent in named.items())
     if jobs is not None and jobs < 0:
         raise TournamentError(f"jobs is a number from 0, not {jobs}")
     if records and out is None:
         raise TournamentError("records need a folder: give `out`")
+    if debug and out is not None:
+        raise TournamentError("a run with `debug` keeps no games: leave `out` away")
     question = Question(*_pair(until_decided, list(found)), effect, alpha, beta) if until_decided else None
     ruleset = Ruleset.given(ruleset, fields)
     with contextlib.ExitStack() as stack:
@@ -127,8 +133,7 @@ def play_arena(
             if run.decided() or not missing:
                 pass
             elif folder is None or here:
-                heartbeat = stack.enter_context(_here())
-                run.play(_play_here(plan, folder, missing, list(named.values()), records, heartbeat))
+                run.play(play_here(plan, folder, missing, list(named.values()), records, debug))
             else:
                 Batch(1, plan.ruleset).play_random(1)  # if the rules must be compiled, this says so
                 workers = Workers(
@@ -137,9 +142,13 @@ def play_arena(
                 )  # fmt: skip
                 run.play(_played(plan, folder, stack.enter_context(workers).play(missing)))
         except KeyboardInterrupt:
+            if debug:
+                raise  # it says where the agent was
             raise Stopped(run.result(complete=False)) from None
         result = run.result(complete=True)
         assert result is not None
+        if out is not None:
+            result.write(out, command)
         return result
 
 
@@ -157,6 +166,7 @@ class _Run:
         watch: Callable[[Progress], None] | None,
     ) -> None:
         self.plan = plan
+        self.folder = folder
         self.question = question
         self.watch = watch
         self.played: dict[int, Played] = {}  # by the first deal
@@ -164,6 +174,7 @@ class _Run:
             found = folder and folder.load(plan, deals)
             if found:
                 self.played[deals.start] = found
+        self.logged: set[tuple[int, str]] = set()  # the faults, by agent and kind, whose traceback is in the log
         self.outcomes = self._joined()
         self.kept = len(self.outcomes)
 
@@ -175,11 +186,19 @@ class _Run:
         for under_way, played in coming:
             if played is not None:
                 self.played[int(played.outcomes["deal"][0])] = played
+                self._log(played.traces)
                 self.outcomes = self._joined()
                 if self.decided():
                     break
             if self.watch:
                 self.watch(Progress(self.plan, self.kept, len(self.outcomes) + under_way, self.outcomes))
+
+    def _log(self, traces: Sequence[Trace]) -> None:
+        """Write the first traceback of each kind beside what agents have printed."""
+        for trace in traces:
+            if self.folder and (trace.agent, trace.kind) not in self.logged:
+                self.logged.add((trace.agent, trace.kind))
+                self.folder.log(f"{trace_words(self.plan, trace)}:\n{trace.text}")
 
     def _joined(self) -> NDArray[np.void]:
         """The games of all finished chunks, in the order of the deals."""
@@ -214,8 +233,10 @@ class _Run:
             return None
         games = set(outcomes["game"].tolist())
         faults = tuple(f for first in sorted(self.played) for f in self.played[first].faults if f.game in games)
+        traces = [t for first in sorted(self.played) for t in self.played[first].traces if t.game in games]
+        first_traces = tuple({(trace.agent, trace.kind): trace for trace in reversed(traces)}.values())[::-1]
         seconds = np.sum([played.seconds for played in self.played.values()], 0)
-        return ArenaResult(self.plan, outcomes, faults, seconds, complete, self.question, verdict)
+        return ArenaResult(self.plan, outcomes, faults, seconds, complete, self.question, verdict, first_traces)
 
 
 def _played(plan: Tournament, folder: Folder, coming: Iterator[tuple[int, range | None]]) -> Coming:
@@ -225,55 +246,6 @@ def _played(plan: Tournament, folder: Folder, coming: Iterator[tuple[int, range 
         if deals and not played:
             raise ArenaError(f"the games of deal {deals.start} and on were played, but cannot be read in {folder.path}")
         yield under_way, played
-
-
-def _play_here(
-    plan: Tournament,
-    folder: Folder | None,
-    chunks: list[range],
-    agents: Sequence[str | Agent],
-    records: bool,
-    heartbeat: Heartbeat,
-) -> Coming:
-    warm_up(plan, agents, heartbeat)
-    for deals in chunks:
-        match = Match(plan, deals, agents, heartbeat)
-        played = match.play()
-        if folder and records:
-            write_records(folder.path, plan, deals, played)
-        if folder:
-            folder.save(deals, played)
-        match.dismiss()
-        yield 0, played
-
-
-class _Here(NoHeartbeat):
-    """For a match in this process, which Ctrl-C must reach whatever agents make of it."""
-
-    pressed = False
-
-    def stopped(self) -> bool:
-        return self.pressed
-
-
-@contextlib.contextmanager
-def _here() -> Iterator[Heartbeat]:
-    """A heartbeat that knows whether Ctrl-C was pressed."""
-    heartbeat, before = _Here(), signal.getsignal(signal.SIGINT)
-
-    def press(number: int, frame: Any) -> None:
-        heartbeat.pressed = True
-        assert callable(before)
-        before(number, frame)
-
-    if not callable(before) or threading.current_thread() is not threading.main_thread():
-        yield heartbeat  # then Ctrl-C raises nothing here
-        return
-    signal.signal(signal.SIGINT, press)
-    try:
-        yield heartbeat
-    finally:
-        signal.signal(signal.SIGINT, before)
 
 
 def _named(agents: Sequence[str | Agent] | Mapping[str, str | Agent]) -> dict[str, str | Agent]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from rich import box
@@ -13,16 +13,25 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
-from borneo_agents.arena.result import ArenaResult
 from borneo_agents.arena.run import Progress
-from borneo_agents.arena.words import fault_rows, verdict_words
+from borneo_agents.arena.tables import Tables
+from borneo_agents.arena.words import (
+    fault_lines,
+    fault_rows,
+    par_words,
+    standings_rows,
+    title,
+    trace_words,
+    verdict_words,
+)
 from borneo_agents.statistics.results import results, seat_sums
+from borneo_env.engine.state import NOBODY
 
 PER_SECOND = 4  # how often the growing table is drawn
 
 
 class Watcher:
-    """Draws the progress of a run; give its `watch` to `play_arena`."""
+    """Draws the progress of a run."""
 
     def __init__(self, live: Live) -> None:
         self._live = live
@@ -39,10 +48,10 @@ class Watcher:
 
 
 @contextmanager
-def watching(console: Console) -> Iterator[Watcher]:
-    """A growing table, if the console is a terminal."""
+def watching(console: Console) -> Iterator[Callable[[Progress], None]]:
+    """A growing table, if the console is a terminal: what it yields is the `watch` of `play_arena`."""
     with Live(console=console, auto_refresh=False, transient=True) as live:
-        yield Watcher(live)
+        yield Watcher(live).watch
 
 
 def _growing(progress: Progress, seconds: float) -> RenderableType:
@@ -85,9 +94,11 @@ def _clock(seconds: float) -> str:
 # ---------------------------------------------------------------- at the end
 
 
-def print_result(console: Console, result: ArenaResult) -> None:
-    """All tables of a result."""
-    for part in (_standings, _cross, _lone, _profiles, _faults, _needed, _verdict):
+def print_result(console: Console, result: Tables) -> None:
+    """All tables of a result; where no game was played to its end, only why."""
+    measured = (_standings, _cross, _lone, _profiles, _needed, _verdict)
+    finished = (result.outcomes["offender"] == NOBODY).any()
+    for part in (_lost, *(measured if finished else ()), _faults, _traces):
         shown = part(result)
         if shown is not None:
             console.print(shown)
@@ -105,37 +116,33 @@ def _add(table: Table, *cells: str) -> None:
     table.add_row(*map(Text, cells))
 
 
-def _standings(result: ArenaResult) -> RenderableType:
-    plan = result.tournament
-    title = (
-        f"{len(result.outcomes):,} games of {plan.ruleset.name}: {result.results.deals:,} deals, "
-        f"{plan.block} games each ({plan.lineups}), seed {plan.seed}"
-    )
-    fair = f"{100 / plan.ruleset.players:.3g} % is an equal share"
-    caption = f"±: 95 % interval over deals; wins per seat: {fair}; strength as in Elo; ms: for a decision"
-    table = _table("agent", "wins, %", "place", "points", "strength", "ms", title=title, caption=caption)
+def _lost(result: Tables) -> RenderableType | None:
+    lines = fault_lines(result)
+    if (result.outcomes["offender"] != NOBODY).all():
+        lines.append("No game was played to its end, so there is nothing to measure.")
+    return Text("\n".join(lines), style="bold red") if lines else None
+
+
+def _standings(result: Tables) -> RenderableType:
+    heads, *rows = standings_rows(result)
+    most = "max: copies of an agent cannot all win; " if len(heads) > 4 else ""
+    shares = f"wins per seat: {par_words(result)}; {most}"
+    caption = f"{shares}±: 95 % interval over deals; strength as in Elo; ms: for a decision"
+    table = _table(*heads, "strength", "ms", title=title(result), caption=caption)
     strength = {row.agent: row.points for row in result.strengths.strengths}
     thought = _milliseconds(result)
-    for row in result.standings:
-        _add(
-            table,
-            row.agent,
-            row.win_share.words(".1f", unit=0.01),
-            row.place.words(".2f"),
-            row.points.words(".1f"),
-            strength[row.agent].words("+.0f"),
-            f"{thought[row.agent]:.3g}",
-        )
+    for agent, *figures in rows:
+        _add(table, agent, *figures, strength[agent].words("+.0f"), f"{thought[agent]:.3g}")
     return table
 
 
-def _milliseconds(result: ArenaResult) -> dict[str, float]:
+def _milliseconds(result: Tables) -> dict[str, float]:
     names = result.tournament.agents
     decisions = [result.outcomes["decisions"][result.outcomes["seats"] == i].sum() for i in range(len(names))]
     return {name: 1000 * s / max(1, n) for name, s, n in zip(names, result.seconds, decisions, strict=True)}
 
 
-def _cross(result: ArenaResult) -> RenderableType:
+def _cross(result: Tables) -> RenderableType:
     order = [row.agent for row in result.standings]
     before = {(row.agent, row.other): row.before.value for row in result.cross_table}
     table = _table("", *order, title="placed before the agent of the column, %; ties half")
@@ -146,48 +153,58 @@ def _cross(result: ArenaResult) -> RenderableType:
     return table
 
 
-def _lone(result: ArenaResult) -> RenderableType | None:
+def _lone(result: Tables) -> RenderableType | None:
     if not result.lone_seats:
         return None
     order = [row.agent for row in result.standings]
     shares = {(row.agent, row.other): row.win_share.words(".1f", unit=0.01) for row in result.lone_seats}
     games = result.lone_seats[0].games
-    title = f"wins, %, alone against copies of the agent of the column ({games:,} games each)"
-    table = _table("", *order, title=title)
+    words = f"wins, %, alone against copies of the agent of the column ({games:,} games each)"
+    table = _table("", *order, title=words)
     for agent in order:
         _add(table, agent, *(shares.get((agent, other), "") for other in order))
     return table
 
 
-def _profiles(result: ArenaResult) -> RenderableType:
+def _profiles(result: Tables) -> RenderableType:
     profiles = {profile.agent: profile for profile in result.profiles}
     order = [profiles[row.agent] for row in result.standings]
     table = _table("mean of a game", *(profile.agent for profile in order), title="how they play")
     for heading, part in (("points: ", "points"), ("contracts: ", "contracts"), ("", "doings")):
         for what in getattr(order[0], part):
             values = [getattr(profile, part)[what] for profile in order]
-            if any(values):
-                _add(table, heading + what, *(f"{value:.2f}" for value in values))
+            if any(figure.value for figure in values):
+                _add(table, heading + what, *(f"{figure.value:.2f}" for figure in values))
         table.add_section()
-    _add(table, "decisions", *(f"{profile.decisions:.1f}" for profile in order))
-    _add(table, "turns, all players", *(f"{profile.turns:.1f}" for profile in order))
+    _add(table, "decisions", *(f"{profile.decisions.value:.1f}" for profile in order))
+    _add(table, "turns, all players", *(f"{profile.turns.value:.1f}" for profile in order))
     for seat in range(result.tournament.ruleset.players):
         shares = [profile.win_share_by_seat[seat] for profile in order]
         name = "wins, %, start player" if seat == 0 else f"wins, %, seat {seat + 1} in turn"
-        _add(table, name, *("" if share is None else f"{100 * share:.1f}" for share in shares))
+        _add(table, name, *("" if share is None else f"{100 * share.value:.1f}" for share in shares))
     return table
 
 
-def _faults(result: ArenaResult) -> RenderableType | None:
+def _faults(result: Tables) -> RenderableType | None:
     if not result.faults:
         return None
-    table = _table("agent", "fault", "games", "for example", title="games lost by a fault")
+    table = _table("agent", "fault", "games", title="games lost by a fault")
+    table.add_column(Text("for example"))
     for agent, kind, games, example in fault_rows(result):
         _add(table, agent, kind, f"{games:,}", example)
     return table
 
 
-def _needed(result: ArenaResult) -> RenderableType | None:
+def _traces(result: Tables) -> RenderableType | None:
+    if not result.traces:
+        return None
+    told = Text(no_wrap=True, overflow="ignore")  # its lines are copied into editors
+    for trace in result.traces:
+        told.append(f"{trace_words(result.tournament, trace)}:\n", style="bold").append(f"{trace.text}\n")
+    return told
+
+
+def _needed(result: Tables) -> RenderableType | None:
     rows = [row for row in result.games_needed if row.told is not None]
     if not rows:
         return None
@@ -202,5 +219,5 @@ def _needed(result: ArenaResult) -> RenderableType | None:
     return table
 
 
-def _verdict(result: ArenaResult) -> RenderableType | None:
+def _verdict(result: Tables) -> RenderableType | None:
     return Text(verdict_words(result), style="bold") if result.verdict else None

@@ -1,11 +1,77 @@
-"""Figures and findings of an arena in words, the same in the terminal and in the report."""
+"""Figures and findings of an arena in words, the same in the terminal, in a notebook and in the report."""
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import NamedTuple
 
-from borneo_agents.arena.result import ArenaResult
+from borneo_agents.arena.chairs import CRASH, ENDED, ILLEGAL, TIME_OUT
+from borneo_agents.arena.match import Trace
+from borneo_agents.arena.tables import Tables
+from borneo_agents.arena.tournament import Tournament
 from borneo_agents.statistics.sequential import BETTER, UNDECIDED
+from borneo_agents.statistics.standings import Standing
+from borneo_env.files import counted
+from borneo_env.ruleset import Ruleset
+
+BY = {
+    CRASH: "by a crash",
+    ILLEGAL: "by an illegal move",
+    TIME_OUT: "by a time-out",
+    ENDED: "by ending the process",
+}
+MOSTLY = 0.5  # part of an agent's games from which on its faults are the news
+
+
+def title(result: Tables) -> str:
+    """What was played."""
+    plan = result.tournament
+    stopped = "" if result.complete else "stopped after "
+    games, deals = counted(len(result.outcomes), "game"), counted(result.results.deals, "deal")
+    each = f"{counted(plan.block, 'game')} each ({plan.lineups})"
+    return f"{stopped}{games} of {plan.ruleset.name}: {deals}, {each}, seed {plan.seed}"
+
+
+def headline(result: Tables) -> str:
+    """The news: who is first, or who could not play at all."""
+    for part, line in _fault_lines(result)[:1]:
+        if part > MOSTLY:
+            return line
+    best = result.standings[0]
+    if len(result.standings) > 1 and result.standings[1].win_share.value == best.win_share.value:
+        return f"Nobody is ahead: {share(best)}"
+    return f"{best.agent} wins {share(best)}"
+
+
+def share(row: Standing) -> str:
+    """An agent's win share in words: where copies of it met, not all seats can win."""
+    wins = f"{100 * row.win_share.value:.1f} %"
+    if row.highest == 1:
+        return f"{wins} of its games"
+    return f"{wins} of its seats, where {_percent(row.highest)} are possible"
+
+
+def par_words(result: Tables) -> str:
+    """What a win share is measured by."""
+    return f"{_percent(1 / result.tournament.ruleset.players)} is par, for agents that are equal"
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.3g} %"
+
+
+def standings_rows(result: Tables) -> list[list[str]]:
+    """The heads and the rows of the standings; where copies of an agent met, with the highest share it can have."""
+    rows = [["agent", "wins, %", "max, %", "place", "points"]]
+    for row in result.standings:
+        wins, place = row.win_share.words(".1f", 0.01), row.place.words(".2f")
+        rows.append([row.agent, wins, f"{100 * row.highest:.3g}", place, row.points.words(".1f")])
+    if all(row.highest == 1 for row in result.standings):
+        return [[*row[:2], *row[3:]] for row in rows]
+    return rows
+
+
+# ---------------------------------------------------------------- faults
 
 
 class FaultRow(NamedTuple):
@@ -15,17 +81,64 @@ class FaultRow(NamedTuple):
     example: str
 
 
-def fault_rows(result: ArenaResult) -> list[FaultRow]:
-    """The faults of each agent by kind, with the first of them."""
-    first = {(fault.agent, fault.kind): fault for fault in reversed(result.faults)}
-    rows = []
-    for (agent, kind), fault in sorted(first.items()):
-        games = sum((other.agent, other.kind) == (agent, kind) for other in result.faults)
-        rows.append(FaultRow(result.tournament.agents[agent], kind, games, f"game {fault.game}: {fault.reason}"))
-    return rows
+def fault_rows(result: Tables) -> list[FaultRow]:
+    """The faults of each agent by kind, with one of them: that with the traceback, if there is one."""
+    example = {(fault.agent, fault.kind): fault for fault in reversed(result.faults)}
+    traced = {(trace.agent, trace.kind, trace.game) for trace in result.traces}
+    example |= {fault[2:4]: fault for fault in result.faults if (fault.agent, fault.kind, fault.game) in traced}
+    games = Counter((fault.agent, fault.kind) for fault in result.faults)
+    return [
+        FaultRow(result.tournament.agents[agent], kind, games[agent, kind], f"game {fault.game}: {fault.reason}")
+        for (agent, kind), fault in sorted(example.items())
+    ]
 
 
-def verdict_words(result: ArenaResult) -> str:
+def fault_lines(result: Tables) -> list[str]:
+    """A line for each agent that has lost games by faults, the worst first."""
+    return [line for _, line in _fault_lines(result)]
+
+
+def _fault_lines(result: Tables) -> list[tuple[float, str]]:
+    """Such lines, each with the part of the agent's games that it has lost so."""
+    lines = []
+    for number, agent in enumerate(result.tournament.agents):
+        kinds = Counter(fault.kind for fault in result.faults if fault.agent == number)
+        if kinds:
+            games = int((result.outcomes["seats"] == number).any(1).sum())
+            lost = f"{agent} lost {kinds.total():,} of {counted(games, 'game')} {_by(kinds)}"
+            lines.append((kinds.total() / games, lost))
+    return sorted(lines, reverse=True)
+
+
+def _by(kinds: Counter[str]) -> str:
+    if len(kinds) == 1:
+        return BY[next(iter(kinds))]
+    return "by faults: " + ", ".join(f"{games:,} {BY[kind]}" for kind, games in kinds.most_common())
+
+
+def trace_words(plan: Tournament, trace: Trace) -> str:
+    """Which fault a traceback is of."""
+    return f"{plan.agents[trace.agent]}, {trace.kind}, first in game {trace.game}"
+
+
+# ---------------------------------------------------------------- the rest
+
+
+def points_words(ruleset: Ruleset) -> str:
+    """Where points come from, in a ruleset."""
+    kinds = [contract for contract in ruleset.tables.contracts if contract.supply]
+    told = "; ".join(f"{contract.kind}, {_wanted(contract.kind)}, {contract.points} points" for contract in kinds)
+    pirates = " The pirates cost points at the end." if ruleset.blackbeard else ""
+    return f"Contracts by kind ({told}), and cards left in the warehouse: a point each.{pirates}"
+
+
+def _wanted(kind: str) -> str:
+    """What a kind of contract wants: `each-2` and `same-4` name it."""
+    which, number = kind.split("-")
+    return f"{number} of each spice" if which == "each" else f"{number} of one spice"
+
+
+def verdict_words(result: Tables) -> str:
     """Whether the question that was asked is decided; empty if none was."""
     if not (result.question and result.verdict):
         return ""
@@ -35,7 +148,6 @@ def verdict_words(result: ArenaResult) -> str:
     )
     rates = f"(chance of a wrong yes {question.alpha:g}, of a wrong no {question.beta:g})"
     if verdict.decided_after is None or verdict.state == UNDECIDED:
-        return f"{asked} Undecided after {verdict.blocks:,} deals {rates}."
-    return (
-        f"{asked} {'Yes' if verdict.state == BETTER else 'No'}, decided after {verdict.decided_after:,} deals {rates}."
-    )
+        return f"{asked} Undecided after {counted(verdict.blocks, 'deal')} {rates}."
+    answer = "Yes" if verdict.state == BETTER else "No"
+    return f"{asked} {answer}, decided after {counted(verdict.decided_after, 'deal')} {rates}."

@@ -1,13 +1,15 @@
 """A worker: a process that plays chunks of a tournament, one after another.
 
-It is started with the number of its parent process, the number of the open file that holds its heartbeat, and a folder
-that nobody needs without the parent, if there is one. It reads JSON lines from its standard input: the tournament, then
+It is started with the number of its parent process, the numbers of two open files (one holds its heartbeat, into the
+other goes the stack when it crashes, or when the parent asks for it by a signal), and a folder that nobody needs
+without the parent, if there is one. It reads JSON lines from its standard input: the tournament, then
 one chunk at a time. For each chunk it writes a file into the folder of the arena, and a beat. Agents find their input
 empty, and what they print goes to the log, as do errors of the worker.
 """
 
 from __future__ import annotations
 
+import faulthandler
 import json
 import os
 import shutil
@@ -19,8 +21,8 @@ from typing import TextIO
 
 from borneo_agents.arena.chairs import warm_up
 from borneo_agents.arena.folder import Folder
-from borneo_agents.arena.heartbeat import SharedHeartbeat, unpacked
-from borneo_agents.arena.match import Match, Orders
+from borneo_agents.arena.heartbeat import TELL_STACK, SharedHeartbeat, unpacked
+from borneo_agents.arena.match import Charge, Match, Orders
 from borneo_agents.arena.records import write_records
 
 
@@ -37,8 +39,8 @@ def work(requests: TextIO, heartbeat: SharedHeartbeat) -> None:
         deals = range(*wanted["deals"])
         orders = Orders(
             {(round, chair) for round, chair in wanted["alone"]},
-            {(round, game): kind for round, game, kind in wanted["condemned"]},
-            dict(wanted["given_up"]),
+            {(round, game): Charge(*charge) for round, game, charge in wanted["condemned"]},
+            {agent: (since, Charge(*charge)) for agent, since, charge in wanted["given_up"]},
         )
         match = Match(tournament, deals, tournament.agents, heartbeat, orders)
         played = match.play()
@@ -69,7 +71,9 @@ def _leave_with(parent: int, scratch: str) -> None:
 
 def main() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides
-    parent, file, scratch = sys.argv[1:]
+    parent, file, stack, scratch = sys.argv[1:]
+    faulthandler.enable(int(stack), all_threads=False)
+    faulthandler.register(TELL_STACK, int(stack), all_threads=False)
     threading.Thread(target=_leave_with, args=(int(parent), scratch), daemon=True).start()
     heartbeat = SharedHeartbeat(int(file))
     os.close(int(file))

@@ -3,7 +3,8 @@
 A worker that hangs is ended, and one that ends by itself is missed. Either way its last heartbeat says whom it asked.
 Its chunk is played again by a new worker, which asks this agent for one game at a time at this point. Then the very
 decision is known, and that game is lost by it. An agent for which this has happened `PATIENCE` times in a chunk is not
-asked again in the chunk: it loses all games in which it would have to decide.
+asked again in the chunk: it loses all games in which it would have to decide. One that does not even answer its first
+call, before any game, is asked in no chunk.
 
 A process can also be ended from outside. Therefore a decision at which a process has ended costs the game only when
 this has happened twice, and a chunk whose worker ends while no agent is asked is played again `RETRIES` times.
@@ -27,17 +28,26 @@ from typing import Any
 
 from borneo_agents.arena.chairs import ENDED, LEAVING, MAKING, TIME_OUT, WARMING_UP, Asked
 from borneo_agents.arena.folder import LOG, Folder
-from borneo_agents.arena.heartbeat import SIZE, Beat, SharedHeartbeat, packed
-from borneo_agents.arena.match import Orders
+from borneo_agents.arena.heartbeat import SIZE, TELL_STACK, Beat, SharedHeartbeat, packed
+from borneo_agents.arena.match import Charge, Orders
 from borneo_agents.arena.tournament import Tournament
+from borneo_agents.arena.waiting import Notices
+from borneo_env.agent import is_registered
+from borneo_env.traces import current_folder, where_it_was
 
 PATIENCE = 3
 RETRIES = 2
 MOST_TROUBLES = 4 * PATIENCE  # of an agent in a chunk, whether it loses a game by them or not
+READY, READY_PER_SECOND = 40.0, 10.0  # seconds for a first call, and more for each second of the time limit
+COMPILING = 600.0  # seconds more for agents that are installed: they may compile
 GRACE = 1.0  # seconds a call may take beyond its limit until the worker is ended: it may yet answer, too late
 SOON = 0.05  # seconds between two looks at the workers
+MOST_LOOKS = 10  # for the stack of a worker that hangs
+LONGEST_STACK = 2**16  # bytes
 TAIL = 2000  # bytes of the log that are shown when the arena fails
 ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
+
+WHEN = {WARMING_UP: "at its first call, before any game", MAKING: "in its __init__"}
 
 
 class ArenaError(ValueError):
@@ -55,26 +65,27 @@ class Task:
     blamed: Counter[int] = field(default_factory=Counter)  # games they have lost by it
     lost_workers: int = 0
 
-    def blame(self, asked: Asked, kind: str) -> None:
+    def blame(self, asked: Asked, charge: Charge) -> None:
         """Change the orders for the next attempt."""
         agent = asked.agent
         self.troubles[agent] += 1
         if self.troubles[agent] > MOST_TROUBLES:  # it does so elsewhere in every attempt
-            self._give_up(agent, max(asked.round, 0))
-        elif kind == ENDED and asked.for_one and asked not in self.ended:
+            self._give_up(agent, max(asked.round, 0), charge)
+        elif charge.kind == ENDED and asked.for_one and asked not in self.ended:
             self.ended.add(asked)  # and let us see whether it ends again: it may have been ended from outside
         elif asked.round == MAKING:
-            self._give_up(agent, 0)
+            self._give_up(agent, 0, charge)
         elif asked.for_one:
-            self.orders.condemned[asked.round, asked.game] = kind
+            self.orders.condemned[asked.round, asked.game] = charge
             self.blamed[agent] += 1
             if self.blamed[agent] >= PATIENCE:
-                self._give_up(agent, asked.round)
+                self._give_up(agent, asked.round, charge)
         else:
             self.orders.alone.add((asked.round, asked.chair))
 
-    def _give_up(self, agent: int, round: int) -> None:
-        self.orders.given_up[agent] = min(round, self.orders.given_up.get(agent, round))
+    def _give_up(self, agent: int, round: int, charge: Charge) -> None:
+        why = charge._replace(reason=f"not asked any more in this chunk: {charge.reason}")
+        self.orders.given_up[agent] = min((round, why), self.orders.given_up.get(agent, (round, why)))
 
 
 class Workers:
@@ -87,7 +98,7 @@ class Workers:
         jobs: int,
         *,
         records: bool = False,
-        warm_up_limit: float,
+        warm_up_limit: float | None = None,
         scratch: bool = False,
     ) -> None:
         self.tournament = tournament
@@ -96,8 +107,10 @@ class Workers:
         self.records = records
         self.warm_up_limit = warm_up_limit
         self.scratch = scratch  # whether the folder can go when this process has gone
-        self.cold: set[int] = set()  # agents that hung when they were first asked
+        self.cold: dict[int, Charge] = {}  # agents that hung when they were first asked, or ended the process twice
+        self.ended: Counter[int] = Counter()  # how often they have ended it then
         self.workers: list[_Worker] = []
+        self.notices = Notices(tournament.agents)
 
     def __enter__(self) -> Workers:
         return self
@@ -115,7 +128,7 @@ class Workers:
                 if worker.finished():
                     finished = worker.task.deals
                     if waiting:
-                        worker.give(waiting.pop())
+                        self._give(worker, waiting.pop())
                     else:
                         self.workers.remove(worker)
                         worker.end()
@@ -130,11 +143,18 @@ class Workers:
     def _stuck(self, worker: _Worker) -> bool:
         """Whether it has been running an agent's code for too long."""
         asked, since = worker.asking()
-        if asked is None:
-            return False
-        getting_ready = asked.round in (WARMING_UP, MAKING) and asked.agent not in self.cold
-        limit = self.warm_up_limit if getting_ready else asked.views * self.tournament.time_limit + GRACE
-        return since > limit
+        limit = self._limit(asked) if asked else None
+        self.notices.look(asked, since, limit)
+        return limit is not None and since > limit
+
+    def _limit(self, asked: Asked) -> float:
+        """Seconds that a call may take."""
+        if asked.round not in (WARMING_UP, MAKING):
+            return asked.views * self.tournament.time_limit + GRACE
+        if self.warm_up_limit is not None:
+            return self.warm_up_limit
+        compiling = COMPILING if is_registered(self.tournament.agents[asked.agent]) else 0.0
+        return READY + READY_PER_SECOND * self.tournament.time_limit + compiling
 
     def games_over(self) -> int:
         return sum(worker.beat().games_over for worker in self.workers)
@@ -145,23 +165,41 @@ class Workers:
             "tournament": packed(self.tournament), "folder": str(self.folder.path),
             "records": self.records, "cold": sorted(self.cold),
         })  # fmt: skip
-        worker.give(task)
+        self._give(worker, task)
         return worker
+
+    def _give(self, worker: _Worker, task: Task) -> None:
+        task.orders.given_up |= {agent: (0, charge) for agent, charge in self.cold.items()}
+        worker.give(task)
 
     def _replace(self, worker: _Worker) -> _Worker:
         """A new worker for the chunk of one that hangs or has gone, with orders about the agent it was asking."""
-        gone = worker.gone()
+        gone, asked, task = worker.gone(), worker.beat().asked, worker.task
+        stack = worker.stack()  # meanwhile it may answer, too late, and go on to ask another
         worker.end()
-        asked, task = worker.beat().asked, worker.task
         if asked is None and gone:
             task.lost_workers += 1
             if task.lost_workers > RETRIES:
                 raise ArenaError(f"workers end, and no agent is to blame; their last words were:\n{self._last_words()}")
-        elif asked is not None and asked.round == WARMING_UP:
-            self.cold.add(asked.agent)
         elif asked is not None and asked.round != LEAVING:
-            task.blame(asked, ENDED if gone else TIME_OUT)
+            kind, reason = self._told(asked, worker.status() if gone else "")
+            self._blame(task, asked, Charge(kind, reason, where_it_was(stack, current_folder())))
         return self._start(task)
+
+    def _blame(self, task: Task, asked: Asked, charge: Charge) -> None:
+        if asked.round != WARMING_UP:
+            task.blame(asked, charge)
+            return
+        self.ended[asked.agent] += charge.kind == ENDED
+        if charge.kind == TIME_OUT or self.ended[asked.agent] > 1:  # it may have been ended from outside once
+            self.cold[asked.agent] = charge
+
+    def _told(self, asked: Asked, status: str) -> tuple[str, str]:
+        """The kind of a fault, and what has happened in words."""
+        when = WHEN.get(asked.round, f"at decision {asked.round}")
+        if status:
+            return ENDED, f"the process has ended ({status}) {when}"
+        return TIME_OUT, f"no answer within {self._limit(asked):.3g} s {when}"
 
     def _last_words(self) -> str:
         with open(self.folder.path / LOG, "rb") as log:
@@ -175,18 +213,20 @@ class _Worker:
     def __init__(self, tournament: Tournament, folder: Folder, scratch: bool) -> None:
         self._given = 0
         self._seen = (-1, time.monotonic())  # the last heartbeat, and when it was first seen
+        self._stack = tempfile.TemporaryFile()  # noqa: SIM115  # closed in `end`
         with tempfile.TemporaryFile() as heartbeat, open(folder.path / LOG, "ab") as log:
             heartbeat.truncate(SIZE)
             self._heartbeat = SharedHeartbeat(heartbeat.fileno())
             self._process = subprocess.Popen(
                 [
                     sys.executable, "-P", "-u", "-m", "borneo_agents.arena.worker",
-                    str(os.getpid()), str(heartbeat.fileno()), str(folder.path) if scratch else "",
+                    str(os.getpid()), str(heartbeat.fileno()), str(self._stack.fileno()),
+                    str(folder.path) if scratch else "",
                 ],
                 stdin=subprocess.PIPE,
                 stdout=log,
                 stderr=log,
-                pass_fds=[heartbeat.fileno()],
+                pass_fds=[heartbeat.fileno(), self._stack.fileno()],
                 text=True,
                 encoding="utf-8",
                 env=_environment(),
@@ -200,8 +240,8 @@ class _Worker:
         self.say({
             "deals": [task.deals.start, task.deals.stop],
             "alone": sorted(task.orders.alone),
-            "condemned": [[*which, kind] for which, kind in task.orders.condemned.items()],
-            "given_up": list(task.orders.given_up.items()),
+            "condemned": [[*which, charge] for which, charge in task.orders.condemned.items()],
+            "given_up": [[agent, *why] for agent, why in task.orders.given_up.items()],
         })  # fmt: skip
 
     def finished(self) -> bool:
@@ -221,11 +261,27 @@ class _Worker:
     def gone(self) -> bool:
         return self._process.poll() is not None and not self.finished()
 
+    def status(self) -> str:
+        """How it has ended."""
+        code = self._process.poll() or 0
+        return f"{signal.strsignal(-code)}" if code < 0 else f"status {code}"
+
+    def stack(self) -> str:
+        """Where it is or was, as faulthandler has written it; empty if it has not."""
+        if self._process.poll() is None:
+            os.kill(self._process.pid, TELL_STACK)
+            for _ in range(MOST_LOOKS):
+                if os.fstat(self._stack.fileno()).st_size or self._process.poll() is not None:
+                    break
+                time.sleep(SOON)
+        return os.pread(self._stack.fileno(), LONGEST_STACK, 0).decode("utf-8", "replace")
+
     def end(self) -> None:
         """End it, and the processes that agents have started in it."""
         with contextlib.suppress(ProcessLookupError, PermissionError):  # all have gone
             os.killpg(self._process.pid, signal.SIGKILL)
         self._process.wait()
+        self._stack.close()
         if self._process.stdin:
             with contextlib.suppress(BrokenPipeError):  # what it was last told and never read
                 self._process.stdin.close()

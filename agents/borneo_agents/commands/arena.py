@@ -5,12 +5,18 @@ from __future__ import annotations
 import json
 import shlex
 import sys
+from bdb import BdbQuit
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib.util import find_spec
 from pathlib import Path
+from types import TracebackType
 from typing import Annotated, Any
 
 import typer
 
 from borneo_env.console import (
+    LET_RAISE,
     AsJson,
     Blackbeard,
     CardTables,
@@ -50,50 +56,70 @@ def arena(
     jobs: Annotated[int | None, typer.Option(help="Processes; all cores by default.", min=1)] = None,
     chunk: Annotated[int | None, typer.Option(help="Games played side by side; few for slow agents.")] = None,
     time_limit: Annotated[float, typer.Option(help="Seconds for a decision; who needs more loses the game.")] = 5.0,
+    debug: Annotated[
+        bool, typer.Option("--debug", help="Let the first fault of an agent raise, in this process: for a debugger.")
+    ] = False,
     four_traders: FourTraders = False,
     blackbeard: Blackbeard = False,
     tables: CardTables = None,
     as_json: AsJson = False,
 ) -> None:
-    """Measure agents against each other, on the same deals and from all seats (needs the extra `arena`)."""
+    """Measure agents against each other, on the same deals and from all seats."""
     from borneo_agents.arena import ArenaResult, Stopped, play_arena
     from borneo_agents.arena.terminal import print_result, watching
 
     pair = tuple(name.strip() for name in until_decided.split(",")) if until_decided else None
     if pair is not None and len(pair) != 2:
         raise ValueError(f"--until-decided wants two agents with a comma between them, not {in_short(until_decided)}")
-    if out_folder is not None:
-        write_results = _report_writer()  # before hours of play, not after
+    if out_folder is not None and find_spec("matplotlib") is None:
+        say("The report will have no plots: matplotlib is missing; pip install '.[arena]' in the project's folder.")
     result: ArenaResult | None
-    with watching(err) as watcher:
+    command = shlex.join(["borneo", *sys.argv[1:]])
+    with _faults_raising() if debug else watching(err) as watch:
         try:
             result = play_arena(
                 agents,
                 ruleset_of(edition, players, four_traders, blackbeard, tables),
                 games=games, seed=seed, lineups=lineups, out=out_folder, fresh=fresh, jobs=jobs, chunk=chunk,
                 time_limit=time_limit, until_decided=pair, effect=effect, alpha=errors, beta=errors,
-                records=records, watch=watcher.watch,
+                records=records, debug=debug, command=command, watch=watch,
             )  # fmt: skip
         except Stopped as stopped:
             result = stopped.result
-    command = shlex.join(["borneo", *sys.argv[1:]])
-    if result is not None and result.complete and out_folder is not None:
-        write_results(out_folder, result, command)
-    if as_json:
-        print(json.dumps(result and result.as_dict(command)))
-    elif result is not None:
+    if result is not None and not as_json:
         print_result(out, result)
+    elif as_json:
+        _print_json(result, command)
     _tell_what_is_kept(result, games, out_folder)
 
 
-def _report_writer() -> Any:
+def _print_json(result: Any, command: str) -> None:
+    from borneo_agents.arena.words import fault_lines
+
+    print(json.dumps(result and result.as_dict(command)))
+    for line in fault_lines(result) if result else ():
+        say(line, style="red")
+
+
+@contextmanager
+def _faults_raising() -> Iterator[None]:
+    """What an agent raises is left to a debugger; without one, its own lines are shown and none of ours."""
+    from borneo_env.traces import traceback_of
+
+    def show(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+        if hasattr(error, LET_RAISE):
+            err.print(traceback_of(error, str(Path.cwd())), markup=False, highlight=False, soft_wrap=True)
+        else:
+            sys.__excepthook__(kind, error, trace)
+
+    sys.excepthook = show
     try:
-        from borneo_agents.arena.report import write_results
-    except ModuleNotFoundError as error:
-        raise ValueError(
-            f"--out needs {error.name}: pip install '.[arena]' in the project's folder; or leave --out away"
-        ) from None
-    return write_results
+        yield
+    except BdbQuit:  # the user has left the debugger
+        raise typer.Exit(1) from None
+    except (KeyboardInterrupt, SystemExit) as error:  # Ctrl-C is the way to see where an agent hangs
+        show(type(error), error, None)
+        raise typer.Exit(1) from None
 
 
 def _tell_what_is_kept(result: Any, asked: int, folder: Path | None) -> None:

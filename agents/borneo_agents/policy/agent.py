@@ -30,7 +30,7 @@ WEIGHT = 4.0  # what the race counts beside the logits before
 
 
 class Policy:
-    """Plays the actions with the highest logits of a trained network.
+    """Plays the actions with the highest logits of a trained network, after a race between those in doubt.
 
     Arguments:
         path: folder of the model, or the model itself; without it, the policy that comes with the package.

@@ -35,7 +35,7 @@ class Search:
         budget: playouts for each decision.
         milliseconds: time for each decision instead; such a bot is not repeatable.
         turns: how many turns begin before a playout is cut off.
-        policy: the scripted bot that plays for all in the playouts.
+        policy: the scripted bot that plays for all in the playouts: random, contractor, climber or merchant.
     """
 
     memoryless = True

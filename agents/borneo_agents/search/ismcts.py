@@ -47,7 +47,12 @@ Selection = namedtuple("Selection", "explore trust")
 
 
 class Ismcts(Search):
-    """Searches a tree of what it may come to know."""
+    """Searches a tree of what it may come to know: information-set Monte Carlo tree search.
+
+    Arguments:
+        explore: how much it tries options that it has tried seldom; 0 is not at all.
+        trust: how much it trusts the scripted bot's choice before it has tried others: 0 is not at all, 1 wholly.
+    """
 
     def __init__(
         self,

@@ -20,6 +20,7 @@ CONFIDENCE = 0.95
 RESAMPLES = 1000
 FEW_DEALS = 10  # with fewer deals the bootstrap is too narrow
 FEW_CONTRARY = 5  # deals that must differ from "always lost", and from "always won"
+LOPSIDED = 0.3  # part of half an interval by which the figure may be beside its middle
 CELLS_AT_ONCE = 2_000_000  # of the table resamples x deals, to bound the memory
 
 BOOTSTRAP, WILSON, NONE = "bootstrap", "wilson", "none"
@@ -35,9 +36,13 @@ class Estimate:
     method: str  # BOOTSTRAP, WILSON or NONE
 
     def words(self, spec: str, unit: float = 1) -> str:
-        """The figure and half the width of its interval, or the one end that is known."""
+        """The figure and half the width of its interval; both ends if it is lopsided, or the one end that is known."""
         value, low, high = self.value / unit, self.low, self.high
         if low is not None and high is not None:
+            ends = f"{low / unit:{spec}}", f"{high / unit:{spec}}"
+            lopsided = self.method == WILSON or abs(low + high - 2 * self.value) > LOPSIDED * (high - low)
+            if lopsided and ends[0] != ends[1]:
+                return f"{value:{spec}} ({ends[0]} to {ends[1]})"  # ± could mean less than nothing
             return f"{value:{spec}} ±{(high - low) / 2 / unit:{spec.replace('+', '')}}"
         if low is not None:
             return f"{value:{spec}} (above {low / unit:{spec}})"
@@ -59,17 +64,21 @@ def mean_estimates(
     sums: Floats,
     counts: Floats,
     rng: np.random.Generator,
-    bounds: tuple[float, float] | None,
+    bounds: tuple[float, float] | list[tuple[float, float]] | None,
     resamples: int = RESAMPLES,
 ) -> list[Estimate]:
-    """For each column of sums and counts (deals, columns): the mean, with its interval. Every column has a count."""
+    """For each column of sums and counts (deals, columns): the mean, with its interval. Every column has a count.
+
+    `bounds` are those of all means, or of each.
+    """
     draws = []
     for weights in draw_deals(len(sums), resamples, rng):
         drawn = weights @ counts
         draws.append(np.divide(weights @ sums, drawn, out=np.full_like(drawn, np.nan), where=drawn > 0))
     low, high = bootstrap_ends(np.concatenate(draws))
+    each = bounds if isinstance(bounds, list) else [bounds] * sums.shape[1]
     return [
-        _estimate(sums[:, column], counts[:, column], float(low[column]), float(high[column]), bounds)
+        _estimate(sums[:, column], counts[:, column], float(low[column]), float(high[column]), each[column])
         for column in range(sums.shape[1])
     ]
 

@@ -20,6 +20,7 @@ class Standing:
     win_share: Estimate
     place: Estimate
     points: Estimate
+    highest: float  # the highest win share it can have: where copies of it meet, one wins at most
 
 
 @dataclass(frozen=True)
@@ -47,16 +48,18 @@ def standings(games: Results, rng: np.random.Generator, resamples: int = RESAMPL
     wins, seats = seat_sums(games, games.win_shares)
     places, _ = seat_sums(games, games.mean_places)
     points, _ = seat_sums(games, games.scores)
+    highest = [float((games.seats == i).any(1).sum() / (games.seats == i).sum()) for i in range(len(games.agents))]
     columns = zip(
         games.agents,
         seats.sum(0),
         (seats > 0).sum(0),
-        mean_estimates(wins, seats, rng, (0.0, 1.0), resamples),
+        mean_estimates(wins, seats, rng, [(0.0, most) for most in highest], resamples),
         mean_estimates(places, seats, rng, (1.0, float(games.players)), resamples),
         mean_estimates(points, seats, rng, None, resamples),
+        highest,
         strict=True,
     )
-    rows = [Standing(agent, int(count), int(deals), *estimates) for agent, count, deals, *estimates in columns]
+    rows = [Standing(agent, int(count), int(deals), *figures) for agent, count, deals, *figures in columns]
     return tuple(sorted(rows, key=lambda row: -row.win_share.value))
 
 

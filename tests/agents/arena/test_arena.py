@@ -243,16 +243,18 @@ def test_profiles_are_means_over_the_seats_of_an_agent():
     for number, profile in enumerate(played.profiles):
         own = seats == number
         assert profile.seats == own.sum()
-        assert sum(profile.points.values()) == pytest.approx(scores[own].mean())
-        assert sum(profile.contracts.values()) == pytest.approx(played.outcomes["fulfilled"][own].sum(1).mean())
+        assert sum(one.value for one in profile.points.values()) == pytest.approx(scores[own].mean())
+        contracts = played.outcomes["fulfilled"][own].sum(1).mean()
+        assert sum(one.value for one in profile.contracts.values()) == pytest.approx(contracts)
         standing = next(row for row in played.standings if row.agent == profile.agent)
-        assert np.mean(profile.win_share_by_seat) == pytest.approx(standing.win_share.value), "equally often in each"
+        by_seat = np.mean([one.value for one in profile.win_share_by_seat])
+        assert by_seat == pytest.approx(standing.win_share.value), "equally often in each"
         first = [
             (game["places"][game["start"]] == 1) / (game["places"] == 1).sum()
             for game in played.outcomes
             if game["seats"][game["start"]] == number
         ]
-        assert profile.win_share_by_seat[0] == pytest.approx(np.mean(first))
+        assert profile.win_share_by_seat[0].value == pytest.approx(np.mean(first))
 
 
 def test_mean_ranks_by_hand():
@@ -275,18 +277,16 @@ def test_ranks_are_those_at_the_end_of_the_records(tmp_path):
             assert outcome["rank"][seat] == pytest.approx(np.mean(held))
 
 
-@pytest.mark.usefixtures("without_plots")
 def test_the_profile_shows_ranks():
     played = here({"random": "random", "last": Last()}, games=30)
     for number, profile in enumerate(played.profiles):
         mean = played.outcomes["rank"][played.outcomes["seats"] == number].mean()
-        assert profile.doings["mean rank at the end"] == pytest.approx(mean)
+        assert profile.doings["mean rank at the end"].value == pytest.approx(mean)
         assert mean > 1
     assert played.profiles[0].doings != played.profiles[1].doings
     assert "mean rank at the end" in report(played)
 
 
-@pytest.mark.usefixtures("without_plots")
 def test_a_challenge_has_standings_and_lone_seats_of_the_first():
     agents = {"random": "random", "first": First(), "last": Last()}
     played = here(agents, games=60, lineups=CHALLENGE)
@@ -363,6 +363,7 @@ class MyBot:
 """
 
 
+@pytest.mark.usefixtures("with_plots")
 def test_a_bot_in_the_current_folder_plays(tmp_path, capsys, monkeypatch):
     (tmp_path / "my_bot.py").write_text(MY_BOT)
     monkeypatch.chdir(tmp_path)
@@ -426,11 +427,16 @@ def test_mistakes_are_one_line(line, complaint, capsys, monkeypatch):
     assert err.count("\n") == 1
 
 
-def test_without_matplotlib_a_folder_is_refused_at_once(capsys, monkeypatch):
-    monkeypatch.delitem(sys.modules, "borneo_agents.arena.report", raising=False)
+@pytest.mark.usefixtures("with_plots")
+def test_without_matplotlib_the_report_has_no_plots_and_says_so(capsys, monkeypatch, bots, forks):
     monkeypatch.setitem(sys.modules, "borneo_agents.arena.plots", None)
     monkeypatch.delitem(sys.modules, "borneo_agents.arena.plots")
     monkeypatch.setitem(sys.modules, "matplotlib", None)
-    status, out, err = run(capsys, monkeypatch, "arena random borneo_env.agent:Random --out kept")
-    assert (status, out) == (2, "")
-    assert "pip install '.[arena]'" in err
+    status, _, err = run(
+        capsys, monkeypatch, "arena random arena_bots:First --games 6 --tables tiny --jobs 1 --out kept"
+    )
+    assert status == 0
+    assert "no plots: matplotlib is missing; pip install '.[arena]'" in err
+    page = Path("kept/report.html").read_text()
+    assert "No plots: matplotlib is missing" in page
+    assert "<svg" not in page

@@ -25,7 +25,7 @@ from borneo_agents.arena import Progress, play_arena, sources
 from borneo_agents.arena.chairs import CRASH
 from borneo_agents.arena.folder import FolderError
 from borneo_agents.arena.plots import plots
-from borneo_agents.arena.report import report, write_results
+from borneo_agents.arena.report import report
 from borneo_agents.arena.run import Stopped
 from borneo_agents.arena.terminal import print_result, watching
 from borneo_agents.arena.tournament import TournamentError
@@ -122,9 +122,7 @@ def in_a_copy():
 
 
 @pytest.mark.parametrize("start", [in_a_copy, pytest.param(in_a_process, marks=pytest.mark.soak)])
-def test_a_run_that_was_interrupted_goes_on_to_the_same_result(
-    start, slow_bot, unbroken, forks, without_plots, monkeypatch
-):
+def test_a_run_that_was_interrupted_goes_on_to_the_same_result(start, slow_bot, unbroken, forks, monkeypatch):
     process, exit_code = start()
     chunks, by_then = Path("kept/chunks"), time.monotonic() + 60
     while len(list(chunks.glob("*.npz"))) < 2 and time.monotonic() < by_then:
@@ -310,6 +308,7 @@ def test_games_csv_has_a_row_for_each_game(tmp_path):
         assert (row["fault"] == CRASH) == (game["offender"] >= 0) == (row["reason"] == "ValueError: cannot decide")
 
 
+@pytest.mark.usefixtures("with_plots")
 def test_the_report_stands_alone():
     played = here({"random": "random", "<script>": Faulty(crash)}, games=12)
     page = report(played, "borneo arena <script>")
@@ -397,7 +396,7 @@ def forged(change):
 def archive(kind, size):
     def forge(path):
         with zipfile.ZipFile(path, "w", kind) as file:
-            for name in ("outcomes", "faults", "seconds"):
+            for name in ("outcomes", "faults", "seconds", "traces"):
                 with file.open(f"{name}.npy", "w", force_zip64=True) as part:
                     np.lib.format.write_array_header_1_0(
                         part, {"descr": "|u1", "fortran_order": False, "shape": (size,)}
@@ -409,7 +408,7 @@ def archive(kind, size):
 
 
 def pickled(path):
-    np.savez(path, outcomes=np.array([Path("x")]), faults=np.array("[]"), seconds=np.zeros(2))
+    np.savez(path, outcomes=np.array([Path("x")]), faults=np.array("[]"), seconds=np.zeros(2), traces=np.array("[]"))
 
 
 FORGERIES = {
@@ -426,6 +425,7 @@ FORGERIES = {
     "no fault": (forged(lambda parts: parts["outcomes"]["offender"].fill(1)), "other faults"),
     "a fault": (forged(lambda parts: parts.update(faults=np.array('[[6, 0, 0, "<b>", "x"]]'))), "other faults"),
     "no faults": (forged(lambda parts: parts.update(faults=np.array("[[1]]"))), "missing"),
+    "a trace": (forged(lambda parts: parts.update(traces=np.array('[[0, "crash", 0, "x"]]'))), "other tracebacks"),
     "no seconds": (forged(lambda parts: parts.update(seconds=np.array([np.nan, 1]))), "seconds"),
     "less": (forged(lambda parts: parts.pop("seconds")), "no chunk"),
 }
@@ -565,11 +565,11 @@ def test_names_are_shown_as_they_are(monkeypatch):
     played = here(dict.fromkeys(ODD_NAMES[:3], "random") | {"$x$": First(), "_x": Last()}, games=30)
     shown = io.StringIO()
     print_result(Console(file=shown, width=300), played)
-    with watching(Console(file=shown, width=300, force_terminal=True)) as watcher:
-        watcher.watch(Progress(played.tournament, 0, 30, played.outcomes))
+    with watching(Console(file=shown, width=300, force_terminal=True)) as watch:
+        watch(Progress(played.tournament, 0, 30, played.outcomes))
     table, growing = shown.getvalue().split("\x1b", 1)
     drawn = plots(played)
-    monkeypatch.setattr("borneo_agents.arena.report.plots", lambda _: drawn)  # and not once more
+    monkeypatch.setattr("borneo_agents.arena.report.drawings", lambda _: drawn)  # and not once more
     page, seats = report(played), drawn["seats"]
     for name in ODD_NAMES[:5]:
         assert table.count(name) >= 4, "in rows and heads"
@@ -579,9 +579,9 @@ def test_names_are_shown_as_they_are(monkeypatch):
     assert "_x -->" in seats, "not hidden"
 
 
-def test_names_are_quoted_in_files(tmp_path, without_plots):
+def test_names_are_quoted_in_files(tmp_path):
     played = here({'a,"b': "random", "<i>&": First()}, games=6)
-    write_results(tmp_path, played)
+    played.write(tmp_path)
     rows = list(csv.DictReader((tmp_path / "games.csv").read_text().splitlines()))
     assert {row["agent 0"] for row in rows} == {'a,"b', "<i>&"}
     page = (tmp_path / "report.html").read_text()

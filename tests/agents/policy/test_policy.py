@@ -324,7 +324,7 @@ def test_a_path_may_begin_with_a_drive(name, folder):
         (
             "policy:runs/best.v1:speed=3",
             UnknownAgent,
-            "unexpected keyword argument 'speed'; its arguments are: path, sam",
+            "no argument 'speed'; its arguments are: path, sam",
         ),
         ("policy:runs/best.v1:True:3:4", UnknownAgent, "too many positional arguments; its arguments are: path, sam"),
     ],

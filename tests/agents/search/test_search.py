@@ -238,7 +238,7 @@ def test_a_time_is_kept_to_by_more_playouts(bot):
         ("turns=9999999999999999999999", "turns are a number from 0 to 1000, not 9999999999999999999999"),
         ("policy=genius", "no policy 'genius' for playouts; use one of random, contractor, climber, merchant"),
         ("policy=[1]", r"no policy \[1\] for playouts"),
-        ("speed=3", "unexpected keyword argument 'speed'; its arguments are: budget, milliseconds, turns, policy"),
+        ("speed=3", "no argument 'speed'; its arguments are: budget, milliseconds, turns, policy"),
     ],
 )
 def test_bad_arguments_are_refused_with_a_reason(name, arguments, reason):

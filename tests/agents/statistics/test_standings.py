@@ -8,7 +8,7 @@ from dataclasses import asdict
 import numpy as np
 import pytest
 from arena_games import by_hand, made_up
-from borneo_agents.statistics.intervals import BOOTSTRAP, NONE, WILSON, draw_deals, mean_estimates, wilson
+from borneo_agents.statistics.intervals import BOOTSTRAP, NONE, WILSON, Estimate, draw_deals, mean_estimates, wilson
 from borneo_agents.statistics.results import BadResults, blocks, results
 from borneo_agents.statistics.standings import cross_table, lone_seats, standings
 
@@ -230,3 +230,10 @@ def test_a_lone_seat_is_counted_against_a_table_full_of_another():
 def test_without_a_lone_seat_there_are_no_rows():
     games = results(["a", "b", "c"], [[0, 1, 2]], [[1, 2, 3]], np.zeros((1, 3)), [0])
     assert lone_seats(games, np.random.default_rng(1)) == ()
+
+
+def test_a_lopsided_interval_is_told_by_its_ends():
+    assert Estimate(0.0, 0.0, 0.008, "wilson").words(".1f", 0.01) == "0.0 (0.0 to 0.8)", "not ±: less than nothing"
+    assert Estimate(0.5, 0.4, 0.61, "bootstrap").words(".1f", 0.01) == "50.0 ±10.5"
+    assert Estimate(0.25, 0.04, 0.58, "wilson").words(".1f", 0.01) == "25.0 (4.0 to 58.0)"
+    assert Estimate(1.67, 1.667, 1.67, "wilson").words(".2f") == "1.67 ±0.00"

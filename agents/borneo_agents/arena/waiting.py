@@ -1,0 +1,41 @@
+"""Waiting: says on stderr whom an arena waits for, when an agent takes long."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Sequence
+
+from borneo_agents.arena.chairs import LEAVING, MAKING, WARMING_UP, Asked
+from borneo_env.files import counted
+
+PATIENCE = 5.0  # seconds until it is said; it is said again after twice as many, and so on
+
+DOING = {
+    WARMING_UP: "which has been getting ready (its first call) for",
+    MAKING: "whose __init__ has been running for",
+    LEAVING: "whose __del__ has been running for",
+}
+
+
+class Notices:
+    """What has been said about agents that take long."""
+
+    def __init__(self, agents: Sequence[str]) -> None:
+        self._agents = agents
+        self._silent_until: dict[int, float] = {}  # by agent: several workers may wait for it
+
+    def look(self, asked: Asked | None, seconds: float, limit: float | None) -> None:
+        """Say it if a call takes long; `limit` is after how many seconds it will be ended."""
+        now = time.monotonic()
+        if asked is None or seconds < PATIENCE or now < self._silent_until.get(asked.agent, now):
+            return
+        self._silent_until[asked.agent] = now + seconds
+        until = f"; it has {limit:.0f} s" if limit else "; Ctrl-C stops it"
+        words = f"waiting for {self._agents[asked.agent]}, {_doing(asked)} {seconds:.0f} s{until}"
+        print(words, file=sys.stderr, flush=True)
+
+
+def _doing(asked: Asked) -> str:
+    thinking = f"which has been thinking about {counted(asked.views, 'decision')} for"
+    return DOING.get(asked.round, thinking)
