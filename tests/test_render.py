@@ -24,8 +24,8 @@ from borneo_env.render.chart import HEIGHT, WIDTH
 from borneo_env.render.gallery import EXAMPLES, draw
 from borneo_env.render.pen import measure
 from borneo_env.render.scene import Scene
-from borneo_env.render.terminal import ESCAPE
-from borneo_env.render.terminal import WIDTH as COLUMNS
+from borneo_env.render.text import ESCAPE
+from borneo_env.render.text import WIDTH as COLUMNS
 from borneo_env.story import move_in_words
 
 PICTURES = Path(__file__).parent.parent / "docs" / "pictures"
