@@ -23,6 +23,7 @@ OWN: dict[str, Callable[..., Any]] = {
     "actions": describe.actions,
     "observation": describe.observation,
     "manual": describe.manual,
+    "rules": describe.rules,
     "pictures": describe.pictures,
     "record": records.record,
     "verify": records.verify,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -21,7 +22,7 @@ from borneo_env.engine.state import (
     WAREHOUSE,
     YIELD,
 )
-from borneo_env.files import in_short
+from borneo_env.files import in_short, on_one_line
 from borneo_env.record import Line, Moment, replay
 from borneo_env.ruleset import Ruleset
 
@@ -66,6 +67,26 @@ def move_in_words(ruleset: Ruleset, game: np.void, player: int, move: str) -> st
     """What a player does in a position, from the text of the move: "player 2 drops card 17 [...]"."""
     verb, *words = move.split()
     return f"player {player} {_TOLD[verb](ruleset, game, *words)}"
+
+
+def agent_names(agents: Sequence[str]) -> list[str]:
+    """What the players of a game are called: by their agents, and the numbers on their traders."""
+    return [f"{on_one_line(name)} {seat}" for seat, name in enumerate(agents)]
+
+
+def with_names(words: str, names: Sequence[str], you: int | None = None) -> str:
+    """Words of a story with names for the players; whoever reads it may be one of them: "you take card 17 [...]"."""
+
+    def name(found: re.Match[str]) -> str:
+        player, verb = int(found[1]), found[2]
+        if player != you:
+            return names[player] + verb
+        return "you" + re.sub(r"\w+$", lambda last: _IRREGULAR.get(last[0], last[0].removesuffix("s")), verb)
+
+    return re.sub(r"\bplayer (\d)\b((?: \(\w+ \d+\))? \w+|)", name, words)
+
+
+_IRREGULAR = {"has": "have", "does": "do", "is": "are"}
 
 
 def card_name(ruleset: Ruleset, card: int) -> str:
@@ -193,7 +214,7 @@ def _consequences(moment: Moment) -> Iterator[str]:
         player = moment.line["player"]
         yield f"The contract is fulfilled: player {player} has {_count(moment.batch.scores()[0, player], 'point')}."
     if verb == "ship":
-        yield from _port_result(moment, int(moment.line["move"].split()[2]))
+        yield from port_result(moment, int(moment.line["move"].split()[2]))
     if verb in ("ship", "take"):
         for place in np.flatnonzero((after["open"] != before["open"]) & (after["open"] != NO_CARD)):
             yield f"{port_name(moment.batch.ruleset, int(after['open'][place]) - CARDS)} is turned up."
@@ -206,7 +227,8 @@ def _contest_result(before: np.void, after: np.void) -> str:
     return f"{odds}: the attack {'succeeds' if after['phase'] == YIELD else 'fails'}."
 
 
-def _port_result(moment: Moment, place: int) -> Iterator[str]:
+def port_result(moment: Moment, place: int) -> Iterator[str]:
+    """What a shipment to a place did there."""
     before, after = moment.before, moment.after
     port = int(before["open"][place])
     if after["place"][port] == AT_PORT + place:

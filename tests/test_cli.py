@@ -29,8 +29,8 @@ from borneo_env.ruleset import Ruleset, every_ruleset
 from borneo_env.story import tell
 
 COMMANDS = [
-    "actions", "observation", "manual", "pictures", "record", "verify", "show", "random", "play", "arena", "train",
-    "bench", "warm-up"
+    "actions", "observation", "manual", "rules", "pictures", "record", "verify", "show", "random", "play", "arena",
+    "train", "bench", "warm-up"
 ]  # fmt: skip
 
 

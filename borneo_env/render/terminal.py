@@ -183,10 +183,15 @@ def _decision(scene: Scene) -> Iterator[str]:
     turn = f" ({scene.whose_turn})" if scene.whose_turn else ""
     yield from (paint(line, BOLD) for line in wrap(scene.headline + turn, WIDTH))
     yield scene.question
-    details = {PAY: _payment, TAKE: _distribution, LAST_CONTRACT: _last_contracts, OVER: _result}
-    detail = _contest if scene.contest else details.get(scene.g.phase)
-    if detail:
-        yield from detail(scene)
+    yield from details(scene)
+
+
+def details(scene: Scene) -> Iterator[str]:
+    """What is worth knowing about the decision of a scene."""
+    tellers = {PAY: _payment, TAKE: _distribution, LAST_CONTRACT: _last_contracts, OVER: _result}
+    teller = _contest if scene.contest else tellers.get(scene.g.phase)
+    if teller:
+        yield from teller(scene)
 
 
 def _contest(scene: Scene) -> Iterator[str]:
