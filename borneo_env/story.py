@@ -26,6 +26,8 @@ from borneo_env.files import in_short, on_one_line
 from borneo_env.record import Line, Moment, replay
 from borneo_env.ruleset import Ruleset
 
+SHOWS = "The port shows"
+
 
 def tell(lines: Sequence[Line], *, forced: bool = False) -> Iterator[str]:
     """A record as lines of text; choices to decline that say nothing new are told only if asked for."""
@@ -37,10 +39,16 @@ def tell(lines: Sequence[Line], *, forced: bool = False) -> Iterator[str]:
 
 
 class Teller:
-    """Tells a game moment by moment, and counts its turns."""
+    """Tells a game moment by moment, and counts its turns.
 
-    def __init__(self, *, forced: bool = False) -> None:
+    Arguments:
+        forced: tell every choice to decline, forced ones too.
+        brief: leave out what somebody who sees the board need not be told.
+    """
+
+    def __init__(self, *, forced: bool = False, brief: bool = False) -> None:
         self._forced = forced
+        self._brief = brief
         self._turn = 0
         self._ended = False
 
@@ -58,9 +66,12 @@ class Teller:
         if game["phase"] == CONTRACT:
             self._turn += 1
             yield f"Turn {self._turn}: player {game['turn']}"
-        if self._forced or not _goes_without_saying(moment):
+        declined = self._brief and moment.line["move"] in ("contract none", "traders none")
+        if self._forced or not (declined or _goes_without_saying(moment)):
             yield f"    {_move(moment)}"
-        yield from (f"    {consequence}" for consequence in _consequences(moment))
+        for consequence in _consequences(moment):
+            if not (self._brief and consequence.startswith(SHOWS)):
+                yield f"    {consequence}"
 
 
 def move_in_words(ruleset: Ruleset, game: np.void, player: int, move: str) -> str:
@@ -234,7 +245,7 @@ def port_result(moment: Moment, place: int) -> Iterator[str]:
     if after["place"][port] == AT_PORT + place:
         if after["laid"][place] > 0:  # not if the game has ended with this turn
             shown = [f"{company} {n}" for company, n in zip(COMPANIES, after["shown"][place], strict=True) if n]
-            yield f"The port shows {', '.join(shown)} on {_count(after['laid'][place], 'card')}."
+            yield f"{SHOWS} {', '.join(shown)} on {_count(after['laid'][place], 'card')}."
         return
     if after["monopoly"] >= 0:
         yield f"Monopoly of {COMPANIES[after['monopoly']]}."

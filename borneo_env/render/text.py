@@ -42,6 +42,8 @@ def packed(pieces: Iterable[str], indent: str, width: int = WIDTH) -> Iterator[s
 
 def wrapped(words: str, width: int = WIDTH) -> list[str]:
     """Words on as many lines as they need, with the indent of the first; a word that is too long is cut."""
+    if length(words) <= width:
+        return [words]
     indent = words[: len(words) - len(words.lstrip(" "))]
     pieces = (cut + " " for word in words.split() for cut in _cut(word, width - len(indent)))
     return list(packed(pieces, indent, width))

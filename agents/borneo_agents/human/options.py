@@ -150,6 +150,8 @@ class Shipment:
         game = self._after.games[0]
         port = int(self._before["open"][self.place])
         if game["place"][port] == AT_PORT + self.place:
+            if game["ended"]:
+                return "the game ends"
             shown = zip(COMPANIES, game["shown"][self.place], strict=True)
             return " ".join(f"{flags([company])}{number}" for company, number in shown)
         if game["monopoly"] >= 0:
