@@ -125,7 +125,7 @@ def _port(scene: Scene, place: int) -> Iterator[str]:
         monopoly = " ".join(f"{flags([company])}{number:>2}" for company, number in shown)
         yield f"{padded(name, 24)} cargo {scene.g.laid[place]}/{port.limit}  {monopoly} of {port.monopoly}"
     covered = cards[:-1] if port else []
-    laid = (padded(laid_card(scene.card(card), card in covered), LAID) for card in cards)
+    laid = (padded(laid_card(scene.card(card), card in covered) + " ", LAID) for card in cards)
     yield from packed(laid, "  ", PORTS_WIDTH)
 
 

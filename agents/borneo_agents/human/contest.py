@@ -5,13 +5,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from borneo_agents.human.decision import Decision, NoOption
-from borneo_agents.human.options import card_words
+from borneo_agents.human.options import aligned_card, card_words
 from borneo_env.cards import COMPANIES
 from borneo_env.engine.actions import PASS
-from borneo_env.engine.state import DEFEND
+from borneo_env.engine.batch import Batch
+from borneo_env.engine.state import COMMIT, DEFEND
 from borneo_env.files import in_short
-from borneo_env.render.scene import count
+from borneo_env.render.scene import Scene, count
 from borneo_env.render.text import CARD, laid_card, length, packed, padded, wrapped
+
+
+def decision(batch: Batch, scene: Scene) -> Decision:
+    """What the player of the first game is asked, as the player sees it."""
+    return (CardsDecision if scene.g.phase in (COMMIT, DEFEND) else Decision)(batch, scene)
 
 
 class CardsDecision(Decision):
@@ -19,13 +25,16 @@ class CardsDecision(Decision):
 
     @property
     def prompt(self) -> str:
-        some = f"Numbers, such as {' '.join(map(str, self._example))}" if self._playable else ""
+        verb = "defend" if self._defends else "attack"
+        example = " ".join(map(str, range(1, min(2, self._most, len(self._playable)) + 1)))
+        some = f"Such as {example}" if example else ""
         none = "0 for none" if self._may_be_none else ""
-        return f"{self._scene.question} {' or '.join(filter(None, (some, none)))}"
+        return f"Which cards {verb}? {' or '.join(filter(None, (some, none)))}"
 
     @property
     def lines(self) -> list[str]:
-        numbered = [self._numbered(number, card) for number, card in enumerate(self._cards, start=1)]
+        numbers = {card: str(number) for number, card in enumerate(self._playable, start=1)}
+        numbered = [self._numbered(numbers.get(card, "-"), card) for card in self._cards]
         width = 2 + max(map(length, numbered), default=0)
         return [*self._told(), *packed((padded(words, width) for words in numbered), "")]
 
@@ -33,14 +42,12 @@ class CardsDecision(Decision):
         numbers = typed.replace(",", " ").split()
         if numbers == ["0"] and self._may_be_none:
             return [PASS]
-        most = str(len(self._cards))
-        known = {str(number): card for number, card in enumerate(self._cards, start=1)}
+        known = {str(number): card for number, card in enumerate(self._playable, start=1)}
         if not numbers or any(number not in known for number in numbers):
-            raise NoOption(f"{in_short(typed)} is no set of cards. Type numbers from 1 to {most}, or ? for help.")
+            raise NoOption(
+                f"{in_short(typed)} is no set of cards. Type {' '.join(known) or '0'}, some of it, or ? for help."
+            )
         chosen = sorted({known[number] for number in numbers})
-        wrong = [card for card in chosen if card not in self._playable]
-        if wrong:
-            raise NoOption(f"Card {wrong[0]} shows no flag of {self._company}, or stays in the hand (R4.3, R4.5).")
         if len(chosen) > self._most:
             raise NoOption(f"You may play {count(self._most, 'card')} at most{self._why_so_few}.")
         return [*(self._playable[card] for card in chosen), PASS]
@@ -88,17 +95,12 @@ class CardsDecision(Decision):
             return ", as many as the attack has (R4.4)"
         return ": nobody plays the last card of the hand (R4.5)"
 
-    @property
-    def _example(self) -> list[int]:
-        numbers = [number for number, card in enumerate(self._cards, start=1) if card in self._playable]
-        return numbers[: min(2, self._most)]
-
     def _flags(self, card: int) -> int:
         return self._scene.card(card).flags.count(self._company)
 
-    def _numbered(self, number: int, card: int) -> str:
-        mark = f"{number:>2}" if card in self._playable else " -"
-        return f"{mark}  {padded(card_words(self._batch, card), CARD - 2)} {count(self._flags(card), 'flag')}"
+    def _numbered(self, number: str, card: int) -> str:
+        flags = count(self._flags(card), "flag")
+        return f"{number:>2}  {padded(aligned_card(self._batch, card), CARD - 2)} {flags}"
 
     def _told(self) -> list[str]:
         """Who fights whom, and what is enough."""
@@ -120,9 +122,14 @@ class CardsDecision(Decision):
         return f"Equal flags win (R4.7). {may} The defence may play as many cards as you, and has {size} in hand."
 
     def _needed(self) -> str:
-        needed = self._scene.g.strength[0] - self._scene.bonus + 1
-        if needed <= self._scene.g.strength[1]:
+        """What holds against the attack."""
+        g = self._scene.g
+        needed = g.strength[0] - self._scene.bonus + 1
+        most = g.strength[1] + sum(sorted(map(self._flags, self._playable))[::-1][: self._most])
+        if needed <= g.strength[1]:
             return "The defence holds already."
+        if most < needed:
+            return f"You would need {count(needed, 'flag')} to hold and can have {most} at most."
         return f"You hold with {count(needed, 'flag')}: equal flags win for the attacker (R4.7)."
 
     def _verdict(self, strength: int, cards: int) -> str:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
-from borneo_agents.human.options import Shipment, card_words, options, port_at
-from borneo_env.cards import COMPANIES
+from borneo_agents.human.options import Shipment, aligned_card, options, port_at
 from borneo_env.engine.batch import Batch
 from borneo_env.engine.state import (
     DROP,
@@ -80,7 +79,7 @@ class Decision:
             for number in range(row, row + OPEN_PORTS):
                 short = Shipment(self._batch, self._options[number][0]).short
                 cells += padded(f"{number + 1:>2} {short}", CELL)
-            yield (padded(card_words(self._batch, self._cards[row // OPEN_PORTS]), CARD) + cells).rstrip()
+            yield (padded(aligned_card(self._batch, self._cards[row // OPEN_PORTS]), CARD) + cells).rstrip()
 
     @property
     def _cards(self) -> list[int]:
@@ -89,18 +88,15 @@ class Decision:
     def _traders(self) -> Iterator[str]:
         """A line for each trader: where it can go, and whom it can attack."""
         moves: defaultdict[str, list[str]] = defaultdict(list)
-        for number, move in enumerate(self._batch.legal_moves(), start=1):
-            verb, *words = move.split()
+        for number, (action, words) in enumerate(self._options, start=1):
+            verb, *where = self._batch.actions.text(action, self._batch.phase_name()).split()
             if verb == "traders":
-                yield f"{number:>2}  leave the traders where they are"
-                continue
-            company, rank, where = words
-            if verb == "transfer":
-                moves[f"{company} {rank}"].append(f"{number:>2} to {where}  ")
+                yield f"{number:>2}  {words}"
+            elif verb == "transfer":
+                moves[f"{where[0]} {where[1]}"].append(f"{number:>2} to {where[2]}  ")
             else:
-                between = int(rank) - int(where) - 1
-                moves[f"{company} {rank}"].append(
-                    f"{number:>2} attack rank {where}{f' (+{between})' * (between > 0)}  "
-                )
-        for trader in sorted(moves, key=lambda name: COMPANIES.index(name.split()[0])):
-            yield from packed(moves[trader], f"    {trader:<9} ")
+                between = int(where[1]) - int(where[2]) - 1
+                bonus = f" (+{between})" if between else ""
+                moves[f"{where[0]} {where[1]}"].append(f"{number:>2} attack rank {where[2]}{bonus}  ")
+        for trader, pieces in moves.items():
+            yield from packed(pieces, f"    {trader:<9} ")

@@ -75,7 +75,7 @@ class Game:
         self.told: list[News] = []
         self._teller = Teller(brief=True)
         self._past: list[Past] = []  # what the person who decides may go back to
-        self._tell_drawn(np.zeros(CARDS))
+        self._tell_drawn(np.zeros(CARDS), "is dealt")
 
     @property
     def player(self) -> int:
@@ -125,14 +125,14 @@ class Game:
             before = self.batch.games[0].copy()
         self._tell_drawn(places)
 
-    def _tell_drawn(self, before: NDArray[Any]) -> None:
+    def _tell_drawn(self, before: NDArray[Any], verb: str = "draws") -> None:
         """Tell people which cards they have drawn, and nobody else."""
         places = self.batch.games["place"][0, :CARDS]
         for seat in self.humans:
             drawn = np.flatnonzero((places == HAND + seat) & (before != HAND + seat)).tolist()
             if drawn:
                 cards = ", ".join(card_name(self.batch.ruleset, card) for card in drawn)
-                self.told.append(News(f"    player {seat} draws {cards}", seat))
+                self.told.append(News(f"    player {seat} {verb} {cards}", seat))
 
     def news(self, seat: int, since: int = 0) -> list[str]:
         """What has happened since a line of the story, told to a person (or a spectator)."""

@@ -16,9 +16,15 @@ from borneo_env.story import port_result
 
 
 def options(batch: Batch) -> list[tuple[int, str]]:
-    """The legal actions of the first game, each with what it means."""
+    """The legal actions of the first game, each with what it means; those of one trader stand together."""
     moves = zip(np.flatnonzero(batch.mask[0]).tolist(), batch.legal_moves(), strict=True)
-    return [(action, option(batch, move)) for action, move in moves]
+    return [(action, option(batch, move)) for action, move in sorted(moves, key=lambda pair: _trader(pair[1]))]
+
+
+def _trader(move: str) -> tuple[int, int]:
+    """The company and rank of the trader that a move is about; (-1, 0) for another move."""
+    verb, *words = move.split()
+    return (COMPANIES.index(words[0]), int(words[1])) if verb in ("transfer", "attack") else (-1, 0)
 
 
 def option(batch: Batch, move: str) -> str:
@@ -30,7 +36,12 @@ def option(batch: Batch, move: str) -> str:
 
 def card_words(batch: Batch, card: int | str) -> str:
     """A cargo card in short: its number, flags and spice."""
-    return short_card(int(card), batch.ruleset.tables.cargo[int(card)]).strip()
+    return aligned_card(batch, card).lstrip()
+
+
+def aligned_card(batch: Batch, card: int | str) -> str:
+    """The same, so that cards below each other have their flags in one column."""
+    return short_card(int(card), batch.ruleset.tables.cargo[int(card)])
 
 
 def port_at(batch: Batch, place: int) -> str:

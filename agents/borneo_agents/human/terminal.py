@@ -11,13 +11,13 @@ from itertools import chain, count
 from pathlib import Path
 from typing import Any, TextIO
 
-from borneo_agents.human.contest import CardsDecision
+from borneo_agents.human.contest import decision
 from borneo_agents.human.decision import Decision, NoOption
 from borneo_agents.human.game import Game
 from borneo_agents.human.options import card_words
 from borneo_agents.human.window import Interrupted, Window, fitted
 from borneo_env.engine.hidden import redact
-from borneo_env.engine.state import COMMIT, DEFEND, SPECTATOR
+from borneo_env.engine.state import SPECTATOR
 from borneo_env.files import FileError, in_short, on_one_line
 from borneo_env.render.scene import Scene
 from borneo_env.render.terminal import board, details, hands, pirates
@@ -182,7 +182,8 @@ class Terminal:
 
     def _room(self, seat: int, lines: Sequence[str]) -> int:
         """Rows of the window that board, lines and prompt leave free."""
-        return max(0, self._window.rows - len(self._board(seat)) - len(lines) - len(fitted([self._note])) - 1)
+        taken = [*self._board(seat), *lines, *self._noted()]
+        return max(0, self._window.rows - len(taken) - 1)
 
     def _board(self, seat: int) -> list[str]:
         scene = self._scene(seat)
@@ -199,10 +200,13 @@ class Terminal:
 
     def _ask(self, prompt: str) -> str:
         """What is typed after a note, if there is one, and a prompt."""
-        for line in fitted([self._note]) if self._note else []:
+        for line in self._noted():
             self._window.say(line)
         self._note = ""
         return self._window.ask(prompt)
+
+    def _noted(self) -> list[str]:
+        return fitted([self._note]) if self._note else []
 
     def _show_end(self, seat: int) -> None:
         scene = self._scene(seat)
@@ -221,9 +225,9 @@ class Terminal:
 
     def _decide(self) -> None:
         """Ask a person until a choice is made, or the last one taken back."""
-        seat, scene = self.game.player, self._scene(self.game.player)
-        asked = (CardsDecision if scene.g.phase in (COMMIT, DEFEND) else Decision)(self.game.batch, scene)
-        lines = fitted([with_names(line, self.game.names, seat) for line in asked.lines])
+        seat = self.game.player
+        asked = decision(self.game.batch, self._scene(seat))
+        lines = fitted([re.sub("^you", "You", with_names(line, self.game.names, seat)) for line in asked.lines])
         news = self._page_news(seat, lines)
         prompt = f"{asked.prompt}{', u: undo' if self.game.can_undo else ''}, ?: help. "
         typed = self._ask_below_board(seat, lines, prompt, news)

@@ -15,17 +15,20 @@ from pathlib import Path
 import numpy as np
 import pytest
 from borneo_agents.human.game import AgentFailed, Game, SaveError
-from borneo_agents.human.options import option, options
-from borneo_agents.human.terminal import CLEAR, Terminal, free_name
+from borneo_agents.human.contest import decision
+from borneo_agents.human.options import card_words, option, options
+from borneo_agents.human.terminal import Terminal, free_name
+from borneo_agents.human.window import CLEAR, FORGET
 
 from borneo_env import cli
 from borneo_env.agent import UnknownAgent
 from borneo_env.engine.batch import Batch
+from borneo_env.engine.hidden import redact
 from borneo_env.engine.state import HAND
 from borneo_env.files import FileError
 from borneo_env.record import read_record, verify
+from borneo_env.render.scene import Scene
 from borneo_env.ruleset import Ruleset, every_ruleset
-from borneo_env.story import card_name
 
 TINY = Ruleset(players=3, tables="tiny")
 SEATS = ["human", "random", "random"]
@@ -42,17 +45,34 @@ def table(game, typed, save_to, **more):
     return finished, shown.getvalue()
 
 
-def typed_game(seed, seats=SEATS, ruleset=TINY):
-    """Numbers that play a game of these seats to its end, chosen by chance; and the finished game."""
+def question(game):
+    """What the person who decides is asked."""
+    scene = Scene(game.batch.ruleset, redact(game.batch.games[0], game.player), game.player, "", game.names)
+    return decision(game.batch, scene)
+
+
+def some_choice(game, rng):
+    """Something to type: the number of an option, or of cards in any order."""
+    asked = question(game)
+    count = len(options(game.batch))
+    if game.batch.phase_name() not in ("commit", "defend"):
+        return str(rng.integers(count) + 1)
+    cards = rng.permutation(len(asked._playable))[: rng.integers(asked._most + 1)] + 1
+    return " ".join(map(str, cards)) or ("0" if asked._may_be_none else "1")
+
+
+def typed_game(seed, seats=SEATS, ruleset=TINY, confirm=True):
+    """Words that play a game of these seats to its end, chosen by chance; and the finished game."""
     rng = np.random.default_rng(seed)
-    game, numbers = sit(seats, seed, ruleset), []
+    game, words = sit(seats, seed, ruleset), []
     game.advance()
     while not game.over:
-        choices = options(game.batch)
-        numbers.append(int(rng.integers(len(choices))) + 1)
-        game.play(choices[numbers[-1] - 1][0])
+        words.append(some_choice(game, rng))
+        actions = question(game).parse(words[-1])
+        words += [""] * (confirm and game.is_final(actions))
+        game.choose(actions)
         game.advance()
-    return numbers, game
+    return words, game
 
 
 def lines(*words):
