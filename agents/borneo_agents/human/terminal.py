@@ -99,6 +99,7 @@ class Terminal:
                 return self._play() if self.game.humans else self._watch()
             except (Quit, Interrupted):
                 if self._save():
+                    self._say_saved()
                     return False
                 self._note += " The game goes on. Try again, or press Ctrl-D to end it without saving."
             except (EOFError, KeyboardInterrupt):
@@ -107,8 +108,9 @@ class Terminal:
             except Stopped:
                 raise
             except BaseException:
-                with suppress(OSError):  # the terminal may be gone
-                    self._save()
+                if self._save():
+                    with suppress(OSError):  # the terminal may be gone
+                        self._say_saved()
                 raise
 
     def _play(self) -> bool:
@@ -206,7 +208,9 @@ class Terminal:
         return self._window.ask(prompt)
 
     def _noted(self) -> list[str]:
-        return fitted([self._note]) if self._note else []
+        if not self._note:
+            return []
+        return fitted([self._note]) if self._window.is_screen else [self._note]
 
     def _show_end(self, seat: int) -> None:
         scene = self._scene(seat)
@@ -282,13 +286,12 @@ class Terminal:
     # ---------------------------------------------------------------- commands
 
     def _save(self) -> bool:
-        """Save, and say so or why that failed."""
+        """Save; whether that worked, and a note why not."""
         try:
             self.game.save(self.save_to)
         except FileError as error:
             self._note = f"Not saved: {error}."
             return False
-        self._say_saved()
         return True
 
     def _save_and_go_on(self) -> None:
