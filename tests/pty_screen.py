@@ -18,7 +18,7 @@ from borneo_agents.human.game import Game
 from borneo_agents.human.terminal import Terminal
 
 ESCAPES = re.compile(r"\x1b\[(2J|3J|H|[0-9;]*m)")
-SECONDS = 5  # a screen that does not come until then never will
+SECONDS = 20  # a screen that does not come until then never will
 
 
 class Screen:
@@ -82,9 +82,8 @@ class Seat:
         return self
 
     def __exit__(self, *_: object) -> None:
-        if self._thread.is_alive():
-            os.write(self._master, b"\x04")  # the end of the input
         while self._thread.is_alive():
+            os.write(self._master, b"\x04")  # the end of the input
             self._read(0.05)
         for file in (self._reading, self._writing):
             file.close()

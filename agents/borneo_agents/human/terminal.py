@@ -190,7 +190,12 @@ class Terminal:
     def _board(self, seat: int) -> list[str]:
         scene = self._scene(seat)
         roomy = not self._window.is_screen or self._window.rows >= ROOMY
-        return [_status(scene, seat), *board(scene, roomy), *(hands(scene) if not self.game.humans else [])]
+        lines = [_status(scene, seat), *board(scene, roomy)]
+        if not self.game.humans:  # who watches sees all hands, if they fit
+            watched = [*lines, *hands(scene)]
+            if not self._window.is_screen or len(watched) < self._window.rows:
+                return watched
+        return lines
 
     def _ask_below_board(self, seat: int, lines: Sequence[str], prompt: str, news: Sequence[str]) -> str:
         """News, board, lines and a prompt, all in the window; what is typed then."""
@@ -215,7 +220,8 @@ class Terminal:
     def _show_end(self, seat: int) -> None:
         scene = self._scene(seat)
         if self._window.is_screen:
-            self._window.read_pages(self._news(seat))
+            with suppress(EOFError):  # nobody reads on, but the game is over
+                self._window.read_pages(self._news(seat))
         self._window.clear()
         won = seat in scene.winners
         for line in (_status(scene, seat), *board(scene, roomy=False), *details(scene)):
