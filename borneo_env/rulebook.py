@@ -50,9 +50,8 @@ def find_rules(name: str) -> dict[str, str]:
     wanted = "R" + name.strip().upper().removeprefix("R")
     found = {rule: text for rule, text in rules().items() if rule == wanted or rule.startswith(f"{wanted}.")}
     if not found:
-        raise UnknownRule(
-            f"there is no rule {in_short(name)}; the chapters are {', '.join(chapters())}, a rule is R4.7"
-        )
+        known = ", ".join(chapters())
+        raise UnknownRule(f"there is no rule {in_short(name)}; chapters are {known}; a rule of one is R4.7")
     return found
 
 
