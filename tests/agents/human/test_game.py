@@ -875,3 +875,16 @@ def test_ctrl_c_saves(tmp_path):
     assert "Saved." in out, err
     assert Game.load(tmp_path / "borneo-game.json").lines[1]["move"] == "place red"
     assert "Traceback" not in err
+
+
+def test_opponents_have_names_by_strength_and_play_both_editions():
+    for ruleset in (TINY, Ruleset("card", 3)):
+        game = Game(ruleset, ["easy", "normal", "hard:budget=4"], 1)
+        game.play_turn()
+        assert [type(agent).__name__ for agent in game.agents.values()] == ["Climber", "Merchant", "Ismcts"]
+
+
+def test_the_opponents_are_normal_by_default(capsys, monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    _, out, _ = run(capsys, monkeypatch, "play --tables tiny --seed 1 --json", "q\n")
+    assert json.loads(out)["seats"] == ["human", "normal", "normal"]
