@@ -24,6 +24,7 @@ Version = Annotated[bool, typer.Option("--version", help="Print the version and 
 OWN: dict[str, Callable[..., Any]] = {
     "show": records.show,
     "animate": animate.animate,
+    "rules": describe.rules,
     "agents": agents.agents,
     "record": records.record,
     "verify": records.verify,
@@ -36,7 +37,7 @@ OWN: dict[str, Callable[..., Any]] = {
 }
 # The order of `borneo --help`: what people need first comes first. A name may stand here whose package is missing.
 PANELS = {
-    "Play and watch": ("play", "watch", "show", "animate", "rules"),
+    "Play and watch": ("play", "show", "animate", "rules"),
     "Agents": ("agents", "arena", "train", "new-bot"),
     "Games as data": ("record", "verify", "random"),
     "Reference": ("manual", "actions", "observation", "pictures"),

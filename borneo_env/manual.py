@@ -183,7 +183,11 @@ def _actions() -> str:
         for block, other in zip(board.blocks, card.blocks, strict=True)
         for texts in [board.texts(block.start)]
     ]
-    lead = "One flat space of named blocks; `borneo actions` prints every id with its text.\n\n"
+    lead = (
+        "One flat space of named blocks; `borneo actions` prints every id with its text.\n"
+        "The cards of an attack or a defence are chosen one by one in ascending order of their ids, and then `pass`:\n"
+        "so every set of cards is one sequence of actions. After card 17 only cards above 17 are legal.\n\n"
+    )
     return lead + _table(("block", "ids", "card edition", "meaning", "first"), rows)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -21,9 +22,11 @@ from borneo_env.engine.state import (
     WAREHOUSE,
     YIELD,
 )
-from borneo_env.files import in_short
+from borneo_env.files import in_short, on_one_line
 from borneo_env.record import Line, Moment, replay
 from borneo_env.ruleset import Ruleset
+
+SHOWS = "The port shows"
 
 
 def tell(lines: Sequence[Line], *, forced: bool = False) -> Iterator[str]:
@@ -36,10 +39,16 @@ def tell(lines: Sequence[Line], *, forced: bool = False) -> Iterator[str]:
 
 
 class Teller:
-    """Tells a game moment by moment, and counts its turns."""
+    """Tells a game moment by moment, and counts its turns.
 
-    def __init__(self, *, forced: bool = False) -> None:
+    Arguments:
+        forced: tell every choice to decline, forced ones too.
+        brief: leave out what somebody who sees the board need not be told.
+    """
+
+    def __init__(self, *, forced: bool = False, brief: bool = False) -> None:
         self._forced = forced
+        self._brief = brief
         self._turn = 0
         self._ended = False
 
@@ -57,15 +66,38 @@ class Teller:
         if game["phase"] == CONTRACT:
             self._turn += 1
             yield f"Turn {self._turn}: player {game['turn']}"
-        if self._forced or not _goes_without_saying(moment):
+        declined = self._brief and moment.line["move"] in ("contract none", "traders none")
+        if self._forced or not (declined or _goes_without_saying(moment)):
             yield f"    {_move(moment)}"
-        yield from (f"    {consequence}" for consequence in _consequences(moment))
+        for consequence in _consequences(moment):
+            if not (self._brief and consequence.startswith(SHOWS)):
+                yield f"    {consequence}"
 
 
 def move_in_words(ruleset: Ruleset, game: np.void, player: int, move: str) -> str:
     """What a player does in a position, from the text of the move: "player 2 drops card 17 [...]"."""
     verb, *words = move.split()
     return f"player {player} {_TOLD[verb](ruleset, game, *words)}"
+
+
+def agent_names(agents: Sequence[str]) -> list[str]:
+    """What the players of a game are called: by their agents, and the numbers on their traders."""
+    return [f"{on_one_line(name)} {seat}" for seat, name in enumerate(agents)]
+
+
+def with_names(words: str, names: Sequence[str], you: int | None = None) -> str:
+    """Words of a story with names for the players; whoever reads it may be one of them: "you take card 17 [...]"."""
+
+    def name(found: re.Match[str]) -> str:
+        player, verb = int(found[1]), found[2]
+        if player != you:
+            return names[player] + verb
+        return "you" + re.sub(r"\w+$", lambda last: _IRREGULAR.get(last[0], last[0].removesuffix("s")), verb)
+
+    return re.sub(r"\bplayer (\d)\b((?: \(\w+ \d+\))? \w+|)", name, words)
+
+
+_IRREGULAR = {"has": "have", "does": "do", "is": "are"}
 
 
 def card_name(ruleset: Ruleset, card: int) -> str:
@@ -193,7 +225,7 @@ def _consequences(moment: Moment) -> Iterator[str]:
         player = moment.line["player"]
         yield f"The contract is fulfilled: player {player} has {_count(moment.batch.scores()[0, player], 'point')}."
     if verb == "ship":
-        yield from _port_result(moment, int(moment.line["move"].split()[2]))
+        yield from port_result(moment, int(moment.line["move"].split()[2]))
     if verb in ("ship", "take"):
         for place in np.flatnonzero((after["open"] != before["open"]) & (after["open"] != NO_CARD)):
             yield f"{port_name(moment.batch.ruleset, int(after['open'][place]) - CARDS)} is turned up."
@@ -206,13 +238,14 @@ def _contest_result(before: np.void, after: np.void) -> str:
     return f"{odds}: the attack {'succeeds' if after['phase'] == YIELD else 'fails'}."
 
 
-def _port_result(moment: Moment, place: int) -> Iterator[str]:
+def port_result(moment: Moment, place: int) -> Iterator[str]:
+    """What a shipment to a place did there."""
     before, after = moment.before, moment.after
     port = int(before["open"][place])
     if after["place"][port] == AT_PORT + place:
         if after["laid"][place] > 0:  # not if the game has ended with this turn
             shown = [f"{company} {n}" for company, n in zip(COMPANIES, after["shown"][place], strict=True) if n]
-            yield f"The port shows {', '.join(shown)} on {_count(after['laid'][place], 'card')}."
+            yield f"{SHOWS} {', '.join(shown)} on {_count(after['laid'][place], 'card')}."
         return
     if after["monopoly"] >= 0:
         yield f"Monopoly of {COMPANIES[after['monopoly']]}."

@@ -25,14 +25,14 @@ import borneo_env
 from borneo_env import cli
 from borneo_env.commands.animate import animate
 from borneo_env.engine.threads import available_cores
-from borneo_env.record import read_record, record_games, verify, write_record
-from borneo_env.render import Animation, animation, gallery
+from borneo_env.record import read_record, record_games, replay, verify, write_record
+from borneo_env.render import Animation, animation, ansi, gallery
 from borneo_env.ruleset import Ruleset, every_ruleset
-from borneo_env.story import tell
+from borneo_env.story import agent_names, move_in_words, tell, with_names
 
 COMMANDS = [
-    "actions", "agents", "observation", "manual", "pictures", "record", "verify", "show", "animate", "random", "play",
-    "arena", "train", "bench", "warm-up", "new-bot"
+    "actions", "agents", "observation", "manual", "rules", "pictures", "record", "verify", "show", "animate", "random",
+    "play", "arena", "train", "bench", "warm-up", "new-bot"
 ]  # fmt: skip
 
 
@@ -199,6 +199,35 @@ def test_show_tells_everything_if_asked(borneo, record_file):
     little, all_of_it = borneo("show", record_file), borneo("show --all", record_file)
     assert set(little.out.splitlines()) < set(all_of_it.out.splitlines())
     assert "fulfils no contract" in all_of_it.out
+
+
+def test_show_a_position(borneo, record_file, tmp_path):
+    record = read_record(record_file)
+    moves = [line for line in record if "move" in line]
+    answer = borneo("show --at 5", record_file)
+    assert answer.status == 0 and "\x1b" not in answer.out
+    moment = list(replay(record))[4]
+    names = agent_names(record[0]["agents"])
+    told = move_in_words(moment.batch.ruleset, moment.before, moment.line["player"], moment.line["move"])
+    last_move = with_names(told, names)
+    assert answer.out == ansi(moment.batch.ruleset, moment.after, None, last_move, names, False)
+    assert names[0] in answer.out
+    answer = borneo("show --at 0 --json", record_file)
+    assert json.loads(answer.out) == {"moves": 0, "last_move": "", "pictures": []}
+    assert "wins\n" in borneo(f"show --at {len(moves)}", record_file).out
+    for wrong in (-1, len(moves) + 1):
+        answer = borneo(f"show --at {wrong}", record_file)
+        assert answer.status == 2 and f"from 0 to {len(moves)}, not {wrong}" in answer.err
+
+
+def test_show_draws_a_position(borneo, record_file, tmp_path):
+    picture, end = tmp_path / "five.svg", tmp_path / "end.svg"
+    assert borneo("show --at 5 --svg", picture, record_file).out == ""
+    assert borneo("show --svg", end, record_file).status == 0
+    name = agent_names(read_record(record_file)[0]["agents"])[0]
+    assert name in picture.read_text() and picture.read_text() != end.read_text()
+    assert borneo("show --at 5 --png", tmp_path / "five.png", record_file).status == 0
+    assert (tmp_path / "five.png").read_bytes().startswith(b"\x89PNG")
 
 
 def test_show_needs_no_colours(borneo, record_file):

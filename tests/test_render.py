@@ -25,8 +25,8 @@ from borneo_env.render.gallery import EXAMPLES, FILM, draw, draw_film
 from borneo_env.render.legend import HEIGHT as LEGEND_HEIGHT
 from borneo_env.render.pen import measure
 from borneo_env.render.scene import Scene
-from borneo_env.render.terminal import ESCAPE
-from borneo_env.render.terminal import WIDTH as COLUMNS
+from borneo_env.render.text import ESCAPE
+from borneo_env.render.text import WIDTH as COLUMNS
 from borneo_env.story import move_in_words
 
 PICTURES = Path(__file__).parent.parent / "docs" / "pictures"

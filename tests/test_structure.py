@@ -16,7 +16,7 @@ PACKAGES = {
 # functions count.
 LAYERS = """
     borneo_env.files
-    borneo_env.cards                      borneo_env.traces
+    borneo_env.cards                      borneo_env.rulebook         borneo_env.traces
     borneo_env.ruleset
     borneo_env.engine                     borneo_env.console
     borneo_env.agent                      borneo_env.rewards

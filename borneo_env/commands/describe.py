@@ -1,9 +1,10 @@
-"""Commands that describe the game as an environment: `actions`, `observation`, `manual` and `pictures`."""
+"""Commands that describe the game and its environments: `actions`, `observation`, `manual`, `rules` and `pictures`."""
 
 from __future__ import annotations
 
 import json
 from pathlib import Path
+from textwrap import wrap
 from typing import Annotated, Any
 
 import typer
@@ -69,6 +70,27 @@ def manual(as_json: AsJson = False) -> None:
         print(json.dumps(written()), end="")
     else:
         print_markdown(written())
+
+
+def rules(
+    ids: Annotated[
+        list[str] | None, typer.Argument(help="Such as R4.7, or R4 for a chapter.", show_default=False)
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Print the rules of the game: all, or those with the ids given."""
+    from borneo_env.rulebook import chapters, find_rules
+
+    found = {name: find_rules(name) for name in ids or chapters()}
+    if as_json:
+        print(json.dumps({rule: text for some in found.values() for rule, text in some.items()}))
+        return
+    for some in found.values():
+        if len(some) > 1:
+            chapter = next(iter(some)).partition(".")[0]
+            print(f"{chapter} {chapters()[chapter]}")
+        for rule, text in some.items():
+            print("\n".join(wrap(f"{rule:<5} {text}", 80, subsequent_indent=" " * 6)))
 
 
 def pictures(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -98,15 +99,25 @@ def verify(files: RecordFiles, as_json: AsJson = False) -> None:
 def show(
     file: RecordFile,
     everything: Annotated[bool, typer.Option("--all", help="Tell every choice to decline, forced ones too.")] = False,
+    at: Annotated[int | None, typer.Option(help="Show the board after so many moves instead; 0 is the deal.")] = None,
+    png: Annotated[Path | None, typer.Option(help="Draw the board there (needs the extra `render`).")] = None,
+    svg: Annotated[Path | None, typer.Option(help="Draw the board there.")] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Tell a recorded game in words, move by move."""
+    """Tell a recorded game in words, move by move; or show its board after some moves, as text or as a picture.
+
+    A picture without --at is that of the end.
+    """
     from borneo_env.record import RecordError, read_record
     from borneo_env.story import tell
 
     told: list[str] = []
     try:
-        for line in tell(read_record(file), forced=everything):
+        lines = read_record(file)
+        if at is not None or png or svg:
+            _show_board(lines, at, [path for path in (png, svg) if path], as_json)
+            return
+        for line in tell(lines, forced=everything):
             told.append(line)
             if not as_json:
                 print_told(line)
@@ -114,6 +125,35 @@ def show(
         raise ValueError(f"{file}: {error}") from None
     if as_json:
         print(json.dumps(told))
+
+
+def _show_board(lines: Sequence[dict[str, Any]], at: int | None, paths: Sequence[Path], as_json: bool) -> None:
+    """Show the board after `at` moves of a record, or at its end; or write it as pictures."""
+    from borneo_env.record import replay
+    from borneo_env.render import Picture
+    from borneo_env.story import agent_names, move_in_words, with_names
+
+    names = agent_names(lines[0]["agents"]) if lines else []
+    moves, picture = 0, None
+    for moment in replay(lines):
+        ruleset = moment.batch.ruleset
+        if picture is None:
+            picture, last_move = Picture(ruleset, moment.before, None, "", names), ""
+        if moment.kind == "move":
+            if moves == at:
+                break
+            moves += 1
+            told = move_in_words(ruleset, moment.before, moment.line["player"], moment.line["move"])
+            last_move = with_names(told, names)
+        picture = Picture(ruleset, moment.after, None, last_move, names)
+    if at not in (None, moves) or picture is None:
+        raise ValueError(f"--at is a number of moves: this game has {moves}, so from 0 to {moves}, not {at}")
+    for path in paths:
+        picture.save(path)
+    if as_json:
+        print(json.dumps({"moves": moves, "last_move": last_move, "pictures": [str(path) for path in paths]}))
+    elif not paths:
+        print(picture.ansi(colour=out.is_terminal), end="")
 
 
 def print_told(line: str) -> None:

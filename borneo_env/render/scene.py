@@ -215,7 +215,7 @@ class Scene:
             COMMIT: f"Which cards attack in {company}?",
             DEFEND: f"Which cards defend in {company}, if any?",
             KEEP: "The defence holds. Is one of its cards kept?",
-            YIELD: "Beaten: to the slot the attacker left, or to another company?",
+            YIELD: "Beaten: where does the trader go?",
             SHIP: "Which card goes to which port?",
             TAKE: "Which cargo card is taken?",
             DROP: f"More than {HAND_LIMIT} cards: which one is dropped?",

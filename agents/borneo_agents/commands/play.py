@@ -16,8 +16,12 @@ from borneo_env.files import FileError, check_writable
 
 def play(
     seats: Annotated[
-        str, typer.Option(help="Who sits where, in turn order: human, or the name of an agent, with commas.")
-    ] = "human,random,random",
+        str,
+        typer.Option(
+            help="Who sits where, in turn order: human, easy, normal, hard or the name of an agent, with commas. "
+            "Without a human you watch, turn by turn."
+        ),
+    ] = "human,normal,normal",
     edition: Edition = "board",
     seed: Annotated[int | None, typer.Option(help="The same seed gives the same deal; chance by default.")] = None,
     saved: Annotated[Path | None, typer.Option("--continue", help="Go on with a game that was saved.")] = None,
@@ -28,7 +32,7 @@ def play(
         Path | None, typer.Option("--save", help="Where to save; by default a new file borneo-game.json.")
     ] = None,
     record_file: Annotated[Path | None, typer.Option("--record", help="Write the finished game as a record.")] = None,
-    yes: Annotated[bool, typer.Option("--yes", help="Make a choice at once, without confirmation.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Make every choice at once, without confirmation.")] = False,
     four_traders: FourTraders = False,
     blackbeard: Blackbeard = False,
     tables: CardTables = None,

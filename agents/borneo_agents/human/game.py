@@ -5,17 +5,19 @@ Nothing here is about what shows it: `terminal` is one front end.
 
 from __future__ import annotations
 
+import copy
 import json
-import re
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from borneo_env.agent import UnknownAgent, Views, check_registered, find_agent
 from borneo_env.engine.batch import Batch
 from borneo_env.engine.loops import NO_ACTION
-from borneo_env.engine.state import COMMIT, DEFEND, NOBODY, TRADERS
+from borneo_env.engine.state import CARDS, COMMIT, CONTRACT, DEFEND, HAND, NOBODY, TRADERS
 from borneo_env.files import FileError, in_short, on_one_line, parse_json, read_text, write_file
 from borneo_env.record import (
     LARGEST_FILE,
@@ -27,7 +29,7 @@ from borneo_env.record import (
     step_and_record,
 )
 from borneo_env.ruleset import Ruleset
-from borneo_env.story import Teller
+from borneo_env.story import Teller, agent_names, card_name, with_names
 
 HUMAN = "human"
 FORMAT = "borneo-play/1"
@@ -43,6 +45,22 @@ class AgentFailed(ValueError):
     """An agent at the table did not play as it should."""
 
 
+class News(NamedTuple):
+    """A line of the story."""
+
+    words: str
+    seat: int | None = None  # who alone is told, or None: everybody
+
+
+class Past(NamedTuple):
+    """The game before a person's choice."""
+
+    batch: Batch
+    lines: int
+    told: int
+    teller: Teller
+
+
 class Game:
     """A game between people and agents, with its record so far."""
 
@@ -50,12 +68,14 @@ class Game:
         if len(seats) != ruleset.players:
             raise UnknownAgent(f"{len(seats)} seats are named; a game of {ruleset.players} has {ruleset.players}")
         self.seats = list(seats)
-        self.names = [f"{on_one_line(name)} {seat}" for seat, name in enumerate(seats)]
+        self.names = agent_names(seats)
         self.agents = {seat: find_agent(name) for seat, name in enumerate(seats) if name != HUMAN}
         self.batch = Batch(1, ruleset, seed=seed, finished="hold", skip_forced=False, threads=1)
         self.lines: list[Line] = [header(ruleset, self.batch.games[0], seats, seed)]
-        self.told: list[str] = []
-        self._teller = Teller()
+        self.told: list[News] = []
+        self._teller = Teller(brief=True)
+        self._past: list[Past] = []  # what the person who decides may go back to
+        self._tell_drawn(np.zeros(CARDS), "is dealt")
 
     @property
     def player(self) -> int:
@@ -73,8 +93,17 @@ class Game:
     def advance(self) -> None:
         """Play what needs no person, up to a person's decision or the end."""
         while not self.over and not self._asks_a_person():
-            forced = int(self.batch.forced()[0])
-            self.play(self._agents_choice() if forced == NO_ACTION else forced)
+            self._play_next()
+
+    def play_turn(self) -> None:
+        """Let agents alone play up to the next turn, or to the end."""
+        self._play_next()
+        while not self.over and self.batch.phase[0] != CONTRACT:
+            self._play_next()
+
+    def _play_next(self) -> None:
+        forced = int(self.batch.forced()[0])
+        self.play(self._agents_choice() if forced == NO_ACTION else forced)
 
     def _asks_a_person(self) -> bool:
         """A person with a single option is asked too where the others would learn from it that there was no choice."""
@@ -85,18 +114,64 @@ class Game:
     def play(self, action: int) -> None:
         """Make a legal move, and write and tell it."""
         before, written = self.batch.games[0].copy(), len(self.lines)
+        places = before["place"][:CARDS]
         step_and_record(self.batch, np.array([action]), [self.lines])
         if self.over:
             self.lines.append(result_line(self.batch))
         for number, line in enumerate(self.lines[written:], start=written + 1):
             kind = next((kind for kind in ("move", "shuffle") if kind in line), "result")
             moment = Moment(kind, number, line, before, self.batch)
-            self.told += [self.with_names(words) for words in self._teller.tell(moment)]
+            self.told += [News(words) for words in self._teller.tell(moment)]
             before = self.batch.games[0].copy()
+        self._tell_drawn(places)
 
-    def with_names(self, words: str) -> str:
-        """Words with the players' names instead of their numbers."""
-        return re.sub(r"\bplayer (\d)\b", lambda number: self.names[int(number[1])], words)
+    def _tell_drawn(self, before: NDArray[Any], verb: str = "draws") -> None:
+        """Tell people which cards they have drawn, and nobody else."""
+        places = self.batch.games["place"][0, :CARDS]
+        for seat in self.humans:
+            drawn = np.flatnonzero((places == HAND + seat) & (before != HAND + seat)).tolist()
+            if drawn:
+                cards = ", ".join(card_name(self.batch.ruleset, card) for card in drawn)
+                self.told.append(News(f"    player {seat} {verb} {cards}", seat))
+
+    def news(self, seat: int, since: int = 0) -> list[str]:
+        """What has happened since a line of the story, told to a person (or a spectator)."""
+        heard = (news for news in self.told[since:] if news.seat in (None, seat))
+        return [with_names(news.words, self.names, seat) for news in heard]
+
+    # ---------------------------------------------------------------- a person's choice
+
+    def choose(self, actions: Sequence[int]) -> None:
+        """Make the moves of a person's choice; `undo` takes them back while nobody has learnt of them."""
+        if not self.can_undo:
+            self._past = []
+        self._past.append(Past(self.batch.copy(), len(self.lines), len(self.told), copy.copy(self._teller)))
+        for action in actions:
+            self.play(action)
+
+    def is_final(self, actions: Sequence[int]) -> bool:
+        """Whether a choice could not be taken back any more."""
+        batch = self.batch.copy()
+        for action in actions:
+            batch.step([action])
+        while batch.player[0] == self.player and batch.forced()[0] != NO_ACTION:
+            batch.step(batch.forced())
+        return _reveals(self.batch.games[0], batch.games[0])
+
+    @property
+    def can_undo(self) -> bool:
+        """Whether the last choice of the person who decides can be taken back."""
+        if not self._past:
+            return False
+        past = self._past[-1]
+        own = all(line.get("player") == self.player for line in self.lines[past.lines :])
+        return own and not _reveals(past.batch.games[0], self.batch.games[0])
+
+    def undo(self) -> None:
+        """Take the last choice back."""
+        past = self._past.pop()
+        self.batch, self._teller = past.batch, past.teller
+        del self.lines[past.lines :], self.told[past.told :]
 
     def _views(self) -> Views:
         return Views(self.batch.ruleset, *self.batch.view(FIRST))
@@ -160,6 +235,14 @@ class Game:
                 raise SaveError(f"line {number}: is not what this version of the game makes of the moves before it")
         if len(lines) > len(self.lines):
             raise SaveError(f"line {len(self.lines) + 1}: is too much")
+
+
+def _reveals(before: np.void, after: np.void) -> bool:
+    """Whether what has happened tells somebody something: another player decides, a card is drawn, a port turned up."""
+    hand = HAND + before["player"]
+    drawn = (after["place"][:CARDS] == hand) & (before["place"][:CARDS] != hand)
+    ports = (after["open"] != before["open"]) & (after["open"] >= 0)
+    return bool(after["player"] != before["player"] or after["ended"] != before["ended"] or drawn.any() or ports.any())
 
 
 def _saved_lines(path: Path) -> list[Line]:

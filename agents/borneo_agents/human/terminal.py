@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import signal
 import threading
 from collections.abc import Iterator, Sequence
@@ -10,26 +11,53 @@ from itertools import chain, count
 from pathlib import Path
 from typing import Any, TextIO
 
+from borneo_agents.human.contest import decision
+from borneo_agents.human.decision import Decision, NoOption
 from borneo_agents.human.game import Game
-from borneo_agents.human.options import options
+from borneo_agents.human.options import card_words
+from borneo_agents.human.window import Interrupted, Window, fitted
 from borneo_env.engine.hidden import redact
 from borneo_env.engine.state import SPECTATOR
 from borneo_env.files import FileError, in_short, on_one_line
-from borneo_env.render.terminal import ansi
+from borneo_env.render.scene import Scene
+from borneo_env.render.terminal import board, details, hands, pirates
+from borneo_env.render.text import BOLD, WIDTH, length, padded, paint
+from borneo_env.rulebook import UnknownRule, find_rules
+from borneo_env.story import with_names
 
 RECENT = 12  # lines of the story that are told again when a game goes on
-CLEAR = "\x1b[2J\x1b[3J\x1b[H"
+ROOMY = 36  # rows from which the board has rules between its parts
+CARD_IN_STORY = re.compile(r"card (\d+) \[[^\]]*\]")
+PORT_IN_STORY = re.compile(r" \([a-z]+, limit \d+, monopoly \d+\)")
 STOPS = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
 
 HELP = """\
-Type the number of an option and press Enter. The choice is shown; Enter confirms it, u takes it back.
-  ?   this help
-  b   the board again
-  h   what has happened in the whole game
-  s   save and go on
-  q   save and quit; `borneo play --continue FILE` goes on
-Cards are written as [top row / bottom row, spice]. Earlier cards at a port show their top row only.
-All rules are in RULES.md, which comes with the package."""
+Type what the prompt asks for and press Enter. What cannot be taken back any more is shown before it counts.
+  u       take back your last choice, while nobody has learnt of it
+  ? R4.7  a rule; ? R4 has all about traders
+  h       what has happened in the whole game
+  b       the board again
+  s       save and go on
+  q       save and quit; `borneo play --continue FILE` goes on
+A card is its number, its flags (top row/bottom row) and its spice: 17 rrg/b pepper. Earlier cards at a port show \
+their top row only. A trader is the number of its player.
+The rules for this decision:"""
+CONFIRM = "Enter confirms, u takes it back. "
+TURNS = "Enter: the next turn. A number: so many turns. q: save and quit. "
+RULES = {  # for each phase, what somebody who decides wants to know
+    "place": ("R1.6", "R1.7", "R6.3", "R7.3"),
+    "contract": ("R3.1", "R3.2"),
+    "pay": ("R3.2", "R3.3", "R9.2"),
+    "traders": ("R4.1", "R4.2", "R4.6"),
+    "commit": ("R4.3", "R4.5", "R4.6", "R4.7"),
+    "defend": ("R4.4", "R4.5", "R4.6", "R4.7", "R4.8"),
+    "keep": ("R4.8",),
+    "yield": ("R4.7",),
+    "ship": ("R5.1", "R5.2", "R6.2", "R7.1", "R7.2"),
+    "take": ("R6.3", "R7.3"),
+    "drop": ("R8.2",),
+    "last contract": ("R8.5", "R3.2"),
+}
 
 
 class Quit(Exception):
@@ -41,16 +69,15 @@ class Stopped(Exception):
 
 
 class Terminal:
-    """What people see and type. Without a terminal there are no colours, and nothing is cleared."""
+    """What people see and type, or those who watch a game of agents alone."""
 
     def __init__(self, game: Game, save_to: Path, *, typed: TextIO, shown: TextIO, confirm: bool = True) -> None:
         self.game = game
         self.save_to = save_to
         self.confirm = confirm
-        self._typed = typed
-        self._shown = shown
-        self._colour = shown.isatty()
+        self._window = Window(typed, shown)
         self._viewer = SPECTATOR  # the person who may be looking
+        self._note = ""  # what is said at the next question
         recent = max(0, len(game.told) - RECENT)
         self._heard = dict.fromkeys([*game.humans, SPECTATOR], recent)  # lines of the story each person has been told
 
@@ -69,19 +96,21 @@ class Terminal:
     def _play_or_save(self) -> bool:
         while True:
             try:
-                return self._play()
-            except Quit:
+                return self._play() if self.game.humans else self._watch()
+            except (Quit, Interrupted):
                 if self._save():
+                    self._say_saved()
                     return False
-                self._say("The game goes on. Try again, or press Ctrl-D to end it without saving.")
+                self._note += " The game goes on. Try again, or press Ctrl-D to end it without saving."
             except (EOFError, KeyboardInterrupt):
                 self._save_to_leave()
                 return False
             except Stopped:
                 raise
             except BaseException:
-                with suppress(OSError):  # the terminal may be gone
-                    self._save()
+                if self._save():
+                    with suppress(OSError):  # the terminal may be gone
+                        self._say_saved()
                 raise
 
     def _play(self) -> bool:
@@ -90,89 +119,190 @@ class Terminal:
             if self.game.over:
                 break
             self._hand_over()
-            self.game.play(self._choose())
-        self._show_board(SPECTATOR)
-        self._tell_news(self._viewer if len(self.game.humans) == 1 else SPECTATOR)
+            self._decide()
+        self._show_end(self._viewer if len(self.game.humans) == 1 else SPECTATOR)
         return True
 
-    def _say(self, words: str = "") -> None:
-        print(words, file=self._shown)
+    def _watch(self) -> bool:
+        """Agents among themselves, turn by turn; at the end of the input the rest is played without asking."""
+        turns = 0
+        while not self.game.over:
+            if turns == 0:
+                turns = self._ask_turns()
+            self.game.play_turn()
+            turns -= 1
+        self._show_end(SPECTATOR)
+        return True
 
-    def _ask(self, prompt: str) -> str:
-        print(prompt, end="", file=self._shown, flush=True)
-        try:
-            line = self._typed.readline()
-        except KeyboardInterrupt:
-            self._say()
-            raise Quit from None
-        if not line:
-            self._say()
-            raise EOFError
-        if not self._typed.isatty():
-            self._say(on_one_line(line.strip()))  # a terminal shows what is typed
-        return line.strip()
+    def _ask_turns(self) -> int:
+        news = self._page_news(SPECTATOR, [])
+        while True:
+            try:
+                typed = self._ask_below_board(SPECTATOR, [], TURNS, news)
+            except EOFError:
+                return -1
+            if typed == "q":
+                raise Quit
+            if re.fullmatch(r"[1-9][0-9]{0,5}|", typed):
+                return int(typed or 1)
+            self._note = f"{in_short(typed)} is no number of turns."
+
+    # ---------------------------------------------------------------- what is shown
+
+    def _scene(self, seat: int) -> Scene:
+        """What a person sees; of agents among themselves one sees everything."""
+        eyes = seat if self.game.humans else None
+        game = self.game.batch.games[0] if eyes is None else redact(self.game.batch.games[0], seat)
+        names = ["you" if player == seat else name for player, name in enumerate(self.game.names)]
+        return Scene(self.game.batch.ruleset, game, eyes, "", names)
 
     def _hand_over(self) -> None:
         """Before another person looks, the screen is cleared, and waits for them."""
         seat = self.game.player
         if len(self.game.humans) > 1 and seat != self._viewer:
-            self._say(CLEAR if self._colour else "\n" * 3)
-            self._ask(f"{self.game.names[seat]} is next. Nobody else should look now. Enter when ready: ")
+            self._window.clear(forget=True)
+            self._window.ask(f"{self.game.names[seat]} is next. Nobody else should look now. Enter when ready: ")
         self._viewer = seat
-        self._show_board(seat)
-        self._tell_news(seat)
 
-    def _show_board(self, seat: int) -> None:
-        game = redact(self.game.batch.games[0], seat)
-        last = self.game.lines[-1].get("move", "")
-        self._say(ansi(self.game.batch.ruleset, game, seat, last, self.game.names, self._colour))
-
-    def _tell_news(self, seat: int) -> None:
+    def _news(self, seat: int) -> list[str]:
         """What has happened since this person's last decision."""
-        for words in self.game.told[self._heard[seat] :]:
-            self._say(words)
+        news = self.game.news(seat, self._heard[seat])
         self._heard[seat] = len(self.game.told)
+        return fitted([self._short(words) for words in news])
 
-    def _choose(self) -> int:
-        """The action a person has chosen, and confirmed."""
-        choices = options(self.game.batch)
-        numbered = {str(number): choice for number, choice in enumerate(choices, start=1)}
-        self._list(choices)
-        while True:
-            typed = self._ask(f"{self.game.names[self.game.player]}, 1 to {len(choices)}, or ? for help: ")
-            if typed in self._commands:
-                self._commands[typed](self)
-                if typed == "b":
-                    self._list(choices)
-            elif typed not in numbered:
-                self._say(f"{in_short(typed)} is no option. Type a number from 1 to {len(choices)}, or ? for help.")
-            elif self._confirmed(numbered[typed][1]):
-                return numbered[typed][0]
+    def _short(self, words: str) -> str:
+        """A line of the story with cards as the board has them."""
+        words = PORT_IN_STORY.sub("", words)
+        return CARD_IN_STORY.sub(lambda card: card_words(self.game.batch, card[1]), words)
 
-    def _list(self, choices: Sequence[tuple[int, str]]) -> None:
-        for number, (_, words) in enumerate(choices, start=1):
-            self._say(f"{number:>3}  {self.game.with_names(words)}")
+    def _page_news(self, seat: int, lines: Sequence[str]) -> list[str]:
+        """The news; if they have no room beside the board and these lines, they are shown on pages first."""
+        news = self._news(seat)
+        if self._window.is_screen and len(news) > self._room(seat, lines):
+            self._window.read_pages(news)
+        return news
+
+    def _room(self, seat: int, lines: Sequence[str]) -> int:
+        """Rows of the window that board, lines and prompt leave free."""
+        taken = [*self._board(seat), *lines, *self._noted()]
+        return max(0, self._window.rows - len(taken) - 1)
+
+    def _board(self, seat: int) -> list[str]:
+        scene = self._scene(seat)
+        roomy = not self._window.is_screen or self._window.rows >= ROOMY
+        lines = [_status(scene, seat), *board(scene, roomy)]
+        if not self.game.humans:  # who watches sees all hands, if they fit
+            watched = [*lines, *hands(scene)]
+            if not self._window.is_screen or len(watched) < self._window.rows:
+                return watched
+        return lines
+
+    def _ask_below_board(self, seat: int, lines: Sequence[str], prompt: str, news: Sequence[str]) -> str:
+        """News, board, lines and a prompt, all in the window; what is typed then."""
+        room = self._room(seat, lines) if self._window.is_screen else len(news)
+        self._window.clear()
+        for line in (*news[len(news) - room if room < len(news) else 0 :], *self._board(seat), *lines):
+            self._window.say(line)
+        return self._ask(prompt)
+
+    def _ask(self, prompt: str) -> str:
+        """What is typed after a note, if there is one, and a prompt."""
+        for line in self._noted():
+            self._window.say(line)
+        self._note = ""
+        return self._window.ask(prompt)
+
+    def _noted(self) -> list[str]:
+        if not self._note:
+            return []
+        return fitted([self._note]) if self._window.is_screen else [self._note]
+
+    def _show_end(self, seat: int) -> None:
+        scene = self._scene(seat)
+        if self._window.is_screen:
+            with suppress(EOFError):  # nobody reads on, but the game is over
+                self._window.read_pages(self._news(seat))
+        self._window.clear()
+        won = seat in scene.winners
+        for line in (_status(scene, seat), *board(scene, roomy=False), *details(scene)):
+            self._window.say(line)
+        self._window.say(paint("You win!" if won and len(scene.winners) == 1 else f"{scene.headline}.", BOLD))
+        if not self._window.is_screen:
+            for line in self._news(seat):
+                self._window.say(line)
+
+    # ---------------------------------------------------------------- a person's choice
+
+    def _decide(self) -> None:
+        """Ask a person until a choice is made, or the last one taken back."""
+        seat = self.game.player
+        asked = decision(self.game.batch, self._scene(seat))
+        lines = fitted([re.sub("^you", "You", with_names(line, self.game.names, seat)) for line in asked.lines])
+        news = self._page_news(seat, lines)
+        prompt = f"{asked.prompt}{', u: undo' if self.game.can_undo else ''}, ?: help. "
+        typed = self._ask_below_board(seat, lines, prompt, news)
+        while not self._heed(asked, typed):
+            again = self._window.is_screen or typed == "b"
+            typed = self._ask_below_board(seat, lines, prompt, news) if again else self._ask(prompt)
+
+    def _heed(self, asked: Decision, typed: str) -> bool:
+        """Do what was typed; whether the question is answered."""
+        if typed.startswith("?"):
+            self._help(typed[1:].strip())
+        elif typed == "u":
+            return self._undo()
+        elif typed in self._commands:
+            self._commands[typed](self)
+        else:
+            try:
+                actions = asked.parse(typed)
+            except NoOption as error:
+                self._note = str(error)
+                return False
+            if not self.confirm or not self.game.is_final(actions) or self._confirmed(asked.words(actions)):
+                self.game.choose(actions)
+                return True
+        return False
+
+    def _undo(self) -> bool:
+        if not self.game.can_undo:
+            self._note = "There is nothing to take back."
+            return False
+        self.game.undo()
+        self._heard = {seat: min(heard, len(self.game.told)) for seat, heard in self._heard.items()}
+        self._note = "Taken back."
+        return True
 
     def _confirmed(self, words: str) -> bool:
-        if not self.confirm:
-            return True
+        """Whether somebody still wants what cannot be taken back later."""
+        seat = self.game.player
+        lines = [*hands(self._scene(seat)), *fitted([with_names(f"You {words}", self.game.names, seat)])]
         while True:
-            typed = self._ask(f"You {self.game.with_names(words)}. Enter confirms, u takes it back: ")
+            if self._window.is_screen:
+                typed = self._ask_below_board(seat, lines, CONFIRM, [])
+            else:
+                self._window.say(with_names(f"You {words}", self.game.names, seat))
+                typed = self._ask(CONFIRM)
             if typed in ("", "u"):
                 return typed == ""
             if typed == "q":
                 raise Quit
-            self._say("Enter confirms the choice, u takes it back, q saves and quits.")
+            self._note = "Enter confirms the choice, u takes it back, q saves and quits."
+
+    # ---------------------------------------------------------------- commands
 
     def _save(self) -> bool:
-        """Save, and say so; or say why that failed."""
+        """Save; whether that worked, and a note why not."""
         try:
             self.game.save(self.save_to)
         except FileError as error:
-            self._say(f"Not saved: {error}.")
+            self._note = f"Not saved: {error}."
             return False
-        self._say_saved()
         return True
+
+    def _save_and_go_on(self) -> None:
+        if self._save():
+            self._note = f"Saved in {on_one_line(str(self.save_to))}."
 
     def _save_to_leave(self) -> None:
         """Save where nobody can be asked any more; raises FileError if that fails."""
@@ -181,22 +311,37 @@ class Terminal:
             self._say_saved()
 
     def _say_saved(self) -> None:
-        self._say(f"Saved. `borneo play --continue {on_one_line(str(self.save_to))}` goes on.")
+        self._window.say(f"Saved. `borneo play --continue {on_one_line(str(self.save_to))}` goes on.")
 
-    def _help(self) -> None:
-        self._say(HELP)
-
-    def _board(self) -> None:
-        self._show_board(self.game.player)
+    def _help(self, rule: str) -> None:
+        try:
+            found = [find_rules(rule)] if rule else [find_rules(name) for name in RULES[self.game.batch.phase_name()]]
+        except UnknownRule as error:
+            self._note = f"{error}."
+            return
+        lines = [] if rule else HELP.splitlines()
+        lines += [f"{name}  {text}" for some in found for name, text in some.items()]
+        self._window.read_pages(fitted(lines))
 
     def _history(self) -> None:
-        for words in self.game.told:
-            self._say(words)
+        self._window.read_pages(fitted([self._short(words) for words in self.game.news(self.game.player)]))
 
     def _quit(self) -> None:
         raise Quit
 
-    _commands: Any = {"?": _help, "b": _board, "h": _history, "s": _save, "q": _quit}  # noqa: RUF012  # never changed
+    def _show_again(self) -> None:
+        """The board comes again with the question."""
+
+    _commands: Any = {"b": _show_again, "h": _history, "s": _save_and_go_on, "q": _quit}  # noqa: RUF012  # never changed
+
+
+def _status(scene: Scene, seat: int) -> str:
+    """The first line of the board: whose turn it is, and which game this is."""
+    whose = f"your turn · {scene.step}" if scene.step and scene.g.turn == seat else scene.whose_turn
+    ship = f" · {pirates(scene)}" if scene.ruleset.blackbeard else ""
+    left = paint("BORNEO", BOLD) + f"  {whose}{ship}"
+    right = scene.title[: max(0, WIDTH - 2 - length(left))]
+    return padded(left, WIDTH - len(right)) + right
 
 
 @contextmanager

@@ -14,18 +14,23 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from borneo_agents.human.contest import decision
+from borneo_agents.human.decision import NoOption
 from borneo_agents.human.game import AgentFailed, Game, SaveError
-from borneo_agents.human.options import option, options
-from borneo_agents.human.terminal import CLEAR, Terminal, free_name
+from borneo_agents.human.options import card_words, option, options
+from borneo_agents.human.terminal import Terminal, free_name
+from borneo_agents.human.window import FORGET
 
 from borneo_env import cli
 from borneo_env.agent import UnknownAgent
 from borneo_env.engine.batch import Batch
+from borneo_env.engine.hidden import redact
 from borneo_env.engine.state import HAND
 from borneo_env.files import FileError
 from borneo_env.record import read_record, verify
+from borneo_env.render.scene import Scene
 from borneo_env.ruleset import Ruleset, every_ruleset
-from borneo_env.story import card_name
+from borneo_env.story import with_names
 
 TINY = Ruleset(players=3, tables="tiny")
 SEATS = ["human", "random", "random"]
@@ -42,17 +47,34 @@ def table(game, typed, save_to, **more):
     return finished, shown.getvalue()
 
 
-def typed_game(seed, seats=SEATS, ruleset=TINY):
-    """Numbers that play a game of these seats to its end, chosen by chance; and the finished game."""
+def question(game):
+    """What the person who decides is asked."""
+    scene = Scene(game.batch.ruleset, redact(game.batch.games[0], game.player), game.player, "", game.names)
+    return decision(game.batch, scene)
+
+
+def some_choice(game, rng):
+    """Something to type: the number of an option, or of cards in any order."""
+    asked = question(game)
+    count = len(options(game.batch))
+    if game.batch.phase_name() not in ("commit", "defend"):
+        return str(rng.integers(count) + 1)
+    cards = rng.permutation(len(asked._playable))[: rng.integers(asked._most + 1)] + 1
+    return " ".join(map(str, cards)) or ("0" if asked._may_be_none else "1")
+
+
+def typed_game(seed, seats=SEATS, ruleset=TINY, confirm=True):
+    """Words that play a game of these seats to its end, chosen by chance; and the finished game."""
     rng = np.random.default_rng(seed)
-    game, numbers = sit(seats, seed, ruleset), []
+    game, words = sit(seats, seed, ruleset), []
     game.advance()
     while not game.over:
-        choices = options(game.batch)
-        numbers.append(int(rng.integers(len(choices))) + 1)
-        game.play(choices[numbers[-1] - 1][0])
+        words.append(some_choice(game, rng))
+        actions = question(game).parse(words[-1])
+        words += [""] * (confirm and game.is_final(actions))
+        game.choose(actions)
         game.advance()
-    return numbers, game
+    return words, game
 
 
 def lines(*words):
@@ -70,13 +92,13 @@ def confirmed(numbers):
 def test_a_whole_game_is_typed(seed, tmp_path):
     numbers, wanted = typed_game(seed)
     game = sit(seed=seed)
-    finished, shown = table(game, confirmed(numbers), tmp_path / "save.json")
+    finished, shown = table(game, lines(*numbers), tmp_path / "save.json")
     assert finished
     assert game.lines == wanted.lines
     verify(game.lines)
     assert not (tmp_path / "save.json").exists()
     result = game.lines[-1]
-    for seat, name in enumerate(game.names):
+    for seat, name in enumerate(["you", *game.names[1:]]):
         assert f"{name}: place {result['places'][seat]}, {result['scores'][seat]} point" in shown
     assert "\x1b[" not in shown, "no colours where there is no terminal"
 
@@ -85,7 +107,6 @@ def test_the_board_is_that_of_the_person(tmp_path):
     game = sit()
     _, shown = table(game, "q\n", tmp_path / "save.json")
     hands = [np.flatnonzero(game.batch.games["place"][0] == HAND + seat).tolist() for seat in range(3)]
-    assert "seen by human 0" in shown
     first = shown[shown.index("hand  0") :].splitlines()[0]
     assert [int(card) for card in re.findall(r"(\d+) [rygb]{3}/", first)] == hands[0]
     assert len(re.findall(r"^hand ", shown, re.MULTILINE)) == 1
@@ -94,13 +115,24 @@ def test_the_board_is_that_of_the_person(tmp_path):
 def test_what_happened_since_the_last_decision_is_told_once(tmp_path):
     game = sit()
     _, shown = table(game, confirmed([1, 1, 1, 1]), tmp_path / "save.json")
-    told = [line for line in shown.splitlines() if line in game.told]
-    assert told == game.told[: len(told)]
-    assert len(told) >= 9, "three rounds of placing at least"
+    news = [line for line in game.news(0) if "places a trader" in line or "you place" in line]
+    assert [line for line in shown.splitlines() if line in news] == news
+    assert len(news) == 9, "three rounds of placing"
     assert "    random 1 places a trader in" in shown
 
 
-@pytest.mark.parametrize("mark", [" ", "0", "5", "-1", "x", "1.0", "²", "1 2"])
+def test_a_person_is_told_what_was_drawn_and_nobody_else():
+    _, game = typed_game(5, ["human", "human", "random"])
+    for seat in (0, 1):
+        news = "\n".join(game.news(seat))
+        dealt = game.lines[0]["deal"]["hands"][seat]
+        assert f"you are dealt card {dealt[0]} [" in news
+        assert re.search(r"you draw card \d+ \[.*\], card \d+ \[", news)
+        assert not re.search(rf"human {1 - seat} (draws|is dealt)", news)
+    assert not re.search("draw|dealt", "\n".join(game.news(-1)))
+
+
+@pytest.mark.parametrize("mark", ["  ", "0", "5", "-1", "x", "1.0", "²", "1 2"])
 def test_what_is_no_option_is_asked_again(mark, tmp_path):
     game = sit()
     finished, shown = table(game, lines(mark, 2, "", "q"), tmp_path / "save.json")
@@ -122,14 +154,14 @@ def test_many_digits_are_no_option(tmp_path):
 def test_a_choice_is_taken_back(tmp_path):
     game = sit()
     _, shown = table(game, lines(1, "u", 3, "what?", ""), tmp_path / "save.json")
-    assert "You place a trader in red, rank 1. Enter confirms, u takes it back: " in shown
+    assert "You place a trader in red, rank 1.\nEnter confirms, u takes it back. " in shown
     assert "Enter confirms the choice, u takes it back, q saves and quits." in shown
     moves = [line["move"] for line in game.lines[1:] if line["player"] == 0]
     assert moves[0] == "place green"
 
 
 def test_without_confirmation_a_number_is_a_move(tmp_path):
-    numbers, wanted = typed_game(1)
+    numbers, wanted = typed_game(1, confirm=False)
     game = sit(seed=1)
     finished, shown = table(game, lines(*numbers), tmp_path / "save.json", confirm=False)
     assert finished
@@ -139,14 +171,143 @@ def test_without_confirmation_a_number_is_a_move(tmp_path):
 
 def test_help_board_and_history(tmp_path):
     game = sit()
-    _, shown = table(game, lines("?", 1, "", "b", "h", "q"), tmp_path / "save.json")
-    assert "u takes it back\n" in shown.replace("takes it back.", "takes it back\n")
+    _, shown = table(game, lines("?", "? R4.7", "? R77", 1, "", "b", "h", "q"), tmp_path / "save.json")
     assert "`borneo play --continue FILE` goes on" in shown
-    assert shown.count("BORNEO  board edition") == 3, "at both decisions, and once more"
-    assert shown.count("    human 0 places a trader in red, rank 1\n") == 2, "as news, and in the history"
-    assert len(re.findall(r"  1  place a trader in red, rank [2-9]\n", shown)) == 2, (
-        "the options come again with the board"
-    )
+    words = " ".join(shown.split())
+    assert "R1.6 Each player places one trader a round" in words, "a rule for this decision"
+    assert "R4.7 The attack is at least as strong" in words
+    assert "there is no rule 'R77'" in shown
+    assert shown.count("three players") == 3, "at both decisions, and once more"
+    assert shown.count("    you place a trader in red, rank 1\n") == 3, "as news, with the board, and in the history"
+
+
+# ---------------------------------------------------------------- undo
+
+
+def at_phase(phase, seed=0, ruleset=TINY):
+    """A game in which the person is at a phase, played there by chance."""
+    for number in range(seed, seed + 40):
+        rng, game = np.random.default_rng(number), sit(seed=number, ruleset=ruleset)
+        game.advance()
+        while not game.over:
+            if game.batch.phase_name() == phase:
+                return game
+            game.choose(question(game).parse(some_choice(game, rng)))
+            game.advance()
+    raise AssertionError(f"no {phase}")
+
+
+def test_a_choice_nobody_has_learnt_of_can_be_undone(tmp_path):
+    game = at_phase("traders", ruleset=Ruleset(players=3))
+    before, told = game.batch.games.tobytes(), len(game.told)
+    moves = len(game.lines)
+    _, shown = table(game, lines(2, "u", "u"), tmp_path / "save.json")
+    assert game.batch.games.tobytes() == before
+    assert (len(game.lines), len(game.told)) == (moves, told)
+    assert ", u: undo, ?: help. " in shown
+    assert "Taken back." in shown and "There is nothing to take back." in shown
+
+
+def test_undone_choices_leave_no_trace_in_the_rest_of_the_game(tmp_path):
+    """Every choice that can be is taken back once, and made again."""
+    numbers, wanted = typed_game(3, ruleset=Ruleset(players=3), confirm=False)
+    game, undone = sit(seed=3, ruleset=Ruleset(players=3)), 0
+    game.advance()
+    for number in numbers:
+        actions = question(game).parse(number)
+        if not game.is_final(actions):
+            game.choose(actions)
+            assert game.can_undo
+            game.undo()
+            undone += 1
+        game.choose(actions)
+        game.advance()
+    assert game.lines == wanted.lines and undone > 5
+    assert game.told == wanted.told
+
+
+def test_what_was_revealed_cannot_be_undone():
+    """Neither a drawn card nor a decision of another player is ever taken back."""
+    numbers, _ = typed_game(4, confirm=False)
+    game = sit(seed=4)
+    game.advance()
+    for number in numbers:
+        actions, before = question(game).parse(number), game.batch.games[0].copy()
+        game.choose(actions)
+        game.advance()
+        others = any(line.get("player") not in (0, None) for line in game.lines[-1:])
+        drawn = (game.batch.games["place"][0, :60] == HAND) & (before["place"][:60] != HAND)
+        if drawn.any() or others or game.over:
+            assert not game.can_undo
+
+
+# ---------------------------------------------------------------- contests
+
+
+def test_the_cards_of_a_contest_are_a_set_in_any_order():
+    for phase in ("commit", "defend"):
+        game = next(
+            game
+            for seed in range(0, 400, 40)
+            for game in [at_phase(phase, seed, Ruleset(players=3))]
+            if min(question(game)._most, len(question(game)._playable)) >= 2
+        )
+        asked = question(game)
+        assert asked.parse("2 1") == asked.parse("1, 2") == [*sorted(asked.parse("1 2 2")[:-1]), 0]
+        card = list(asked._playable)[:2]
+        game.choose(asked.parse("2 1"))
+        verb = "commit" if phase == "commit" else "defend"
+        written = [line["move"] for line in game.lines[-3:]]
+        assert written == [f"{verb} {card[0]}", f"{verb} {card[1]}", f"{verb} done"]
+
+
+@pytest.mark.parametrize("typed", ["", "0", "9", "x", "1 x", "1 1 9"])
+def test_what_is_no_set_of_cards_is_refused(typed):
+    with pytest.raises(NoOption, match="is no set of cards"):
+        question(at_phase("commit", ruleset=Ruleset(players=3))).parse(typed)
+
+
+def test_what_is_enough_is_said():
+    """R4.7: what is promised about a defence is what the contest comes to."""
+    held = beaten = 0
+    for seed in range(0, 70, 10):
+        game = at_phase("defend", seed, Ruleset(players=3))
+        asked = question(game)
+        typed = some_choice(game, np.random.default_rng(seed))
+        promised = asked.words(asked.parse(typed))
+        game.choose(asked.parse(typed))
+        told = " ".join(game.news(0)[-3:])
+        if "against" in promised:
+            held += "you hold" in promised and "the attack fails" in told
+            beaten += "you are beaten" in promised and "the attack succeeds" in told
+            assert ("you hold" in promised) == ("the attack fails" in told)
+    assert held and beaten
+
+
+def test_a_shipment_is_told_as_it_then_happens():
+    outcomes = set()
+    for seed in range(4):
+        rng, game = np.random.default_rng(seed), sit(seed=seed, ruleset=Ruleset(players=3))
+        game.advance()
+        while not game.over:
+            asked = question(game)
+            actions = asked.parse(some_choice(game, rng))
+            if game.batch.phase_name() == "ship":
+                words, before = asked.words(actions), game.batch.games[0].copy()
+                game.choose(actions)
+                after = game.batch.games[0]
+                if "Monopoly" in words or "Shared" in words:
+                    outcomes.add(words.split(". ")[1].split()[0])
+                    assert ("Monopoly" in words) == (after["tally"][0, 4] > before["tally"][0, 4])
+                    first = re.search(r"order: player (\d)", words)
+                    assert first is None or after["phase"] != 9 or int(first[1]) == after["player"]
+            else:
+                game.choose(actions)
+            game.advance()
+    assert outcomes == {"Monopoly", "Shared"}
+
+
+# ---------------------------------------------------------------- terminals
 
 
 class Screen(io.StringIO):
@@ -158,13 +319,13 @@ def test_a_terminal_has_colours(tmp_path):
     shown = Screen()
     Terminal(sit(), tmp_path / "save.json", typed=io.StringIO("q\n"), shown=shown).run()
     assert "\x1b[97;41m" in shown.getvalue()
-    assert CLEAR not in shown.getvalue(), "one person has nothing to hide"
+    assert FORGET not in shown.getvalue(), "one person has nothing to hide"
 
 
 def test_several_people_hand_over_without_seeing_hands(tmp_path):
     seats = ["human", "human", "random"]
-    numbers, wanted = typed_game(2, seats)
-    game, shown, typed = sit(seats, 2), Screen(), []
+    numbers, wanted = typed_game(2, seats, confirm=False)
+    game, shown, typed = sit(seats, 2), io.StringIO(), []
     seats_asked, copy = [], sit(seats, 2)
     copy.advance()
     for number in numbers:
@@ -172,18 +333,17 @@ def test_several_people_hand_over_without_seeing_hands(tmp_path):
             typed.append("")  # ready
         seats_asked.append(copy.player)
         typed.append(number)
-        copy.play(options(copy.batch)[number - 1][0])
+        copy.choose(question(copy).parse(number))
         copy.advance()
     assert Terminal(game, tmp_path / "s", typed=io.StringIO(lines(*typed)), shown=shown, confirm=False).run()
     assert game.lines == wanted.lines
-    parts = shown.getvalue().split(CLEAR)
+    parts = shown.getvalue().split("\n\n\n")
     handed = [part.split(" is next. ")[0].strip() for part in parts[1:]]
     changes = [seat for i, seat in enumerate(seats_asked) if seat != (seats_asked[i - 1] if i else None)]
     assert handed == [f"human {seat}" for seat in changes]
     for part, seat in zip(parts[1:-1], changes, strict=False):
-        assert part.index("Enter when ready") < part.index(f"seen by human {seat}")
-        assert f"seen by human {1 - seat}" not in part
-        assert part.count("hand \x1b[") == part.count("BORNEO"), "one hand on every board"
+        assert part.index("Enter when ready") < part.index("BORNEO")
+        assert set(re.findall(r"^hand  (\d)", part, re.MULTILINE)) <= {str(seat)}
 
 
 TELLTALE = ("traders", "attack", "transfer", "commit", "defend")
@@ -215,19 +375,19 @@ def test_nobody_learns_from_who_is_asked_what_somebody_holds(seats, asked):
 
 @pytest.mark.parametrize("seats", [SEATS, ["random", "human", "human"]])
 def test_a_saved_game_goes_on_to_the_same_end(seats, tmp_path):
-    numbers, wanted = typed_game(5, seats)
+    numbers, wanted = typed_game(5, seats, confirm=False)
     for stop in (0, 1, len(numbers) // 2, len(numbers) - 1):
         game, file = sit(seats, 5), tmp_path / f"{stop}.json"
         game.advance()
         for number in numbers[:stop]:
-            game.play(options(game.batch)[number - 1][0])
+            game.choose(question(game).parse(number))
             game.advance()
         game.save(file)
         again = Game.load(file)
         assert again.lines == game.lines
         assert again.told == game.told
         for number in numbers[stop:]:
-            again.play(options(again.batch)[number - 1][0])
+            again.choose(question(again).parse(number))
             again.advance()
         assert again.lines == wanted.lines
 
@@ -253,7 +413,7 @@ def test_a_continued_game_tells_what_happened_last(tmp_path):
     game = sit()
     table(game, lines(1, "", 1, "", "q"), tmp_path / "save.json")
     _, shown = table(Game.load(tmp_path / "save.json"), "q\n", tmp_path / "save.json")
-    assert game.told[-1] in shown
+    assert game.news(0)[-1] in shown
 
 
 def change(saved, place, value):
@@ -445,7 +605,7 @@ def test_a_save_that_fails_leaves_the_one_before_and_the_game_goes_on(tmp_path, 
     assert [path.name for path in tmp_path.iterdir()] == ["save.json"] and file.read_bytes() == before
     assert shown.getvalue().count(f"Not saved: {file}: cannot be written: No space left on device.") == 3
     assert shown.getvalue().count("The game goes on. Try again") == 2
-    assert [line["move"] for line in game.lines[1:] if line["player"] == 0] == ["place red"]
+    assert [line["move"] for line in game.lines[1:] if line["player"] == 0] == ["place red", "place yellow"]
     assert not table(game, "q\n", file)[0]
     assert Game.load(file).lines == game.lines
 
@@ -581,12 +741,12 @@ def test_every_option_has_words_of_its_own(ruleset):
     verbs = set()
     while batch.player[0] >= 0:
         choices = options(batch)
-        assert [action for action, _ in choices] == np.flatnonzero(batch.mask[0]).tolist()
+        assert sorted(action for action, _ in choices) == np.flatnonzero(batch.mask[0]).tolist()
         assert len({words for _, words in choices}) == len(choices)
         for move in batch.legal_moves():
             verbs.add(move.split()[0])
             for card in re.findall(r"(?:ship|commit|defend|keep|take|drop) (\d+)", move):
-                assert card_name(ruleset, int(card)) in option(batch, move)
+                assert card_words(batch, card) in option(batch, move)
         batch.step(batch.sample())
     assert {"place", "contract", "traders", "transfer", "ship", "take"} <= verbs
 
@@ -602,12 +762,12 @@ def test_options_say_what_they_lead_to():
             action, words = choices[rng.integers(len(choices))]
             start = len(game.told)
             game.play(action)
-            news = " ".join(game.told[start:])
+            news = " ".join(game.news(0, start))
             if words.startswith(("place", "transfer", "attack player", "leave for")):
-                verb, rest = game.with_names(words).split(" ", 1)
+                verb, rest = with_names(words, game.names, 0).split(" ", 1)
                 rest = re.sub(r", \d+ flags? more for the defence", "", rest)
                 if verb != "leave":
-                    assert f"human 0 {verb}s {rest}" in news
+                    assert f"you {verb} {rest}" in news
                     told += 1
             game.advance()
     assert told > 20
@@ -626,10 +786,10 @@ def run(capsys, monkeypatch, line, typed=""):
 
 def test_the_command_plays_saves_and_continues(capsys, monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
-    numbers, wanted = typed_game(7)
+    numbers, wanted = typed_game(7, confirm=False)
     half = len(numbers) // 2
-    start = "play --seats human,random,random --tables tiny --seed 7 --record done.jsonl"
-    status, out, err = run(capsys, monkeypatch, start + " --json", confirmed(numbers[:half]) + "q\n")
+    start = "play --seats human,random,random --tables tiny --seed 7 --record done.jsonl --yes"
+    status, out, err = run(capsys, monkeypatch, start + " --json", lines(*numbers[:half], "q"))
     assert status == 0, err
     assert json.loads(out) == {"seats": SEATS, "result": None, "saved": "borneo-game.json"}
     assert "Saved. `borneo play --continue borneo-game.json` goes on." in err
@@ -665,10 +825,10 @@ def test_a_place_that_cannot_be_written_is_told_before_the_game(capsys, monkeypa
 
 def test_a_record_that_fails_at_the_end_costs_no_game(capsys, monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
-    numbers, wanted = typed_game(7)
+    numbers, wanted = typed_game(7, confirm=False)
     with monkeypatch.context() as patch:
         patch.setattr("borneo_env.record.write_file", lambda path, *_, **__: fail_to_write(path))
-        start = "play --tables tiny --seed 7 --yes --record done.jsonl"
+        start = "play --seats human,random,random --tables tiny --seed 7 --yes --record done.jsonl"
         status, _, err = run(capsys, patch, start, lines(*numbers))
     assert status == 2
     assert "done.jsonl: cannot be written; the game is in borneo-game.json: continue it with another --record" in err
@@ -683,7 +843,9 @@ def fail_to_write(path):
 
 def test_bytes_that_are_no_text_are_asked_again(capsys, monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(sys, "argv", ["borneo", "play", "--tables", "tiny", "--seed", "3"])
+    monkeypatch.setattr(
+        sys, "argv", ["borneo", "play", "--seats", "human,random,random", "--tables", "tiny", "--seed", "3"]
+    )
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"\xff\n2\n\nq\n"), encoding="utf-8"))
     with pytest.raises(SystemExit) as left:
         cli.main()
@@ -694,14 +856,15 @@ def test_bytes_that_are_no_text_are_asked_again(capsys, monkeypatch, tmp_path):
 
 def test_ctrl_c_saves(tmp_path):
     game = subprocess.Popen(
-        [sys.executable, "-m", "borneo_env.cli", "play", "--tables", "tiny", "--seed", "3", "--yes"],
+        [sys.executable, "-m", "borneo_env.cli", "play", "--seats", "human,random,random", "--tables", "tiny", "--yes",
+         "--seed", "3"],
         stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=tmp_path,
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # a shell in the background ignores it
     )  # fmt: skip
     game.stdin.write("1\n")
     game.stdin.flush()
     shown = ""
-    while shown.count(" or ? for help: ") < 2:
+    while shown.count("?: help. ") < 2:
         character = game.stdout.read(1)
         assert character, game.stderr.read()
         shown += character
@@ -712,3 +875,16 @@ def test_ctrl_c_saves(tmp_path):
     assert "Saved." in out, err
     assert Game.load(tmp_path / "borneo-game.json").lines[1]["move"] == "place red"
     assert "Traceback" not in err
+
+
+def test_opponents_have_names_by_strength_and_play_both_editions():
+    for ruleset in (TINY, Ruleset("card", 3)):
+        game = Game(ruleset, ["easy", "normal", "hard:budget=4"], 1)
+        game.play_turn()
+        assert [type(agent).__name__ for agent in game.agents.values()] == ["Climber", "Merchant", "Ismcts"]
+
+
+def test_the_opponents_are_normal_by_default(capsys, monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    _, out, _ = run(capsys, monkeypatch, "play --tables tiny --seed 1 --json", "q\n")
+    assert json.loads(out)["seats"] == ["human", "normal", "normal"]

@@ -1,0 +1,145 @@
+"""The cards of a contest: what somebody who attacks or defends is told and may choose."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from borneo_agents.human.decision import Decision, NoOption
+from borneo_agents.human.options import aligned_card, card_words
+from borneo_env.cards import COMPANIES
+from borneo_env.engine.actions import PASS
+from borneo_env.engine.batch import Batch
+from borneo_env.engine.state import COMMIT, DEFEND
+from borneo_env.files import in_short
+from borneo_env.render.scene import Scene, count
+from borneo_env.render.text import CARD, laid_card, length, packed, padded, wrapped
+
+
+def decision(batch: Batch, scene: Scene) -> Decision:
+    """What the player of the first game is asked, as the player sees it."""
+    return (CardsDecision if scene.g.phase in (COMMIT, DEFEND) else Decision)(batch, scene)
+
+
+class CardsDecision(Decision):
+    """The cards of an attack or a defence: a set, typed in any order."""
+
+    @property
+    def prompt(self) -> str:
+        verb = "defend" if self._defends else "attack"
+        example = " ".join(map(str, range(1, min(2, self._most, len(self._playable)) + 1)))
+        some = f"Such as {example}" if example else ""
+        none = "0 for none" if self._may_be_none else ""
+        return f"Which cards {verb}? {' or '.join(filter(None, (some, none)))}"
+
+    @property
+    def lines(self) -> list[str]:
+        numbers = {card: str(number) for number, card in enumerate(self._playable, start=1)}
+        numbered = [self._numbered(numbers.get(card, "-"), card) for card in self._cards]
+        width = 2 + max(map(length, numbered), default=0)
+        return [*self._told(), *packed((padded(words, width) for words in numbered), "")]
+
+    def parse(self, typed: str) -> list[int]:
+        numbers = typed.replace(",", " ").split()
+        if numbers == ["0"] and self._may_be_none:
+            return [PASS]
+        known = {str(number): card for number, card in enumerate(self._playable, start=1)}
+        if not numbers or any(number not in known for number in numbers):
+            raise NoOption(
+                f"{in_short(typed)} is no set of cards. Type {' '.join(known) or '0'}, some of it, or ? for help."
+            )
+        chosen = sorted({known[number] for number in numbers})
+        if len(chosen) > self._most:
+            raise NoOption(f"You may play {count(self._most, 'card')} at most{self._why_so_few}.")
+        return [*(self._playable[card] for card in chosen), PASS]
+
+    def words(self, actions: Sequence[int]) -> str:
+        chosen = [card for card, action in self._playable.items() if action in actions]
+        if not chosen:
+            return "do not defend." if self._defends else "play no more cards."
+        strength = sum(map(self._flags, chosen)) + self._scene.g.strength[self._defends]
+        cards = ", ".join(card_words(self._batch, card) for card in chosen)
+        verb = "defend" if self._defends else "attack"
+        return (
+            f"{verb} with {cards}: {count(strength, 'flag')} of {self._company}. {self._verdict(strength, len(chosen))}"
+        )
+
+    @property
+    def _defends(self) -> bool:
+        return bool(self._scene.g.phase == DEFEND)
+
+    @property
+    def _company(self) -> str:
+        return COMPANIES[self._scene.g.company]
+
+    @property
+    def _playable(self) -> dict[int, int]:
+        """The cards that may be played, each with its action: first come those with low ids, so they come sorted."""
+        moves = zip(self._options, self._batch.legal_moves(), strict=True)
+        return {int(move.split()[1]): action for (action, _), move in moves if action != PASS}
+
+    @property
+    def _may_be_none(self) -> bool:
+        return any(action == PASS for action, _ in self._options)
+
+    @property
+    def _most(self) -> int:
+        """How many cards may still be played (R4.4, R4.5)."""
+        g = self._scene.g
+        spare: int = g.hand_size[g.player] - 1
+        return min(spare, g.attack_cards - g.defence_cards) if self._defends else spare
+
+    @property
+    def _why_so_few(self) -> str:
+        g = self._scene.g
+        if self._defends and self._most < g.hand_size[g.player] - 1:
+            return ", as many as the attack has (R4.4)"
+        return ": nobody plays the last card of the hand (R4.5)"
+
+    def _flags(self, card: int) -> int:
+        return self._scene.card(card).flags.count(self._company)
+
+    def _numbered(self, number: str, card: int) -> str:
+        flags = count(self._flags(card), "flag")
+        return f"{number:>2}  {padded(aligned_card(self._batch, card), CARD - 2)} {flags}"
+
+    def _told(self) -> list[str]:
+        """Who fights whom, and what is enough."""
+        g, scene = self._scene.g, self._scene
+        attack, defence = scene.sides
+        ranks = f"rank {g.attacker_rank + 1} against rank {g.defender_rank + 1}"
+        between = f", +{scene.bonus} for the defence" if scene.bonus else ""
+        attacks = f"player {attack.player} attacks player {defence.player} in {self._company}: {ranks}{between}."
+        played = [laid_card(scene.card(card), covered=False) for card in attack.cards]
+        with_cards = f" {count(g.strength[0], 'flag')} on {', '.join(played)}." if played and self._defends else ""
+        return [*wrapped(attacks + with_cards), *wrapped(self._enough(defence.player))]
+
+    def _enough(self, defender: int) -> str:
+        g = self._scene.g
+        may = f"You may play {count(self._most, 'card')} at most."
+        if self._defends:
+            return f"{self._needed()} {may}"
+        size = g.hand_size[defender]
+        return f"Equal flags win (R4.7). {may} The defence may play as many cards as you, and has {size} in hand."
+
+    def _needed(self) -> str:
+        """What holds against the attack."""
+        g = self._scene.g
+        needed = g.strength[0] - self._scene.bonus + 1
+        most = g.strength[1] + sum(sorted(map(self._flags, self._playable))[::-1][: self._most])
+        if needed <= g.strength[1]:
+            return "The defence holds already."
+        if most < needed:
+            return f"You would need {count(needed, 'flag')} to hold and can have {most} at most."
+        return f"You hold with {count(needed, 'flag')}: equal flags win for the attacker (R4.7)."
+
+    def _verdict(self, strength: int, cards: int) -> str:
+        g, bonus = self._scene.g, self._scene.bonus
+        if self._defends:
+            holds = strength + bonus > g.strength[0]
+            odds = f"{strength}{f' + {bonus}' * (bonus > 0)} against {g.strength[0]}"
+            return f"{odds}: {'you hold' if holds else 'you are beaten'}."
+        spare = max(0, g.hand_size[self._scene.sides[1].player] - 1)
+        strongest = max(cargo.flags.count(self._company) for cargo in self._scene.ruleset.tables.cargo)
+        most = min(cards + g.attack_cards, spare) * strongest + bonus
+        sure = "which is not enough to hold" if most <= strength else "so it is open"
+        return f"The defence can have {count(most, 'flag')} at most, {sure}."

@@ -1,0 +1,102 @@
+"""What a person is asked: lines that show the options, and what may be typed."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+
+from borneo_agents.human.options import Shipment, aligned_card, options, port_at
+from borneo_env.engine.batch import Batch
+from borneo_env.engine.state import (
+    DROP,
+    LAST_CONTRACT,
+    OPEN_PORTS,
+    PAY,
+    SHIP,
+    TAKE,
+    TRADERS,
+)
+from borneo_env.files import in_short
+from borneo_env.render.scene import Scene
+from borneo_env.render.terminal import details, hands
+from borneo_env.render.text import BOLD, CARD, WIDTH, length, packed, padded, paint
+
+CELL = (WIDTH - CARD) // OPEN_PORTS  # columns of a port in the table of shipments
+WITH_DETAILS = (PAY, TAKE, LAST_CONTRACT)
+HAND_IN_OPTIONS = (SHIP, DROP)
+
+
+class NoOption(ValueError):
+    """Something typed that cannot be chosen; the message says why."""
+
+
+class Decision:
+    """One option of many, by its number."""
+
+    def __init__(self, batch: Batch, scene: Scene) -> None:
+        self._batch = batch
+        self._scene = scene
+        self._options = options(batch)
+
+    @property
+    def prompt(self) -> str:
+        return f"{self._scene.question} 1 to {len(self._options)}"
+
+    @property
+    def lines(self) -> list[str]:
+        """What a player needs to see beside the board: details, the hand, and the options."""
+        phase = self._scene.g.phase
+        told = list(details(self._scene)) if phase in WITH_DETAILS else []
+        hand = [] if phase in HAND_IN_OPTIONS else hands(self._scene)
+        drawn = {SHIP: self._shipments, TRADERS: self._traders}.get(phase, self._columns)
+        return [*told, *hand, *drawn()]
+
+    def parse(self, typed: str) -> list[int]:
+        """The actions of what was typed; raises NoOption."""
+        numbers = {str(number): action for number, (action, _) in enumerate(self._options, start=1)}
+        if typed not in numbers:
+            raise NoOption(f"{in_short(typed)} is no option. Type a number from 1 to {len(numbers)}, or ? for help.")
+        return [numbers[typed]]
+
+    def words(self, actions: Sequence[int]) -> str:
+        """What choosing these actions would mean, and lead to: "ship 15 [...] to Banda. Monopoly of red. ..."."""
+        chosen = dict(self._options)[actions[0]] + "."
+        if self._scene.g.phase == SHIP:
+            chosen = " ".join([chosen, *Shipment(self._batch, actions[0]).words])
+        return chosen
+
+    def _columns(self) -> Iterator[str]:
+        numbered = [f"{number:>2}  {words}" for number, (_, words) in enumerate(self._options, start=1)]
+        width = 2 + max(map(length, numbered))
+        return packed((padded(words, width) for words in numbered), "")
+
+    def _shipments(self) -> Iterator[str]:
+        """A line for each card, a column for each port."""
+        heads = (padded(paint(port_at(self._batch, place)[: CELL - 4], BOLD), CELL) for place in range(OPEN_PORTS))
+        yield (" " * (CARD + 3) + "".join(heads)).rstrip()
+        for row in range(0, len(self._options), OPEN_PORTS):
+            cells = ""
+            for number in range(row, row + OPEN_PORTS):
+                short = Shipment(self._batch, self._options[number][0]).short
+                cells += padded(f"{number + 1:>2} {short}", CELL)
+            yield (padded(aligned_card(self._batch, self._cards[row // OPEN_PORTS]), CARD) + cells).rstrip()
+
+    @property
+    def _cards(self) -> list[int]:
+        return self._scene.hands[self._scene.g.player] or []
+
+    def _traders(self) -> Iterator[str]:
+        """A line for each trader: where it can go, and whom it can attack."""
+        moves: defaultdict[str, list[str]] = defaultdict(list)
+        for number, (action, words) in enumerate(self._options, start=1):
+            verb, *where = self._batch.actions.text(action, self._batch.phase_name()).split()
+            if verb == "traders":
+                yield f"{number:>2}  {words}"
+            elif verb == "transfer":
+                moves[f"{where[0]} {where[1]}"].append(f"{number:>2} to {where[2]}  ")
+            else:
+                between = int(where[1]) - int(where[2]) - 1
+                bonus = f" (+{between})" if between else ""
+                moves[f"{where[0]} {where[1]}"].append(f"{number:>2} attack rank {where[2]}{bonus}  ")
+        for trader, pieces in moves.items():
+            yield from packed(pieces, f"    {trader:<9} ")
