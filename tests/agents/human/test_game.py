@@ -642,6 +642,15 @@ def test_being_told_to_end_saves(name, tmp_path):
     assert signal.getsignal(number) == before
 
 
+@pytest.fixture
+def hang_ups_are_heard():
+    """Whoever runs the tests with nohup has them ignored."""
+    before = signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    yield
+    signal.signal(signal.SIGHUP, before)
+
+
+@pytest.mark.usefixtures("hang_ups_are_heard")
 @pytest.mark.parametrize("typed", ["1\n\nq\n", "1\n\n"])
 def test_being_told_to_end_while_saving_saves(typed, tmp_path, monkeypatch):
     game, file, synced, sync = sit(), tmp_path / "save.json", [], os.fsync
