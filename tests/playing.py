@@ -10,8 +10,13 @@ from borneo_env import Batch, every_ruleset
 from borneo_env.engine.state import CONTESTS_DEFENDED, CONTESTS_WON
 from borneo_env.record import header, replay, result_line, step_and_record
 
-RULESETS = [pytest.param(ruleset, id=ruleset.name) for ruleset in every_ruleset()]
-SEVERAL_RULESETS = [p for p in RULESETS if p.id in ("board-4", "board-5-blackbeard", "board-3-four-traders", "card-3")]
+QUICK = ("board-3-four-traders-blackbeard", "board-4", "board-5-blackbeard", "card-3")  # differ in all that can differ
+RULESETS = [  # the others are played by `make soak`
+    pytest.param(ruleset, id=ruleset.name, marks=() if ruleset.name in QUICK else pytest.mark.soak)
+    for ruleset in every_ruleset()
+]
+SEVERAL = ("board-4", "board-5-blackbeard", "board-3-four-traders", "card-3")
+SEVERAL_RULESETS = [pytest.param(ruleset, id=ruleset.name) for ruleset in every_ruleset() if ruleset.name in SEVERAL]
 LONGEST = 2000  # decisions of one seat; no game is as long as this
 
 

@@ -127,9 +127,9 @@ def test_the_new_bot_plays_every_ruleset(ruleset):
     assert not play_arena({"mine": shipped(), "random": "random"}, ruleset, games=1, seed=1, jobs=0).faults
 
 
-@pytest.mark.parametrize("edition", ["board", "card"])
+@pytest.mark.parametrize("edition", ["board", pytest.param("card", marks=pytest.mark.soak)])
 def test_the_new_bot_beats_random_players(edition):
-    assert win_share(60, edition=edition).value > 0.5
+    assert win_share(36, edition=edition).value > 0.5
 
 
 @pytest.mark.soak

@@ -20,6 +20,7 @@ import pytest
 import typer
 from borneo_agents.commands import arena as arena_command
 from borneo_bench import speed
+from copies import Copy
 
 import borneo_env
 from borneo_env import cli
@@ -110,13 +111,13 @@ def test_every_command_has_help(command, borneo):
     assert "--json" in answer.out
 
 
-def test_help_is_quick_because_nothing_is_compiled():
+def test_help_is_quick_because_nothing_is_compiled(tmp_path):
     code = (
         "import sys, borneo_env.cli\nsys.argv = ['borneo', '--help']\ntry: borneo_env.cli.main()\n"
         "except SystemExit: pass\nprint('record' in sys.modules, 'borneo_env.record' in sys.modules)"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
-    assert done.stdout.splitlines()[-1] == "False False"
+    said, _ = Copy(code, place=tmp_path, anew=True).said()
+    assert said.splitlines()[-1] == "False False"
 
 
 def test_nothing_is_left_to_compile_after_warm_up(borneo):

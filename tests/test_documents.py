@@ -115,7 +115,7 @@ def test_the_bot_of_the_documents_is_the_one_that_new_bot_writes(document):
     assert len([line for line in shown.splitlines() if line]) <= 12
 
 
-@pytest.mark.parametrize("edition", ["board", "card"])
+@pytest.mark.parametrize("edition", ["board", pytest.param("card", marks=pytest.mark.soak)])
 def test_the_fast_bot_of_the_documents_wins_in_both_editions(edition, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (bot,) = (text for text in texts("python", BOTS) if "class FastBot" in text)

@@ -19,6 +19,7 @@ NOTEBOOKS = sorted((Path(__file__).parent.parent / "notebooks").glob("*.ipynb"))
 MACHINE = re.compile(r"/(?:tmp|home|root|Users|usr|var|opt|mnt|work)/|\b[A-Z]:\\|site-packages")
 LONGEST = 600  # seconds for a cell: the first one may compile the rules and the bots
 LARGEST = 1_500_000  # bytes of a notebook, so that code hosts show it
+LONG = ("03_training",)  # `make test` does not run it: tests/train has all it does
 
 # What `make test` runs with fewer games; `make soak` runs the notebooks as they are.
 SMALLER = {
@@ -118,16 +119,29 @@ def run(notebook: nbformat.NotebookNode, folder: Path) -> None:
     assert not warnings
 
 
-@each_notebook
+@pytest.mark.parametrize(
+    "path",
+    [pytest.param(path, id=path.stem, marks=pytest.mark.soak if path.stem in LONG else ()) for path in NOTEBOOKS],
+)
 def test_notebook_runs_with_fewer_games(path, tmp_path, monkeypatch):
-    """The first one by a kernel; the others need none to show that they run."""
+    """Without a kernel: notebooks need none to show that they run."""
     notebook = with_fewer_games(read(path), SMALLER[path.stem])
-    if path == NOTEBOOKS[0]:
-        run(notebook, tmp_path)
-    else:
-        monkeypatch.chdir(tmp_path)
-        with matplotlib.rc_context({"backend": "agg"}):
-            run_here(notebook)
+    monkeypatch.chdir(tmp_path)
+    with matplotlib.rc_context({"backend": "agg"}):
+        run_here(notebook)
+
+
+@each_notebook
+def test_cells_of_a_notebook_are_programs_and_import_what_there_is(path):
+    imports = [
+        node
+        for cell in with_fewer_games(read(path), SMALLER[path.stem]).cells
+        if cell.cell_type == "code"
+        for node in ast.walk(ast.parse(cell.source))
+        if isinstance(node, ast.Import | ast.ImportFrom)
+    ]
+    assert imports
+    exec(compile(ast.Module(imports, []), "notebook", "exec"), {})
 
 
 @pytest.mark.soak

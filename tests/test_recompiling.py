@@ -1,14 +1,12 @@
 """What is compiled anew after an edit: machine code is found by the digest of what it is made of."""
 
 import json
-import os
 import re
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from copies import Copy
 
 ROOT = Path(__file__).parent.parent
 PACKAGES = {"borneo_env": ROOT / "borneo_env", "borneo_agents": ROOT / "agents" / "borneo_agents"}
@@ -40,15 +38,7 @@ def copy(tmp_path_factory):
 
 
 def digests(folder):
-    run = subprocess.run(
-        [sys.executable, "-c", DIGESTS],
-        env=os.environ | {"PYTHONPATH": str(folder)},
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    return json.loads(run.stdout)
+    return json.loads(Copy(DIGESTS, place=folder, folders=[folder], anew=True).said()[0])
 
 
 def test_an_edit_compiles_what_it_can_reach_and_nothing_else(copy):

@@ -602,6 +602,7 @@ def test_the_command_needs_a_file():
     assert "Missing argument" in result.stderr
 
 
+@pytest.mark.soak
 def test_verify_as_a_process_of_its_own(tmp_path):
     write_record(tmp_path / "right", a_record())
     (tmp_path / "wrong").write_bytes(b"\xff")

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 from xml.etree import ElementTree
 
 import numpy as np
+import playing
 import pytest
 
 import borneo_env
@@ -33,7 +34,7 @@ PICTURES = Path(__file__).parent.parent / "docs" / "pictures"
 RULESETS = [*every_ruleset(), Ruleset(players=3, tables="tiny")]  # type: ignore[arg-type]
 NAMES = ("Ayu", "Bram", "Citra", "Dirk", "Eka")
 
-every = pytest.mark.parametrize("ruleset", RULESETS, ids=lambda ruleset: ruleset.name)
+every = pytest.mark.parametrize("ruleset", [*playing.RULESETS, pytest.param(RULESETS[-1], id="tiny")])
 apart = pytest.mark.parametrize("apart", [15, pytest.param(1, marks=pytest.mark.soak)])  # of positions that are drawn
 
 

@@ -203,6 +203,7 @@ def test_tables_made_by_hand_can_be_played_with():
 # ---------------------------------------------------------------- in other processes
 
 
+@pytest.mark.soak
 def test_an_unpickled_ruleset_is_found_in_another_process():
     """Texts have other hashes there."""
     ruleset = Ruleset(players=3)

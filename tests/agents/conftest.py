@@ -12,14 +12,21 @@ from types import SimpleNamespace
 
 import pytest
 from arena_games import BOTS
-from borneo_agents.arena import report, sources, worker, workers
+from borneo_agents.arena import folder, report, run, sources, worker, workers
 
 
 @pytest.fixture(scope="session", autouse=True)
-def folders_of_modules_are_looked_up_once():
-    """Every run in a folder asks for those of all modules, of which tests have many."""
+def code_that_stays_is_read_once():
+    """Every run in a folder asks for the code of the program, of the bots of these tests, and where all modules lie."""
+    of_kind = cache(lambda kind: sources.digest_of(kind.__new__(kind)))
+
+    def digest_of(agent):
+        return of_kind(type(agent)) if type(agent).__module__ == "arena_games" else sources.digest_of(agent)
+
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sources, "_folder_of", cache(sources._folder_of))
+        patch.setattr(folder, "digest_of_program", cache(sources.digest_of_program))
+        patch.setattr(run, "digest_of", digest_of)
         yield
 
 

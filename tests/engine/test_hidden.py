@@ -8,8 +8,9 @@ from math import comb
 
 import numpy as np
 import pytest
+from playing import RULESETS
 
-from borneo_env import GAME, SPECTATOR, Batch, Ruleset, every_ruleset, redact, resample
+from borneo_env import GAME, SPECTATOR, Batch, Ruleset, redact, resample
 from borneo_env.cards import COMPANIES
 from borneo_env.engine.check import check_games
 from borneo_env.engine.state import (
@@ -30,8 +31,8 @@ SECRET = ("rng", "number", "draw", "port_pile")  # whole fields; `place` is secr
 FAR = 5.0  # standard deviations; chance alone goes that far once in millions of tests
 TINY = Ruleset(tables="tiny")
 
-every = pytest.mark.parametrize("ruleset", [*every_ruleset(), TINY], ids=lambda ruleset: ruleset.name)
-shipped = pytest.mark.parametrize("ruleset", every_ruleset(), ids=lambda ruleset: ruleset.name)
+every = pytest.mark.parametrize("ruleset", [*RULESETS, pytest.param(TINY, id=TINY.name)])
+shipped = pytest.mark.parametrize("ruleset", RULESETS)
 
 
 # Games to look at
