@@ -1,8 +1,16 @@
 """What holds for every test."""
 
+import gc
 import sys
 
 import pytest
+
+gc.disable()  # until all tests are collected: what is made up to there stays
+
+
+def pytest_collection_finish():
+    gc.freeze()
+    gc.enable()
 
 
 @pytest.fixture(autouse=True)

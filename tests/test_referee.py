@@ -16,6 +16,7 @@ from functools import cache
 from typing import Any
 
 import numpy as np
+import playing
 import pytest
 import referee
 from referee import Referee, RefereeError, check_record
@@ -150,7 +151,7 @@ def random_ruleset(seed: int) -> Ruleset:
 # ---------------------------------------------------------------- records: who decides, what is legal, who wins
 
 
-@pytest.mark.parametrize("ruleset", RULESETS, ids=lambda r: r.name)
+@pytest.mark.parametrize("ruleset", playing.RULESETS)
 def test_the_referee_agrees_with_random_games(ruleset):
     records = play(ruleset, 3, 2024, "random")
     for record in records:
@@ -295,7 +296,7 @@ class Beside:
 
 
 @pytest.mark.parametrize("players", PLAYERS)
-@pytest.mark.parametrize("ruleset", RULESETS, ids=lambda r: r.name)
+@pytest.mark.parametrize("ruleset", playing.RULESETS)
 def test_the_positions_agree_after_every_move(ruleset, players):
     beside = Beside()
     records = play(ruleset, 1, 77, players, watch=beside)

@@ -174,7 +174,7 @@ def test_results_do_not_depend_on_chunks():
     assert whole.as_dict() == here(agents, games=24, chunk=1).as_dict()
 
 
-def test_results_do_not_depend_on_jobs(bots):
+def test_results_do_not_depend_on_jobs(bots, forks):
     agents = ["random", "arena_bots:First", "arena_bots:Last"]
     settings = {"games": 36, "seed": 3, "chunk": 9}
     alone = play_arena(agents, TINY, jobs=0, **settings)
