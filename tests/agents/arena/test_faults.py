@@ -241,6 +241,15 @@ def test_a_run_in_which_nobody_gets_anywhere_has_its_files(tmp_path):
     assert "ValueError" in (tmp_path / "report.html").read_text()
 
 
+@pytest.fixture
+def ctrl_c_is_heard():
+    """A shell in the background ignores it."""
+    handler = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, handler)
+
+
+@pytest.mark.usefixtures("ctrl_c_is_heard")
 @pytest.mark.parametrize("patient", [False, True])
 def test_ctrl_c_stops_the_run_whatever_an_agent_makes_of_it(patient):
     def press(views, actions, now):
