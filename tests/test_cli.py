@@ -222,7 +222,7 @@ def test_show_a_position(borneo, record_file, tmp_path):
 
 def test_show_draws_a_position(borneo, record_file, tmp_path):
     picture, end = tmp_path / "five.svg", tmp_path / "end.svg"
-    assert borneo("show --at 5 --svg", picture, record_file).out == ""
+    assert borneo("show --at 5 --svg", picture, record_file).out == f"{picture}: the board after 5 moves\n"
     assert borneo("show --svg", end, record_file).status == 0
     name = agent_names(read_record(record_file)[0]["agents"])[0]
     assert name in picture.read_text() and picture.read_text() != end.read_text()

@@ -24,7 +24,7 @@ from borneo_env.console import (
     progress_bar,
     ruleset_of,
 )
-from borneo_env.files import make_folder, on_one_line
+from borneo_env.files import counted, make_folder, on_one_line
 
 RecordFiles = Annotated[list[Path], typer.Argument(help="Record files (JSON Lines).", show_default=False)]
 RecordFile = Annotated[Path, typer.Argument(help="A record file (JSON Lines).", show_default=False)]
@@ -158,7 +158,9 @@ def _show_board(
         picture.save(path)
     if as_json:
         print(json.dumps({"moves": moves, "last_move": last_move, "pictures": [str(path) for path in paths]}))
-    elif not paths:
+    elif paths:
+        print(*(on_one_line(f"{path}: the board after {counted(moves, 'move')}") for path in paths), sep="\n")
+    else:
         print(picture.ansi(colour=out.is_terminal), end="")
 
 
