@@ -115,6 +115,17 @@ def test_every_game_fits(ruleset, seed, tmp_path):
     play_on_screen(Game(ruleset, ["human"] + ["merchant"] * (ruleset.players - 1), seed), seed, tmp_path)
 
 
+@pytest.mark.parametrize(("others", "waits"), [("human", "Enter when ready: "), ("random", "Enter goes on: ")])
+def test_q_quits_wherever_a_game_waits(others, waits, tmp_path):
+    game, rng, save = Game(TINY, ["human", others, "random"], 1), np.random.default_rng(1), tmp_path / "save.json"
+    with Seat(game, save, rows=22) as seat:
+        while not seat.wait().endswith(waits):
+            seat.type(answer(seat.screen.rows[-1], rng))
+        seat.type("q")
+        assert seat.wait() is None and seat.finished is False
+    assert not game.over and Game.load(save).lines == game.lines
+
+
 def test_a_larger_window_shows_all_news_with_the_board(tmp_path):
     asked, _ = play_on_screen(Game(TINY, ["human", "random", "random"], 1), 1, tmp_path, rows=60)
     assert asked.count("Enter goes on: ") <= 1, "at the end only"
