@@ -21,6 +21,7 @@ from borneo_agents.arena.words import (
     par_words,
     standings_rows,
     title,
+    told_words,
     trace_words,
     verdict_words,
 )
@@ -221,8 +222,7 @@ def _needed(result: Tables) -> RenderableType | None:
     table = _table("pair", "told by now", *(f"{50 + 100 * float(d):g} %" for d in rows[0].needed))
     for row in rows:
         needed = (f"{games:,}" for games in row.needed.values())
-        told = f"{50 + 100 * row.told:.1f} %" if row.told and row.told < 0.5 else "nothing"
-        _add(table, f"{row.agent}, {row.other}", told, *needed)
+        _add(table, f"{row.agent}, {row.other}", told_words(row), *needed)
     title = "games needed to tell from 50 % in the cross table"
     return _titled(title, table, "with 5 % errors and 80 % chance to find it")
 

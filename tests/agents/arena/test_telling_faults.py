@@ -8,6 +8,7 @@ import re
 import sys
 import tempfile
 import threading
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -17,9 +18,10 @@ from borneo_agents.arena import play_arena, waiting, workers
 from borneo_agents.arena.chairs import CRASH, ENDED, TIME_OUT, WARMING_UP, Asked
 from borneo_agents.arena.match import Charge
 from borneo_agents.arena.report import report
+from borneo_agents.arena.tables import GamesNeeded
 from borneo_agents.arena.terminal import print_result
 from borneo_agents.arena.tournament import tournament
-from borneo_agents.arena.words import fault_lines, fault_rows, headline, points_words, standings_rows
+from borneo_agents.arena.words import fault_lines, fault_rows, headline, points_words, standings_rows, told_words
 from rich.console import Console
 
 from borneo_env import cli
@@ -295,6 +297,11 @@ def test_intervals_of_seats_and_profile_are_in_the_report():
     for row in ("cargo cards", "turns, all players together", "start player"):
         cells = re.search(rf"<tr><td>{row}</td>(.*)</tr>", page).group(1)
         assert "±" in cells or " to " in cells
+
+
+def test_few_games_tell_nothing():
+    needed = GamesNeeded("a", "b", 0.043, {"0.01": 1000})
+    assert [told_words(replace(needed, told=told)) for told in (0.043, 0.56)] == ["54.3 %", "nothing"]
 
 
 def test_in_80_columns_names_are_folded_and_no_figure_is():
