@@ -157,7 +157,7 @@ def agent_class(agent: str) -> tuple[type[Agent], list[str]]:
     elif rest:
         kind = _load(agent, name, rest.pop(0))
     else:
-        raise UnknownAgent(f"there is no agent {in_short(agent)}; {_known()}")
+        raise UnknownAgent(f"there is no agent {in_short(agent)}; {_own_file(name) or _known()}")
     return _checked(agent, kind), rest
 
 
@@ -178,6 +178,12 @@ def _parts(agent: str) -> list[str]:
 
 def _known() -> str:
     return f"known are: {', '.join(known_agents())}, or package.module:Class"
+
+
+def _own_file(name: str) -> str:
+    """How a bot of one's own is named, if this is its file; else nothing."""
+    file = Path(name).with_suffix(".py") if name.isprintable() and Path(name).name else Path()
+    return f"a bot in {file.name} is named with its class: {file.stem}:MyBot" if file.is_file() else ""
 
 
 def _load(agent: str, module: str, name: str) -> Any:

@@ -37,5 +37,5 @@ class Bot:
         if not isinstance(chosen, Option) or chosen.view is not view:
             legal = ", ".join(option.text for option in view.options)
             name, answer = f"{type(self).__name__}.decide", in_short(chosen)
-            raise ValueError(f"{name} returned {answer}, which is none of the options; they are: {legal}")
+            raise ValueError(f"{name} returned {answer}, which is none of the Option objects it was given: {legal}")
         return chosen

@@ -40,7 +40,10 @@ def catalogue() -> list[Entry]:
 def entry(name: str) -> Entry:
     """An agent by its name, such as `ismcts` or `my_bot:MyBot`. It is not made."""
     kind, _ = agent_class(name)
+    own_name = kind.__name__.lower()
     idea = (inspect.getdoc(kind) or "").split("\n\n")[0].replace("\n", " ")
+    if name != own_name and name in known_agents() and own_name in known_agents():
+        idea = f"Another name for {own_name}."
     meanings = _meanings(kind)
     arguments = [
         Argument(one.name, REQUIRED if one.default is one.empty else str(one.default), meanings.get(one.name, ""))

@@ -10,7 +10,6 @@ import numpy as np
 
 from borneo_env.cards import COMPANIES, SPICES
 from borneo_env.engine.state import (
-    AT_PORT,
     CARDS,
     COMMIT,
     CONTRACT,
@@ -25,6 +24,7 @@ from borneo_env.engine.state import (
 from borneo_env.files import in_short, on_one_line
 from borneo_env.record import Line, Moment, replay
 from borneo_env.ruleset import Ruleset
+from borneo_env.view import View
 
 SHOWS = "The port shows"
 
@@ -225,7 +225,7 @@ def _consequences(moment: Moment) -> Iterator[str]:
         player = moment.line["player"]
         yield f"The contract is fulfilled: player {player} has {_count(moment.batch.scores()[0, player], 'point')}."
     if verb == "ship":
-        yield from port_result(moment, int(moment.line["move"].split()[2]))
+        yield from port_result(moment)
     if verb in ("ship", "take"):
         for place in np.flatnonzero((after["open"] != before["open"]) & (after["open"] != NO_CARD)):
             yield f"{port_name(moment.batch.ruleset, int(after['open'][place]) - CARDS)} is turned up."
@@ -238,20 +238,28 @@ def _contest_result(before: np.void, after: np.void) -> str:
     return f"{odds}: the attack {'succeeds' if after['phase'] == YIELD else 'fails'}."
 
 
-def port_result(moment: Moment, place: int) -> Iterator[str]:
-    """What a shipment to a place did there."""
+def shipped_to(moment: Moment) -> tuple[int, str]:
+    """Where a shipment went, and what it led to: `monopoly`, `shared` or `nothing`."""
+    card, place = map(int, moment.line["move"].split()[1:])
+    view = View(moment.batch.ruleset, moment.before, np.zeros(0, bool), 0)  # nobody decides by it
+    return place, view.port_at(place).result_of(view.card(card))
+
+
+def port_result(moment: Moment) -> Iterator[str]:
+    """What a shipment did at its port."""
     before, after = moment.before, moment.after
-    port = int(before["open"][place])
-    if after["place"][port] == AT_PORT + place:
+    place, result = shipped_to(moment)
+    if result == "nothing":
         if after["laid"][place] > 0:  # not if the game has ended with this turn
             shown = [f"{company} {n}" for company, n in zip(COMPANIES, after["shown"][place], strict=True) if n]
             yield f"{SHOWS} {', '.join(shown)} on {_count(after['laid'][place], 'card')}."
         return
-    if after["monopoly"] >= 0:
+    if result == "monopoly":
         yield f"Monopoly of {COMPANIES[after['monopoly']]}."
     else:
         sharers = [COMPANIES[company] for company in after["sharers"][: after["n_sharers"]]]
         yield f"Shared distribution: {', '.join(sharers)}."
+    port = int(before["open"][place])
     name = moment.batch.ruleset.tables.ports_in_play(moment.batch.ruleset.players)[port - CARDS].name
     owner = after["place"][port] - WAREHOUSE
     yield f"player {owner} gets {name}." if owner >= 0 else f"{name} leaves the game."

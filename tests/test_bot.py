@@ -49,7 +49,7 @@ class Old(Bot):
 
 @pytest.mark.parametrize(("bot", "answer"), [(Nothing, "None"), (Text, "'ship 9 0'"), (Old, "Option(")])
 def test_an_answer_that_is_no_option_is_refused_with_the_options(bot, answer):
-    with pytest.raises(ValueError, match=r"none of the options; they are: [a-z]") as refused:
+    with pytest.raises(ValueError, match=r"none of the Option objects it was given: [a-z]") as refused:
         ask(bot())
     assert str(refused.value).startswith(f"{bot.__name__}.decide returned {answer}")
 

@@ -53,6 +53,22 @@ def test_every_agent_has_an_idea_and_every_argument_a_meaning():
     assert [argument.name for argument in entry("rollout").arguments] == ["budget", "milliseconds", "turns", "policy"]
 
 
+def test_names_by_strength_say_whom_they_stand_for():
+    ideas = {one.name: one.idea for one in catalogue()}
+    assert [ideas[name] for name in ("easy", "hard")] == ["Another name for climber.", "Another name for ismcts."]
+    assert "Another name" not in ideas["climber"]
+
+
+def test_a_file_in_place_of_a_bot_is_answered_with_how_bots_are_named(capsys, monkeypatch, tmp_path):
+    (tmp_path / "described.py").write_text(MY_BOT)
+    monkeypatch.chdir(tmp_path)
+    for name in ("described", "described.py"):
+        _, _, err = run(capsys, monkeypatch, "agents", name)
+        assert "a bot in described.py is named with its class: described:MyBot" in err
+    for name in ("nowhere", ".", ""):
+        assert "known are: climber" in run(capsys, monkeypatch, "agents", name)[2]
+
+
 def test_a_bot_of_ones_own_is_described_and_not_made(tmp_path, monkeypatch):
     (tmp_path / "described.py").write_text(MY_BOT)
     monkeypatch.chdir(tmp_path)

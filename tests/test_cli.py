@@ -223,11 +223,15 @@ def test_show_a_position(borneo, record_file, tmp_path):
 
 def test_show_draws_a_position(borneo, record_file, tmp_path):
     picture, end = tmp_path / "five.svg", tmp_path / "end.svg"
-    assert borneo("show --at 5 --svg", picture, record_file).out == ""
+    assert borneo("show --at 5 --svg", picture, record_file).out == f"{picture}: the board after 5 moves\n"
     assert borneo("show --svg", end, record_file).status == 0
     name = agent_names(read_record(record_file)[0]["agents"])[0]
     assert name in picture.read_text() and picture.read_text() != end.read_text()
     assert borneo("show --at 5 --png", tmp_path / "five.png", record_file).status == 0
+    assert "pays as two" not in picture.read_text()
+    assert borneo("show --at 5 --legend --svg", picture, record_file).status == 0
+    assert "pays as two" in picture.read_text()
+    assert "add --png FILE or --svg FILE" in borneo("show --legend", record_file).err
     assert (tmp_path / "five.png").read_bytes().startswith(b"\x89PNG")
 
 

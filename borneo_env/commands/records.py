@@ -24,7 +24,7 @@ from borneo_env.console import (
     progress_bar,
     ruleset_of,
 )
-from borneo_env.files import make_folder, on_one_line
+from borneo_env.files import counted, make_folder, on_one_line
 
 RecordFiles = Annotated[list[Path], typer.Argument(help="Record files (JSON Lines).", show_default=False)]
 RecordFile = Annotated[Path, typer.Argument(help="A record file (JSON Lines).", show_default=False)]
@@ -102,6 +102,7 @@ def show(
     at: Annotated[int | None, typer.Option(help="Show the board after so many moves instead; 0 is the deal.")] = None,
     png: Annotated[Path | None, typer.Option(help="Draw the board there (needs the extra `render`).")] = None,
     svg: Annotated[Path | None, typer.Option(help="Draw the board there.")] = None,
+    legend: Annotated[bool, typer.Option("--legend", help="Say below a picture what the signs mean.")] = False,
     as_json: AsJson = False,
 ) -> None:
     """Tell a recorded game in words, move by move; or show its board after some moves, as text or as a picture.
@@ -114,8 +115,11 @@ def show(
     told: list[str] = []
     try:
         lines = read_record(file)
-        if at is not None or png or svg:
-            _show_board(lines, at, [path for path in (png, svg) if path], as_json)
+        pictures = [path for path in (png, svg) if path]
+        if legend and not pictures:
+            raise ValueError("--legend belongs to a picture: add --png FILE or --svg FILE")
+        if at is not None or pictures:
+            _show_board(lines, at, pictures, legend, as_json)
             return
         for line in tell(lines, forced=everything):
             told.append(line)
@@ -127,7 +131,9 @@ def show(
         print(json.dumps(told))
 
 
-def _show_board(lines: Sequence[dict[str, Any]], at: int | None, paths: Sequence[Path], as_json: bool) -> None:
+def _show_board(
+    lines: Sequence[dict[str, Any]], at: int | None, paths: Sequence[Path], legend: bool, as_json: bool
+) -> None:
     """Show the board after `at` moves of a record, or at its end; or write it as pictures."""
     from borneo_env.record import replay
     from borneo_env.render import Picture
@@ -138,21 +144,23 @@ def _show_board(lines: Sequence[dict[str, Any]], at: int | None, paths: Sequence
     for moment in replay(lines):
         ruleset = moment.batch.ruleset
         if picture is None:
-            picture, last_move = Picture(ruleset, moment.before, None, "", names), ""
+            picture, last_move = Picture(ruleset, moment.before, None, "", names, legend=legend), ""
         if moment.kind == "move":
             if moves == at:
                 break
             moves += 1
             told = move_in_words(ruleset, moment.before, moment.line["player"], moment.line["move"])
             last_move = with_names(told, names)
-        picture = Picture(ruleset, moment.after, None, last_move, names)
+        picture = Picture(ruleset, moment.after, None, last_move, names, legend=legend)
     if at not in (None, moves) or picture is None:
         raise ValueError(f"--at is a number of moves: this game has {moves}, so from 0 to {moves}, not {at}")
     for path in paths:
         picture.save(path)
     if as_json:
         print(json.dumps({"moves": moves, "last_move": last_move, "pictures": [str(path) for path in paths]}))
-    elif not paths:
+    elif paths:
+        print(*(on_one_line(f"{path}: the board after {counted(moves, 'move')}") for path in paths), sep="\n")
+    else:
         print(picture.ansi(colour=out.is_terminal), end="")
 
 

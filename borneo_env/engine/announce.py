@@ -30,7 +30,8 @@ class Announcer(event.Listener):  # type: ignore[misc]  # Numba has no types
     def on_start(self, compilation: Any) -> None:
         function = compilation.data["dispatcher"]
         if self._entry is None and isinstance(function, Compiled):
-            self._entry, self._begun, self._told, self._done = function, monotonic(), monotonic(), 0
+            self._entry, self._begun, self._told = function, monotonic(), monotonic()
+            self._done = set[Any]()  # a function may be compiled for several types
             self._total = _functions_left(function)
             if self.heard is None:
                 self._announce(function.__name__)
@@ -39,7 +40,7 @@ class Announcer(event.Listener):  # type: ignore[misc]  # Numba has no types
         function = compilation.data["dispatcher"]
         if not isinstance(function, Compiled):
             return
-        self._done += 1
+        self._done.add(function)
         if self.heard is not None:
             self.heard(function.__name__)
         elif function is self._entry:
@@ -60,14 +61,15 @@ class Announcer(event.Listener):  # type: ignore[misc]  # Numba has no types
         sys.stderr.flush()
 
     def _tell(self) -> None:
-        name, done, total = self._entry.__name__, self._done, self._total
+        name, done = self._entry.__name__, len(self._done)
+        total = max(self._total, done)
         passed, now = monotonic() - self._begun, monotonic()
         if passed < SHORT:
             return
-        left = passed / done * (max(0, total - done) + OPTIMIZING * total)
+        left = passed / done * (total - done + OPTIMIZING * total)
         words = f"compiling {name}: {done} of {total} functions, about {left:.0f} s left"
         if sys.stderr.isatty():
-            filled = round(BAR * done / (max(total, done) * (1 + OPTIMIZING)))
+            filled = round(BAR * done / (total * (1 + OPTIMIZING)))
             _show(f"{'█' * filled}{'░' * (BAR - filled)} {words}")
         elif now - self._told > BETWEEN_LINES:
             self._told = now

@@ -34,10 +34,10 @@ def compile_slowly(monkeypatch):
     clock = SimpleNamespace(now=100.0)
     monkeypatch.setattr(announce, "monotonic", lambda: clock.now)
 
-    def run(announcer, seconds):
+    def run(announcer, seconds, times=1):
         both, functions = make_entry()
         announcer.on_start(SimpleNamespace(data={"dispatcher": both}))
-        for function in functions:
+        for function in (*functions[:-1] * times, both):
             if function is not both:
                 announcer.on_start(SimpleNamespace(data={"dispatcher": function}))
             clock.now += seconds
@@ -51,6 +51,15 @@ def test_in_a_pipe_there_is_a_line_at_first_and_then_now_and_then(compile_slowly
     assert capsys.readouterr().err.splitlines() == [
         "borneo_env: compiling both for this machine, about 1 s, once per version",
         "borneo_env: compiling both: 2 of 3 functions, about 14 s left",
+    ]
+
+
+def test_a_function_compiled_for_several_types_counts_once(compile_slowly, capsys):
+    compile_slowly(Announcer(), 8, times=3)
+    assert [line.split(":")[2] for line in capsys.readouterr().err.splitlines()[1:]] == [
+        " 2 of 3 functions, about 14 s left",
+        " 2 of 3 functions, about 28 s left",
+        " 2 of 3 functions, about 42 s left",
     ]
 
 

@@ -62,7 +62,7 @@ class Fault(NamedTuple):
 class Orders:
     """What earlier attempts at the same chunk have found out. Rounds are numbered from 0."""
 
-    alone: set[tuple[int, int]] = field(default_factory=set)  # (round, chair) to be asked one game at a time
+    alone: set[int] = field(default_factory=set)  # agents to be asked one game at a time
     condemned: dict[tuple[int, int], Charge] = field(default_factory=dict)  # (round, game of the chunk)
     given_up: dict[int, tuple[int, Charge]] = field(default_factory=dict)  # agent: from which round on, and why
 
@@ -180,12 +180,13 @@ class Match:
 
     def _ask(self, chair: int, rows: NDArray[np.intp], views: Views) -> NDArray[np.int64]:
         """What the agent on a chair answers for each game, or any number where it has lost it."""
-        since, charge = self.orders.given_up.get(int(self.chairs.agent[chair]), (self.round + 1, None))
+        agent = int(self.chairs.agent[chair])
+        since, charge = self.orders.given_up.get(agent, (self.round + 1, None))
         if charge and since <= self.round:
             for row in rows:
                 self._lose(row, *charge)
             return np.zeros(len(rows), np.int64)
-        if len(rows) > 1 and (self.round, chair) not in self.orders.alone:
+        if len(rows) > 1 and agent not in self.orders.alone:
             try:
                 return self.chairs.ask(chair, views, self.round)
             except Failure:

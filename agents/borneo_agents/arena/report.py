@@ -15,6 +15,7 @@ from borneo_agents.arena.words import (
     points_words,
     standings_rows,
     title,
+    told_words,
     trace_words,
     verdict_words,
 )
@@ -213,10 +214,7 @@ def _needed(result: Tables) -> str:
         return "<p>Too few deals to tell.</p>"
     heads = ["pair", "told by these games", *(f"{50 + 100 * float(d):g} %" for d in told[0].needed)]
     rows = [
-        _row(
-            f"{row.agent}, {row.other}", f"{50 + 100 * (row.told or 0):.1f} %", *(f"{n:,}" for n in row.needed.values())
-        )
-        for row in told
+        _row(f"{row.agent}, {row.other}", told_words(row), *(f"{n:,}" for n in row.needed.values())) for row in told
     ]
     words = (
         "Games of such a tournament that are needed to tell from 50 % that one of two neighbours in the table is "

@@ -21,6 +21,7 @@ from borneo_agents.arena.words import (
     par_words,
     standings_rows,
     title,
+    told_words,
     trace_words,
     verdict_words,
 )
@@ -101,19 +102,28 @@ def print_result(console: Console, result: Tables) -> None:
     for part in (_lost, *(measured if finished else ()), _faults, _traces):
         shown = part(result)
         if shown is not None:
-            console.print(shown)
+            console.print(shown, soft_wrap=part is _traces)  # the lines of a traceback are copied into editors
 
 
-def _table(*heads: str, title: str | None = None, caption: str | None = None) -> Table:
-    table = Table(title=title, caption=caption, box=box.SIMPLE, title_justify="left", caption_justify="left")
+def _table(*heads: str) -> Table:
+    table = Table(box=box.SIMPLE, collapse_padding=True, pad_edge=False)
     for i, head in enumerate(heads):
-        table.add_column(Text(head), justify="right" if i else "left", no_wrap=not i)
+        table.add_column(Text(head), justify="right" if i else "left", overflow="fold")
     return table
 
 
+def _titled(title: str, table: Table, caption: str = "") -> RenderableType:
+    """A table with words above and below, which may be wider than it is."""
+    below = [Text(caption, style="dim italic")] if caption else []
+    return Group(Text(title, style="italic"), table, *below)
+
+
 def _add(table: Table, *cells: str) -> None:
-    """A row of words as they are: names such as [red] are no markup."""
+    """A row of words as they are: names such as [red] are no markup. Figures keep to one line, names may not."""
     table.add_row(*map(Text, cells))
+    for column, cell in zip(table.columns[1:], cells[1:], strict=True):
+        column.min_width = max(column.min_width or 0, len(cell))
+        column.no_wrap = len(str(column.header)) <= column.min_width
 
 
 def _lost(result: Tables) -> RenderableType | None:
@@ -128,12 +138,12 @@ def _standings(result: Tables) -> RenderableType:
     most = "max: copies of an agent cannot all win; " if len(heads) > 4 else ""
     shares = f"wins per seat: {par_words(result)}; {most}"
     caption = f"{shares}±: 95 % interval over deals; strength as in Elo; ms: for a decision"
-    table = _table(*heads, "strength", "ms", title=title(result), caption=caption)
+    table = _table(*heads, "strength", "ms")
     strength = {row.agent: row.points for row in result.strengths.strengths}
     thought = _milliseconds(result)
     for agent, *figures in rows:
         _add(table, agent, *figures, strength[agent].words("+.0f"), f"{thought[agent]:.3g}")
-    return table
+    return _titled(title(result), table, caption)
 
 
 def _milliseconds(result: Tables) -> dict[str, float]:
@@ -145,12 +155,12 @@ def _milliseconds(result: Tables) -> dict[str, float]:
 def _cross(result: Tables) -> RenderableType:
     order = [row.agent for row in result.standings]
     before = {(row.agent, row.other): row.before.value for row in result.cross_table}
-    table = _table("", *order, title="placed before the agent of the column, %; ties half")
+    table = _table("", *order)
     for agent in order:
         _add(
             table, agent, *(f"{100 * before[agent, other]:.1f}" if (agent, other) in before else "" for other in order)
         )
-    return table
+    return _titled("placed before the agent of the column, %; ties half", table)
 
 
 def _lone(result: Tables) -> RenderableType | None:
@@ -160,16 +170,17 @@ def _lone(result: Tables) -> RenderableType | None:
     shares = {(row.agent, row.other): row.win_share.words(".1f", unit=0.01) for row in result.lone_seats}
     games = result.lone_seats[0].games
     words = f"wins, %, alone against copies of the agent of the column ({games:,} games each)"
-    table = _table("", *order, title=words)
+    table = _table("", *order)
     for agent in order:
         _add(table, agent, *(shares.get((agent, other), "") for other in order))
-    return table
+    return _titled(words, table)
 
 
 def _profiles(result: Tables) -> RenderableType:
     profiles = {profile.agent: profile for profile in result.profiles}
     order = [profiles[row.agent] for row in result.standings]
-    table = _table("mean of a game", *(profile.agent for profile in order), title="how they play")
+    table = _table("mean of a game", *(profile.agent for profile in order))
+    table.columns[0].no_wrap = True
     for heading, part in (("points: ", "points"), ("contracts: ", "contracts"), ("", "doings")):
         for what in getattr(order[0], part):
             values = [getattr(profile, part)[what] for profile in order]
@@ -182,23 +193,23 @@ def _profiles(result: Tables) -> RenderableType:
         shares = [profile.win_share_by_seat[seat] for profile in order]
         name = "wins, %, start player" if seat == 0 else f"wins, %, seat {seat + 1} in turn"
         _add(table, name, *("" if share is None else f"{100 * share.value:.1f}" for share in shares))
-    return table
+    return _titled("how they play", table)
 
 
 def _faults(result: Tables) -> RenderableType | None:
     if not result.faults:
         return None
-    table = _table("agent", "fault", "games", title="games lost by a fault")
-    table.add_column(Text("for example"))
+    table = _table("agent", "fault", "games", "for example")
+    table.columns[-1].justify = "left"
     for agent, kind, games, example in fault_rows(result):
-        _add(table, agent, kind, f"{games:,}", example)
-    return table
+        table.add_row(*map(Text, (agent, kind, f"{games:,}", example)))
+    return _titled("games lost by a fault", table)
 
 
 def _traces(result: Tables) -> RenderableType | None:
     if not result.traces:
         return None
-    told = Text(no_wrap=True, overflow="ignore")  # its lines are copied into editors
+    told = Text()
     for trace in result.traces:
         told.append(f"{trace_words(result.tournament, trace)}:\n", style="bold").append(f"{trace.text}\n")
     return told
@@ -208,15 +219,12 @@ def _needed(result: Tables) -> RenderableType | None:
     rows = [row for row in result.games_needed if row.told is not None]
     if not rows:
         return None
-    table = _table(
-        "pair", "told by now", *(f"{50 + 100 * float(d):g} %" for d in rows[0].needed),
-        title="games needed to tell from 50 % in the cross table",
-        caption="with 5 % errors and 80 % chance to find it",
-    )  # fmt: skip
+    table = _table("pair", "told by now", *(f"{50 + 100 * float(d):g} %" for d in rows[0].needed))
     for row in rows:
         needed = (f"{games:,}" for games in row.needed.values())
-        _add(table, f"{row.agent}, {row.other}", f"{50 + 100 * (row.told or 0):.1f} %", *needed)
-    return table
+        _add(table, f"{row.agent}, {row.other}", told_words(row), *needed)
+    title = "games needed to tell from 50 % in the cross table"
+    return _titled(title, table, "with 5 % errors and 80 % chance to find it")
 
 
 def _verdict(result: Tables) -> RenderableType | None:

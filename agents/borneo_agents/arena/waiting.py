@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from borneo_agents.arena.chairs import LEAVING, MAKING, WARMING_UP, Asked
 from borneo_env.files import counted
 
-PATIENCE = 5.0  # seconds until it is said; it is said again after twice as many, and so on
+PATIENCE = 5.0  # seconds until it is said; it is said again after as many, then twice as many, and so on
 
 DOING = {
     WARMING_UP: "which has been getting ready (its first call) for",
@@ -23,14 +23,16 @@ class Notices:
 
     def __init__(self, agents: Sequence[str]) -> None:
         self._agents = agents
-        self._silent_until: dict[int, float] = {}  # by agent: several workers may wait for it
+        self._silence: dict[int, float] = {}  # seconds, by agent: several workers may wait for it, and again and again
+        self._silent_until: dict[int, float] = {}
 
     def look(self, asked: Asked | None, seconds: float, limit: float | None) -> None:
         """Say it if a call takes long; `limit` is after how many seconds it will be ended."""
         now = time.monotonic()
         if asked is None or seconds < PATIENCE or now < self._silent_until.get(asked.agent, now):
             return
-        self._silent_until[asked.agent] = now + seconds
+        silence = self._silence.get(asked.agent, PATIENCE)
+        self._silence[asked.agent], self._silent_until[asked.agent] = 2 * silence, now + silence
         until = f"; it has {limit:.0f} s" if limit else "; Ctrl-C stops it"
         words = f"waiting for {self._agents[asked.agent]}, {_doing(asked)} {seconds:.0f} s{until}"
         print(words, file=sys.stderr, flush=True)

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from borneo_agents.arena.chairs import CRASH, ENDED, ILLEGAL, TIME_OUT
 from borneo_agents.arena.match import Trace
-from borneo_agents.arena.tables import Tables
+from borneo_agents.arena.tables import GamesNeeded, Tables
 from borneo_agents.arena.tournament import Tournament
 from borneo_agents.statistics.sequential import BETTER, UNDECIDED
 from borneo_agents.statistics.standings import Standing
@@ -136,6 +136,11 @@ def _wanted(kind: str) -> str:
     """What a kind of contract wants: `each-2` and `same-4` name it."""
     which, number = kind.split("-")
     return f"{number} of each spice" if which == "each" else f"{number} of one spice"
+
+
+def told_words(row: GamesNeeded) -> str:
+    """The smallest share of meetings that the games played can tell from a half; few games tell nothing."""
+    return f"{50 + 100 * row.told:.1f} %" if row.told is not None and row.told < 0.5 else "nothing"
 
 
 def verdict_words(result: Tables) -> str:

@@ -38,7 +38,7 @@ def work(requests: TextIO, heartbeat: SharedHeartbeat) -> None:
         wanted = json.loads(request)
         deals = range(*wanted["deals"])
         orders = Orders(
-            {(round, chair) for round, chair in wanted["alone"]},
+            set(wanted["alone"]),
             {(round, game): Charge(*charge) for round, game, charge in wanted["condemned"]},
             {agent: (since, Charge(*charge)) for agent, since, charge in wanted["given_up"]},
         )

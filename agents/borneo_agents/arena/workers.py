@@ -1,10 +1,11 @@
 """Workers: processes that play chunks, and the eye on them.
 
 A worker that hangs is ended, and one that ends by itself is missed. Either way its last heartbeat says whom it asked.
-Its chunk is played again by a new worker, which asks this agent for one game at a time at this point. Then the very
-decision is known, and that game is lost by it. An agent for which this has happened `PATIENCE` times in a chunk is not
-asked again in the chunk: it loses all games in which it would have to decide. One that does not even answer its first
-call, before any game, is asked in no chunk.
+Its chunk is played again by a new worker, which asks this agent for one game at a time. Then the very decision is
+known, and that game is lost by it. An agent for which this has happened `PATIENCE` times in a chunk is not asked again
+in the chunk: it loses all games in which it would have to decide. After `PATIENCE` such chunks it is asked in none that
+is still to come, since each of these games costs a new worker. Nor is one that does not even answer its first call,
+before any game.
 
 A process can also be ended from outside. Therefore a decision at which a process has ended costs the game only when
 this has happened twice, and a chunk whose worker ends while no agent is asked is played again `RETRIES` times.
@@ -81,7 +82,7 @@ class Task:
             if self.blamed[agent] >= PATIENCE:
                 self._give_up(agent, asked.round, charge)
         else:
-            self.orders.alone.add((asked.round, asked.chair))
+            self.orders.alone.add(agent)
 
     def _give_up(self, agent: int, round: int, charge: Charge) -> None:
         why = charge._replace(reason=f"not asked any more in this chunk: {charge.reason}")
@@ -107,8 +108,10 @@ class Workers:
         self.records = records
         self.warm_up_limit = warm_up_limit
         self.scratch = scratch  # whether the folder can go when this process has gone
-        self.cold: dict[int, Charge] = {}  # agents that hung when they were first asked, or ended the process twice
-        self.ended: Counter[int] = Counter()  # how often they have ended it then
+        self.cold: dict[int, Charge] = {}  # agents that are asked no more, and why
+        self.ended: Counter[int] = Counter()  # how often they have ended the process when they were first asked
+        self.given_up: Counter[int] = Counter()  # in how many chunks
+        self.hung: set[int] = set()  # agents that have lost a game by it
         self.workers: list[_Worker] = []
         self.notices = Notices(tournament.agents)
 
@@ -169,7 +172,8 @@ class Workers:
         return worker
 
     def _give(self, worker: _Worker, task: Task) -> None:
-        task.orders.given_up |= {agent: (0, charge) for agent, charge in self.cold.items()}
+        task.orders.given_up = {agent: (0, charge) for agent, charge in self.cold.items()} | task.orders.given_up
+        task.orders.alone |= self.hung  # a call for many games that hangs may take the time limit for each of them
         worker.give(task)
 
     def _replace(self, worker: _Worker) -> _Worker:
@@ -188,11 +192,22 @@ class Workers:
 
     def _blame(self, task: Task, asked: Asked, charge: Charge) -> None:
         if asked.round != WARMING_UP:
-            task.blame(asked, charge)
+            self._blame_in_chunk(task, asked, charge)
             return
-        self.ended[asked.agent] += charge.kind == ENDED
-        if charge.kind == TIME_OUT or self.ended[asked.agent] > 1:  # it may have been ended from outside once
-            self.cold[asked.agent] = charge
+        agent = asked.agent
+        self.ended[agent] += charge.kind == ENDED
+        if charge.kind == TIME_OUT or self.ended[agent] > 1:  # it may have been ended from outside once
+            self.cold[agent] = charge
+
+    def _blame_in_chunk(self, task: Task, asked: Asked, charge: Charge) -> None:
+        agent, before = asked.agent, set(task.orders.given_up)
+        task.blame(asked, charge)
+        if asked.for_one and charge.kind == TIME_OUT:
+            self.hung.add(agent)
+        if agent in task.orders.given_up.keys() - before:
+            self.given_up[agent] += 1
+            if self.given_up[agent] == PATIENCE:
+                self.cold[agent] = charge._replace(reason=f"not asked any more: {charge.reason}")
 
     def _told(self, asked: Asked, status: str) -> tuple[str, str]:
         """The kind of a fault, and what has happened in words."""

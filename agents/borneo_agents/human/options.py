@@ -8,11 +8,11 @@ import numpy as np
 
 from borneo_env.cards import COMPANIES, CONTRACT_KINDS, SPICES
 from borneo_env.engine.batch import Batch
-from borneo_env.engine.state import AT_PORT, CARDS, SPECTATOR, TAKE
+from borneo_env.engine.state import CARDS, SPECTATOR, TAKE
 from borneo_env.record import Moment
 from borneo_env.render.scene import Scene, count
 from borneo_env.render.text import flags, short_card
-from borneo_env.story import port_result
+from borneo_env.story import port_result, shipped_to
 
 
 def options(batch: Batch) -> list[tuple[int, str]]:
@@ -134,17 +134,16 @@ class Shipment:
 
     def __init__(self, batch: Batch, action: int) -> None:
         move = batch.actions.text(action, batch.phase_name())
-        self.place = int(move.split()[2])
         after = batch.copy()
         after.step([action])
-        self._before = batch.games[0]
         self._after = after
-        self._moment = Moment("move", 0, {"player": int(batch.player[0]), "move": move}, self._before, after)
+        self._moment = Moment("move", 0, {"player": int(batch.player[0]), "move": move}, batch.games[0], after)
+        self.place, self._result = shipped_to(self._moment)
 
     @property
     def words(self) -> list[str]:
         """In sentences: the flags, or who gets the port and who takes the cargo."""
-        told = list(port_result(self._moment, self.place))
+        told = list(port_result(self._moment))
         game = self._after.games[0]
         if game["phase"] == TAKE:
             scene = Scene(self._after.ruleset, game, SPECTATOR, "", None)
@@ -159,12 +158,11 @@ class Shipment:
     def short(self) -> str:
         """In a few letters: the flags afterwards, or the monopoly, or who shares in which order."""
         game = self._after.games[0]
-        port = int(self._before["open"][self.place])
-        if game["place"][port] == AT_PORT + self.place:
+        if self._result == "nothing":
             if game["ended"]:
                 return "the game ends"
             shown = zip(COMPANIES, game["shown"][self.place], strict=True)
             return " ".join(f"{flags([company])}{number}" for company, number in shown)
-        if game["monopoly"] >= 0:
+        if self._result == "monopoly":
             return f"monopoly {flags([COMPANIES[game['monopoly']]])}"
         return "shared " + flags(COMPANIES[company] for company in game["sharers"][: game["n_sharers"]])

@@ -161,7 +161,9 @@ class Terminal:
         seat = self.game.player
         if len(self.game.humans) > 1 and seat != self._viewer:
             self._window.clear(forget=True)
-            self._window.ask(f"{self.game.names[seat]} is next. Nobody else should look now. Enter when ready: ")
+            ready = f"{self.game.names[seat]} is next. Nobody else should look now. Enter when ready: "
+            if self._window.ask(ready) == "q":
+                raise Quit
         self._viewer = seat
 
     def _news(self, seat: int) -> list[str]:
@@ -178,8 +180,8 @@ class Terminal:
     def _page_news(self, seat: int, lines: Sequence[str]) -> list[str]:
         """The news; if they have no room beside the board and these lines, they are shown on pages first."""
         news = self._news(seat)
-        if self._window.is_screen and len(news) > self._room(seat, lines):
-            self._window.read_pages(news)
+        if self._window.is_screen and len(news) > self._room(seat, lines) and not self._window.read_pages(news):
+            raise Quit
         return news
 
     def _room(self, seat: int, lines: Sequence[str]) -> int:

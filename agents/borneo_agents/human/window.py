@@ -59,15 +59,16 @@ class Window:
             self.say(on_one_line(line.strip()))  # a terminal shows what is typed
         return line.strip()
 
-    def read_pages(self, lines: Sequence[str]) -> None:
-        """Show lines page by page, and wait after each."""
+    def read_pages(self, lines: Sequence[str]) -> bool:
+        """Show lines page by page, and wait after each; whether they were read to the end, or left with q."""
         rows = self.rows - 1
         for start in range(0, len(lines), rows) if self.is_screen else [0]:
             self.clear()
             for line in lines[start : start + rows] if self.is_screen else lines:
                 self.say(line)
-            if self.is_screen:
-                self.ask(GO_ON)
+            if self.is_screen and self.ask(GO_ON) == "q":
+                return False
+        return True
 
 
 def fitted(lines: Sequence[str]) -> list[str]:

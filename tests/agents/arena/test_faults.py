@@ -404,12 +404,33 @@ def blamed(task, kind, *asked):
     return task.orders
 
 
-def test_who_hangs_in_every_attempt_elsewhere_is_given_up_in_the_end():
-    hung = [Asked(1, 4, round, views=3) for round in range(workers.MOST_TROUBLES + 1)]
-    orders = blamed(workers.Task(range(1)), TIME_OUT, *hung[:-1])
-    assert orders.given_up == {}
-    assert len(orders.alone) == workers.MOST_TROUBLES
-    assert blamed(workers.Task(range(1)), TIME_OUT, *hung).given_up[1][0] == workers.MOST_TROUBLES
+def test_who_ends_the_process_elsewhere_in_every_attempt_is_given_up_in_the_end():
+    ended = [Asked(1, 4, round, game=2) for round in range(workers.MOST_TROUBLES + 1)]
+    orders = blamed(workers.Task(range(1)), ENDED, *ended[:-1])
+    assert (orders.given_up, orders.condemned) == ({}, {})
+    assert blamed(workers.Task(range(1)), ENDED, *ended).given_up[1][0] == workers.MOST_TROUBLES
+
+
+def test_who_hangs_in_a_call_for_many_games_is_asked_for_one_at_a_time():
+    orders = blamed(workers.Task(range(1)), TIME_OUT, Asked(1, 4, 30, views=3))
+    assert (orders.alone, orders.condemned, orders.given_up) == ({1}, {}, {})
+
+
+def test_who_hangs_in_several_chunks_is_asked_in_no_other(bots):
+    _, several = some_workers(Folder(bots / "run"))
+    worker, tasks = SimpleNamespace(give=lambda task: None), [workers.Task(range(i, i + 1)) for i in range(9)]
+    for task in tasks[: workers.PATIENCE]:
+        several._give(worker, task)
+        assert task.orders.given_up == {}
+        for game in range(workers.PATIENCE):
+            several._blame(task, Asked(1, 4, 30, game=game), Charge(TIME_OUT, "no answer", "It was here"))
+    for task in tasks[workers.PATIENCE - 1 :]:
+        several._give(worker, task)
+    at_last = tasks[workers.PATIENCE - 1]
+    assert at_last.orders.given_up[1][0] == 30, "what was played before it hung counts"
+    charge = Charge(TIME_OUT, "not asked any more: no answer", "It was here")
+    assert tasks[-1].orders.given_up == {1: (0, charge)}
+    assert tasks[-1].orders.alone == {1}
 
 
 def test_a_game_is_lost_at_the_second_end_and_at_the_first_time_out():

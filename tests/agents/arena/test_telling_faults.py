@@ -8,6 +8,7 @@ import re
 import sys
 import tempfile
 import threading
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -17,9 +18,10 @@ from borneo_agents.arena import play_arena, waiting, workers
 from borneo_agents.arena.chairs import CRASH, ENDED, TIME_OUT, WARMING_UP, Asked
 from borneo_agents.arena.match import Charge
 from borneo_agents.arena.report import report
+from borneo_agents.arena.tables import GamesNeeded
 from borneo_agents.arena.terminal import print_result
 from borneo_agents.arena.tournament import tournament
-from borneo_agents.arena.words import fault_lines, fault_rows, headline, points_words, standings_rows
+from borneo_agents.arena.words import fault_lines, fault_rows, headline, points_words, standings_rows, told_words
 from rich.console import Console
 
 from borneo_env import cli
@@ -174,6 +176,15 @@ def test_it_is_said_whom_the_arena_waits_for(monkeypatch, capsys):
     assert "random, which has been getting ready (its first call) for 7 s; Ctrl-C" in capsys.readouterr().err
 
 
+def test_who_is_slow_at_every_decision_is_told_of_ever_more_seldom(monkeypatch, capsys):
+    clock = iter(range(0, 600, 6))  # a call of 6 seconds after another
+    monkeypatch.setattr(waiting, "time", SimpleNamespace(monotonic=lambda: next(clock)))
+    notices = waiting.Notices(["slow"])
+    for _ in range(100):
+        notices.look(Asked(0, 3, 7, views=1), 5.5, 31)
+    assert len(capsys.readouterr().err.splitlines()) == 7
+
+
 def test_in_this_process_it_is_looked_at_too(monkeypatch):
     looked = threading.Event()
 
@@ -286,6 +297,31 @@ def test_intervals_of_seats_and_profile_are_in_the_report():
     for row in ("cargo cards", "turns, all players together", "start player"):
         cells = re.search(rf"<tr><td>{row}</td>(.*)</tr>", page).group(1)
         assert "±" in cells or " to " in cells
+
+
+def test_few_games_tell_nothing():
+    needed = GamesNeeded("a", "b", 0.043, {"0.01": 1000})
+    assert [told_words(replace(needed, told=told)) for told in (0.043, 0.56)] == ["54.3 %", "nothing"]
+
+
+def test_in_80_columns_names_are_folded_and_no_figure_is():
+    shown, long_name = io.StringIO(), "my_bots.careful:CarefulBot:depth=3"
+    played = here({"random": "random", long_name: First(), "policy:out/run/best": First()}, lineups="one-vs", games=18)
+    print_result(Console(width=80, file=shown), played)
+    lines = shown.getvalue().splitlines()
+    assert max(map(len, lines)) <= 80 and "…" not in shown.getvalue()
+    assert "placed before the agent of the column, %; ties half" in lines
+    for row in played.standings:
+        figures = (row.win_share.words(".1f", 0.01), row.place.words(".2f"), row.points.words(".1f"))
+        assert any(all(figure in line for figure in figures) for line in lines), figures
+
+
+def test_the_lines_of_a_traceback_are_as_long_as_they_are():
+    shown = io.StringIO()
+    print_result(
+        Console(width=80, file=shown), here({"random": "random", "it": Raising(ValueError("x " * 60))}, games=6)
+    )
+    assert "ValueError: " + "x " * 59 + "x" in [line.rstrip() for line in shown.getvalue().splitlines()]
 
 
 # ---------------------------------------------------------------- files

@@ -5,10 +5,10 @@ import re
 import numpy as np
 import pytest
 from borneo_agents.human.game import Game
-from pty_screen import Screen, Seat
+from pty_screen import Command, Screen, Seat
 
 from borneo_env.engine.state import HAND
-from borneo_env.record import verify
+from borneo_env.record import read_record, verify
 from borneo_env.ruleset import Ruleset
 
 TINY = Ruleset(players=3, tables="tiny")
@@ -18,11 +18,7 @@ def check_decision(game, text):
     """What somebody who decides must see."""
     batch, rows = game.batch, text.splitlines()
     assert rows[-1].endswith("?: help. ") and text.count("?: help.") == 1
-    players = [f" {seat}  {name}"[:14] for seat, name in enumerate(["you", *game.names[1:]])]
-    for words in ("BORNEO", "rank   1", "supply", *players):
-        assert words in text, words
-    for company in ("red", "yellow", "green", "blue"):
-        assert re.search(rf"^{company} +[\d.]", text, re.MULTILINE), company
+    check_board(text, game.names[1:])
     ports = batch.ruleset.tables.ports_in_play(batch.ruleset.players)
     for thing in batch.games["open"][0]:
         assert thing < 0 or f"{ports[thing - 60].name} (" in text
@@ -31,6 +27,15 @@ def check_decision(game, text):
     numbers = re.search(r"1 to (\d+)", rows[-1])
     for number in range(1, int(numbers[1]) + 1) if numbers else []:
         assert re.search(rf"(^|\s){number} +(?=\S)", "\n".join(rows[:-1]), re.MULTILINE), f"option {number}"
+
+
+def check_board(text, others):
+    """What is on the screen whatever is asked."""
+    players = [f" {seat}  {name}"[:14] for seat, name in enumerate(["you", *others])]
+    for words in ("BORNEO", "rank   1", "supply", *players):
+        assert words in text, words
+    for company in ("red", "yellow", "green", "blue"):
+        assert re.search(rf"^{company} +[\d.]", text, re.MULTILINE), company
 
 
 def answer(row, rng):
@@ -60,6 +65,33 @@ def play_on_screen(game, seed, tmp_path, rows=24):
         return asked, seat.screen.text
 
 
+def test_the_command_is_played_and_what_is_confirmed_counts(tmp_path):
+    rng, taken_back, confirmed = np.random.default_rng(1), set(), []
+    line = "play --seats human,random,random --tables tiny --seed 1 --record done.jsonl"
+    with Command(line, tmp_path) as command:
+        while (text := command.wait()) is not None:
+            *above, row = text.splitlines()
+            if "Enter confirms, u takes it back." not in row:
+                command.type(answer(row, rng))
+                continue
+            check_board(text, ["random 1", "random 2"])
+            (chosen,) = (line for line in above if line.startswith("You "))
+            if len(taken_back) < 3 and chosen not in taken_back:
+                taken_back.add(chosen)
+                command.type("u")
+                assert command.wait().endswith("?: help. "), "it is asked again"
+            else:
+                confirmed.append(chosen)
+                command.type("")
+        assert command.status == 0 and "1st" in command.screen.text
+    record = read_record(tmp_path / "done.jsonl")
+    verify(record)
+    mine = [line["move"] for line in record if line.get("player") == 0]
+    shipped = [found[1] for chosen in confirmed if (found := re.match(r"You ship (\d+) ", chosen))]
+    assert shipped and {f"ship {card}" for card in shipped} <= {move.rsplit(" ", 1)[0] for move in mine}
+    assert len(taken_back) == 3
+
+
 @pytest.mark.parametrize("seed", [1, 2])
 def test_a_whole_game_fits_80_columns_and_24_rows(seed, tmp_path):
     game = Game(TINY, ["human", "random", "random"], seed)
@@ -81,6 +113,17 @@ def test_five_players_fit_too(tmp_path):
 @pytest.mark.parametrize("seed", range(3))
 def test_every_game_fits(ruleset, seed, tmp_path):
     play_on_screen(Game(ruleset, ["human"] + ["merchant"] * (ruleset.players - 1), seed), seed, tmp_path)
+
+
+@pytest.mark.parametrize(("others", "waits"), [("human", "Enter when ready: "), ("random", "Enter goes on: ")])
+def test_q_quits_wherever_a_game_waits(others, waits, tmp_path):
+    game, rng, save = Game(TINY, ["human", others, "random"], 1), np.random.default_rng(1), tmp_path / "save.json"
+    with Seat(game, save, rows=22) as seat:
+        while not seat.wait().endswith(waits):
+            seat.type(answer(seat.screen.rows[-1], rng))
+        seat.type("q")
+        assert seat.wait() is None and seat.finished is False
+    assert not game.over and Game.load(save).lines == game.lines
 
 
 def test_a_larger_window_shows_all_news_with_the_board(tmp_path):
