@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: run test checks tests docs soak coverage mutants ecosystem bench clean
+.PHONY: run test checks tests docs soak gpu-test coverage mutants ecosystem bench clean
 
 run: $(VENV)/installed
 	$(BIN)/borneo train --lessons 200000 --steps 500000 --evaluate-every 125000 --evaluation-games 200 --seed 1 --fresh --out out/run
@@ -36,6 +36,11 @@ docs: $(VENV)/installed
 # What takes long: 20,000 games and more against the independent referee, notebooks as they are, whole trainings, the site.
 soak: $(VENV)/installed
 	$(BIN)/pytest -m soak -s
+
+# On a machine with a CUDA card: games there and on the CPU, byte for byte.
+gpu-test: $(VENV)/installed
+	$(BIN)/pip install --quiet --constraint constraints.txt --editable '.[gpu]'
+	$(BIN)/pytest -m gpu tests/gpu
 
 # The lines that tests reach. Those of compiled rules are counted in the second run, which interprets them.
 coverage: $(VENV)/installed

@@ -1,25 +1,33 @@
-"""Rewards by name. Each is a pure function of the games before and after, for all players at once.
+"""Rewards by name. Each is a pure function of the games before and after.
 
 `reward(ruleset, before, after)` gets two arrays of complete GAME records of the same games and returns an array
 (games, players). A reward of your own is such a function; the environments take it in place of a name. The games it
-gets are copies, and what it returns is checked.
+gets are copies, and what it returns is checked. Those here are rules about one player of one game, so that they are
+given on a GPU too.
 """
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from borneo_env.engine.games import results
-from borneo_env.engine.state import CONTESTS_DEFENDED, CONTESTS_WON, OVER
+from borneo_env.engine.check import check_type
+from borneo_env.engine.jit import attributes, entry, rule
+from borneo_env.engine.rules.ending import place_of
+from borneo_env.engine.rules.ending import score as points_of
+from borneo_env.engine.state import CONTESTS_DEFENDED, CONTESTS_WON, N_COMPANIES, N_KINDS, OVER, make_box
 from borneo_env.ruleset import Ruleset
 
 Games = NDArray[np.void]
 Reward = Callable[[Ruleset, Games, Games], NDArray[np.floating[Any]]]
+
+WIN, PLACE, SCORE, SCORE_DELTA, CONTRACTS, RANKS = range(6)
 
 
 class UnknownReward(ValueError):
@@ -30,56 +38,146 @@ class WrongReward(ValueError):
     """What a reward of one's own returned is not a number for each player of each game."""
 
 
-def win(ruleset: Ruleset, before: Games, after: Games) -> NDArray[np.float64]:
+@rule
+def win(box, before, after, player):
     """1 for the winner at the end, shared among equal winners; 0 for the others and before the end."""
-    first = results(ruleset, after).places == 1
-    return _at_the_end(before, after, first / first.sum(1, keepdims=True))
+    if not ends(before, after) or place_of(box, after, player) > 1:
+        return 0.0
+    return 1 / sharing(box, after, 1)
 
 
-def place(ruleset: Ruleset, before: Games, after: Games) -> NDArray[np.float64]:
+@rule
+def place(box, before, after, player):
     """From 1 for the first place to -1 for the last at the end, evenly spaced; equal players share their mean."""
-    places = results(ruleset, after).places.astype(float)
-    sharing = (places[:, :, None] == places[:, None, :]).sum(2)
-    mean_place = places + (sharing - 1) / 2
-    return _at_the_end(before, after, 1 - 2 * (mean_place - 1) / (ruleset.players - 1))
+    if not ends(before, after):
+        return 0.0
+    own = place_of(box, after, player)
+    mean_place = own + (sharing(box, after, own) - 1) / 2
+    return 1 - 2 * (mean_place - 1) / (box.players - 1)
 
 
-def score(ruleset: Ruleset, before: Games, after: Games) -> NDArray[np.float64]:
+@rule
+def score(box, before, after, player):
     """Own points minus the mean of the others' at the end."""
-    return _at_the_end(before, after, _lead(ruleset, after))
+    return lead(box, after, player) if ends(before, after) else 0.0
 
 
-def score_delta(ruleset: Ruleset, before: Games, after: Games) -> NDArray[np.float64]:
+@rule
+def score_delta(box, before, after, player):
     """The same, spread over the game: how much the lead has changed. Sums to `score`."""
-    return _lead(ruleset, after) - _lead(ruleset, before)
+    return lead(box, after, player) - lead(box, before, player)
 
 
-def contracts(ruleset: Ruleset, before: Games, after: Games) -> NDArray[np.float64]:
+@rule
+def contracts(box, before, after, player):
     """Points of the contracts fulfilled."""
-    points = np.array([contract.points for contract in ruleset.tables.contracts], float)
-    fulfilled = after["fulfilled"].astype(int) - before["fulfilled"]
-    gained: NDArray[np.float64] = fulfilled[:, : ruleset.players] @ points
-    return gained
+    gained = 0
+    for kind in range(N_KINDS):
+        gained += (int(after.fulfilled[player, kind]) - int(before.fulfilled[player, kind])) * int(box.points[kind])
+    return float(gained)
 
 
-def ranks(ruleset: Ruleset, before: Games, after: Games) -> NDArray[np.float64]:
+@rule
+def ranks(box, before, after, player):
     """How many slots the own traders have come nearer to the top, all together, and contests won on either side."""
-    won = after["tally"][..., [CONTESTS_WON, CONTESTS_DEFENDED]].sum(2, dtype=int)
-    won -= before["tally"][..., [CONTESTS_WON, CONTESTS_DEFENDED]].sum(2, dtype=int)
-    climbed = _slots_below_the_top(ruleset, before) - _slots_below_the_top(ruleset, after)
-    gained: NDArray[np.float64] = (climbed + won[:, : ruleset.players]).astype(float)
-    return gained
+    climbed = slots_below_the_top(before, player) - slots_below_the_top(after, player)
+    return float(climbed + contests_won(after, player) - contests_won(before, player))
+
+
+@rule
+def ends(before, after):
+    """Whether the game has ended in between."""
+    return after.phase == OVER and before.phase != OVER
+
+
+@rule
+def sharing(box, g, place):
+    """How many players share a place."""
+    equal = 0
+    for player in range(box.players):
+        equal += place_of(box, g, player) == place
+    return equal
+
+
+@rule
+def lead(box, g, player):
+    """A player's points minus the mean of the others'."""
+    own, all_points = points_of(box, g, player), 0
+    for other in range(box.players):
+        all_points += points_of(box, g, other)
+    return own - (all_points - own) / (box.players - 1)
+
+
+@rule
+def slots_below_the_top(g, player):
+    slots = 0
+    for company in range(N_COMPANIES):
+        for rank in range(g.height[company]):
+            if g.ladder[company, rank] == player:
+                slots += rank
+    return slots
+
+
+@rule
+def contests_won(g, player):
+    return int(g.tally[player, CONTESTS_WON]) + int(g.tally[player, CONTESTS_DEFENDED])
+
+
+@rule
+def reward_of(number, box, before, after, player):
+    """What one of the rewards gives a player."""
+    if number == WIN:
+        return win(box, before, after, player)
+    if number == PLACE:
+        return place(box, before, after, player)
+    if number == SCORE:
+        return score(box, before, after, player)
+    if number == SCORE_DELTA:
+        return score_delta(box, before, after, player)
+    if number == CONTRACTS:
+        return contracts(box, before, after, player)
+    return ranks(box, before, after, player)
+
+
+@entry
+def reward_games(boxes, number, before, after, out):
+    for i in range(len(after)):
+        for player in range(boxes[0].players):
+            out[i, player] = reward_of(number, boxes[0], before[i], after[i], player)
+
+
+@dataclass(frozen=True)
+class Named:
+    """One of the rewards by name: a rule about two games and a player, called with arrays of games."""
+
+    number: int
+    rule: Any
+
+    @property
+    def __doc__(self) -> str | None:  # type: ignore[override]
+        return inspect.getdoc(getattr(self.rule, "py_func", self.rule))
+
+    def __call__(self, ruleset: Ruleset, before: Games, after: Games) -> NDArray[np.float64]:
+        check_type(before)
+        check_type(after)
+        if len(before) != len(after):
+            raise ValueError(
+                f"a reward is about the same games before and after, not about {len(before)} and {len(after)}"
+            )
+        out = np.empty((len(after), ruleset.players))
+        reward_games(attributes(make_box(ruleset)), self.number, attributes(before), attributes(after), out)
+        return out
 
 
 REWARDS: dict[str, Reward] = {
-    "win": win,
-    "place": place,
-    "score": score,
-    "score-delta": score_delta,
-    "contracts": contracts,
-    "ranks": ranks,
+    "win": Named(WIN, win),
+    "place": Named(PLACE, place),
+    "score": Named(SCORE, score),
+    "score-delta": Named(SCORE_DELTA, score_delta),
+    "contracts": Named(CONTRACTS, contracts),
+    "ranks": Named(RANKS, ranks),
 }
-AT_THE_END: tuple[Reward, ...] = (win, place, score)  # zero until a game is over, so nobody need ask before
+AT_THE_END = tuple(REWARDS[name] for name in ("win", "place", "score"))  # zero until then, so nobody need ask before
 
 
 def find_reward(reward: str | Reward) -> Reward:
@@ -103,21 +201,3 @@ def _checked(reward: Reward, ruleset: Ruleset, before: Games, after: Games) -> N
     if not np.isfinite(values).all():
         raise WrongReward(f"the reward {name} returned numbers that are not finite: {values[~np.isfinite(values)][0]}")
     return values
-
-
-def _at_the_end(before: Games, after: Games, values: NDArray[np.floating[Any]]) -> NDArray[np.float64]:
-    ends = (after["phase"] == OVER) & (before["phase"] != OVER)
-    return np.where(ends[:, None], values, 0.0)
-
-
-def _lead(ruleset: Ruleset, games: Games) -> NDArray[np.float64]:
-    points = results(ruleset, games).scores.astype(float)
-    others = (points.sum(1, keepdims=True) - points) / (ruleset.players - 1)
-    lead: NDArray[np.float64] = points - others
-    return lead
-
-
-def _slots_below_the_top(ruleset: Ruleset, games: Games) -> NDArray[np.int64]:
-    ladder = games["ladder"]
-    slots = np.arange(ladder.shape[2])
-    return np.stack([((ladder == p) * slots).sum((1, 2)) for p in range(ruleset.players)], 1)

@@ -21,7 +21,7 @@ LAYERS = """
     borneo_env.engine                     borneo_env.console
     borneo_env.agent                      borneo_env.rewards
     borneo_env.record                     borneo_env.vector           borneo_env.view
-    borneo_env.catalogue                  borneo_env.bot
+    borneo_env.catalogue                  borneo_env.bot              borneo_env.gpu
     borneo_env.story
     borneo_env.render
     borneo_env.screen

@@ -24,12 +24,11 @@ from borneo_env.engine.arguments import (
     room_for,
 )
 from borneo_env.engine.batch_file import BatchFileError, read_batch_file, write_batch_file
-from borneo_env.engine.batch_state import BatchState
+from borneo_env.engine.batch_state import BatchState, checked_first, checked_seed, make_run
 from borneo_env.engine.check import check_games
 from borneo_env.engine.jit import attributes, machine_code
 from borneo_env.engine.loops import (
     DESK,
-    NO_ACTION,
     NUMBERS,
     RESULT,
     RUN,
@@ -55,7 +54,6 @@ from borneo_env.engine.threads import in_parallel
 from borneo_env.ruleset import Ruleset
 
 TO_THE_END = -1
-LAST_NUMBER = 2**62  # the first game of a batch has a lower number
 GAMES_PER_THREAD = 256  # fewer games than this are not worth waking another thread for
 GAMES_PER_THINKER = 32  # the same, where each game takes some thinking
 
@@ -104,21 +102,14 @@ class Batch(BatchState):
         threads: int | None = None,
         **fields: Any,
     ) -> None:
-        numbered = f"first is the number of a game, 0 to {LAST_NUMBER - 1}"
-        self.first = checked_number(first, 0, LAST_NUMBER - 1, numbered)
-        if type(skip_forced) is not bool:
-            raise ValueError(f"skip_forced is True or False, not {skip_forced!r}")
-        if finished not in ("reset", "hold"):
-            raise ValueError(f"finished games are 'reset' or 'hold', not {finished!r}")
-        super().__init__(size, Ruleset.given(ruleset, fields), threads)
-        self._run["skip_forced"] = skip_forced
-        self._run["hold"] = finished == "hold"
-        self.reset(seed)
+        run = make_run(size, seed, finished, skip_forced)
+        super().__init__(Ruleset.given(ruleset, fields), run, checked_first(first), threads)
+        self.reset()
 
     def reset(self, seed: int | None = None, where: ArrayLike | None = None) -> None:
         """Deal new games: all from `first` on (with a new seed, if given), or the next ones where `where` is true."""
         if seed is not None:
-            self._run["seed"] = checked_number(seed, 0, 2**64 - 1, "a seed is a whole number from 0 to 2**64 - 1")
+            self._run["seed"] = checked_seed(seed)
         numbers = self.first + np.arange(len(self), dtype=np.uint64)
         chosen = np.ones(len(self), np.bool_)
         if where is not None:
@@ -171,7 +162,7 @@ class Batch(BatchState):
         if type(action) is not int and not isinstance(action, np.integer):
             raise TypeError(f"an action is a whole number, not {action!r}")
         if not 0 <= action < self._mask.shape[1] or not self._mask[game, action]:
-            raise IllegalMove(self._complaint(game, int(action)))
+            raise IllegalMove(self.complaint(game, int(action)))
         _play_game()(*self._arrays, game, int(action))
 
     def observe_game(self, game: int, seat: int, out: NDArray[Any]) -> None:
@@ -302,20 +293,11 @@ class Batch(BatchState):
         chosen = chosen.astype(np.int64)
         illegal = first_illegal(self._mask, rows, chosen)
         if illegal >= 0:
-            raise IllegalMove(self._complaint(int(rows[illegal]), int(chosen[illegal])))
+            raise IllegalMove(self.complaint(int(rows[illegal]), int(chosen[illegal])))
         return chosen
 
     def _checked_seats(self, seats: ArrayLike) -> NDArray[np.int64]:
         return checked_seats(seats, self.ruleset.players, self._size)
-
-    def _complaint(self, game: int, action: int) -> str:
-        phase = self.phase_name(game)
-        if phase == "over":
-            return f"game {game} is over; give it NO_ACTION ({NO_ACTION}), or reset it"
-        move = self.actions.text(action, phase)
-        legal_moves = ", ".join(self.legal_moves(game))
-        player = self.games["player"][game]
-        return f"game {game}, player {player}, phase {phase}: {move!r} is not legal; legal are: {legal_moves}"
 
     def _on_games(self, function: Callable[..., Any], *arguments: Any) -> list[Any]:
         return self._parallel(function, self._arrays[:3], (*self._arrays[3:], *arguments))

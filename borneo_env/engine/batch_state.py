@@ -20,17 +20,47 @@ from borneo_env.ruleset import Ruleset
 MOST_GAMES = 2**31
 
 
+LAST_NUMBER = 2**62  # the first game of a batch has a lower number
+
+
+def make_run(size: int, seed: int, finished: str, skip_forced: bool) -> NDArray[np.void]:
+    """How a batch is run, checked, as an array of one RUN record."""
+    if type(skip_forced) is not bool:
+        raise ValueError(f"skip_forced is True or False, not {skip_forced!r}")
+    if finished not in ("reset", "hold"):
+        raise ValueError(f"finished games are 'reset' or 'hold', not {finished!r}")
+    run = np.zeros(1, RUN)
+    run["stride"] = checked_number(size, 1, MOST_GAMES, "a batch has at least 1 game")
+    run["skip_forced"] = skip_forced
+    run["hold"] = finished == "hold"
+    run["seed"] = checked_seed(seed)
+    return run
+
+
+def size_of(run: NDArray[np.void]) -> int:
+    """How many games a batch has: place i of N plays every N-th game."""
+    return int(run["stride"][0])
+
+
+def checked_seed(seed: int) -> int:
+    return checked_number(seed, 0, 2**64 - 1, "a seed is a whole number from 0 to 2**64 - 1")
+
+
+def checked_first(first: int) -> int:
+    return checked_number(first, 0, LAST_NUMBER - 1, f"first is the number of a game, 0 to {LAST_NUMBER - 1}")
+
+
 class BatchState:
     """What there is of some games of one ruleset: records, legal actions, results. `Batch` plays them."""
 
-    def __init__(self, size: int, ruleset: Ruleset, threads: int | None) -> None:
-        self._size = checked_number(size, 1, MOST_GAMES, "a batch has at least 1 game")
+    def __init__(self, ruleset: Ruleset, run: NDArray[np.void], first: int, threads: int | None) -> None:
+        self._size = size_of(run)
         self.ruleset = ruleset
+        self.first = first
         self.threads = threads
         self._box = make_box(ruleset)
         self._blank = make_blank(ruleset)
-        self._run = np.zeros(1, RUN)
-        self._run["stride"] = self._size
+        self._run = run
         self._games: NDArray[np.void] = np.zeros(self._size, GAME)
         self._desk = np.zeros(self._size, DESK)
         self._mask = np.zeros((self._size, len(self.actions)), np.bool_)
@@ -137,6 +167,33 @@ class BatchState:
     def phase_name(self, game: int = 0) -> str:
         """What is being decided in one game, in words."""
         return PHASES[self.phase[checked_game(game, self._size)]]
+
+    def complaint(self, game: int, action: int, name: int | None = None) -> str:
+        """What is wrong with an illegal action in a game; the game may go by another number elsewhere."""
+        number = game if name is None else name
+        phase = self.phase_name(game)
+        if phase == "over":
+            return f"game {number} is over; give it NO_ACTION ({NO_ACTION}), or reset it"
+        move = self.actions.text(action, phase)
+        legal_moves = ", ".join(self.legal_moves(game))
+        player = self.games["player"][game]
+        return f"game {number}, player {player}, phase {phase}: {move!r} is not legal; legal are: {legal_moves}"
+
+    @classmethod
+    def holding(
+        cls,
+        ruleset: Ruleset,
+        run: NDArray[np.void],
+        first: int,
+        arrays: tuple[NDArray[Any], NDArray[Any], NDArray[Any]],
+        threads: int | None = None,
+    ) -> Self:
+        """A batch of games that another processor has played: records, desks and masks."""
+        batch = object.__new__(cls)
+        BatchState.__init__(batch, ruleset, run, first, threads)
+        batch._games, batch._desk, batch._mask = arrays
+        batch._bind()
+        return batch
 
     def copy(self) -> Self:
         """A batch in the same state that shares nothing with this one."""

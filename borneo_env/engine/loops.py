@@ -1,4 +1,7 @@
-"""The compiled loops over games: the only file that has them. `batch.py` calls them on slices of its games."""
+"""The compiled loops over games, and what they do in each of them. `batch.py` calls them on slices of its games.
+
+What is done in one game is a rule, so that the kernels of `borneo_env.gpu` do the same.
+"""
 
 from __future__ import annotations
 
@@ -47,17 +50,20 @@ def settle(box, blank, run, games, i, desk):
             note_result(box, games[i], desk)
             if run.hold:
                 return
-            deal_game(box, blank, games, i, run.seed, (np.uint64(games[i].number) + run.stride) & NUMBERS)
+            deal_game(box, blank, games, i, run.seed, next_number(run, games[i]))
         desk.count = legal(box, games[i], desk.options)
+
+
+@rule
+def next_number(run, g):
+    """The number of the game that is dealt to the place of a game after it."""
+    return (np.uint64(g.number) + run.stride) & NUMBERS
 
 
 @rule
 def note_result(box, g, desk):
     desk.done = True
-    for player in range(box.players):
-        desk.scores[player] = score(box, g, player)
-        desk.places[player] = place_of(box, g, player)
-        desk.contracts[player] = contracts_of(g, player)
+    score_game(box, g, desk.scores, desk.places, desk.contracts)
 
 
 @rule
@@ -82,10 +88,100 @@ def copy_mask(mask, to):
 @rule
 def play(box, blank, run, games, i, desk, mask, action):
     """Play a legal action in game i and bring it, its options and its mask to the next decision."""
+    move(box, games, i, desk, mask, action)
+    come_to_decision(box, blank, run, games, i, desk, mask)
+
+
+@rule
+def move(box, games, i, desk, mask, action):
+    """The first half of `play`: carry out the action. The options asked for are no longer in the mask."""
     mark(mask, desk, False)
     apply(box, games[i], action)
+
+
+@rule
+def come_to_decision(box, blank, run, games, i, desk, mask):
+    """The second half of `play`: come to the next decision. The mask held no options before."""
     settle(box, blank, run, games, i, desk)
     mark(mask, desk, True)
+
+
+@rule
+def clear(desk, mask):
+    """Take the options of a game away, before it is dealt or worked out anew."""
+    desk.done = False
+    for action in range(len(mask)):
+        mask[action] = False
+
+
+@rule
+def deal_anew(box, blank, run, games, i, desk, mask, number):
+    """Deal the game of a number to place i."""
+    clear(desk, mask)
+    deal_game(box, blank, games, i, run.seed, number)
+    come_to_decision(box, blank, run, games, i, desk, mask)
+
+
+@rule
+def work_out(box, blank, run, games, i, desk, mask):
+    """Work out the options of game i anew from its record."""
+    clear(desk, mask)
+    come_to_decision(box, blank, run, games, i, desk, mask)
+    desk.done = False  # that a held game is over is no news
+
+
+@rule
+def play_given(box, blank, run, games, i, desk, mask, action):
+    """Play a legal action, or NO_ACTION, in game i."""
+    desk.done = False
+    if action != NO_ACTION:
+        play(box, blank, run, games, i, desk, mask, action)
+
+
+@rule
+def is_illegal(mask, action):
+    return action != NO_ACTION and (action < 0 or action >= len(mask) or not mask[action])
+
+
+@rule
+def draw_action(g, desk):
+    """A random legal action from the game's own stream of choices; NO_ACTION where it is over."""
+    if desk.count == 0:
+        return NO_ACTION
+    return int(desk.options[below(g, CHOICES, desk.count)])
+
+
+@rule
+def others_decide(g, desk, seat):
+    """Whether somebody else than the seat is asked."""
+    return desk.count > 0 and g.player != seat
+
+
+@rule
+def play_at_random(box, blank, run, games, i, desk, mask, steps):
+    """Play random decisions in game i, `steps` of them or to its end; returns how many were played."""
+    desk.done = False
+    decisions = 0
+    while decisions != steps and desk.count > 0:
+        play(box, blank, run, games, i, desk, mask, draw_action(games[i], desk))
+        decisions += 1
+    return decisions
+
+
+@rule
+def score_game(box, g, scores, places, contracts):
+    """Write points, places and numbers of contracts as they are now."""
+    for player in range(box.players):
+        scores[player] = score(box, g, player)
+        places[player] = place_of(box, g, player)
+        contracts[player] = contracts_of(g, player)
+
+
+@rule
+def draw_seat(players, seed, number):
+    """A seat at random for the game of a number."""
+    drawn = scramble(number, (seed ^ SEAT_KEY) & LOW)
+    return int(((drawn & LOW) * np.uint64(players)) >> HALF)
 
 
 @entry
@@ -93,11 +189,7 @@ def deal_games(boxes, blank, runs, games, desks, masks, chosen, numbers):
     """Deal a new game into every chosen place."""
     for i in range(len(games)):
         if chosen[i]:
-            desks[i].done = False
-            mark(masks[i], desks[i], False)
-            deal_game(boxes[0], blank, games, i, runs[0].seed, numbers[i])
-            settle(boxes[0], blank, runs[0], games, i, desks[i])
-            mark(masks[i], desks[i], True)
+            deal_anew(boxes[0], blank, runs[0], games, i, desks[i], masks[i], numbers[i])
 
 
 @entry
@@ -111,10 +203,7 @@ def deal_stacked_games(boxes, games):
 def refresh_games(boxes, blank, runs, games, desks, masks):
     """Work out the options of every game anew from its record."""
     for i in range(len(games)):
-        settle(boxes[0], blank, runs[0], games, i, desks[i])
-        desks[i].done = False  # that a held game is over is no news
-        masks[i, :] = False
-        mark(masks[i], desks[i], True)
+        work_out(boxes[0], blank, runs[0], games, i, desks[i], masks[i])
 
 
 @entry
@@ -130,8 +219,7 @@ def first_stuck(boxes, games, options):
 def first_illegal(masks, rows, actions):
     """The first of the actions that is not legal in its game, or -1."""
     for k in range(len(rows)):
-        action = actions[k]
-        if action != NO_ACTION and (action < 0 or action >= masks.shape[1] or not masks[rows[k], action]):
+        if is_illegal(masks[rows[k]], actions[k]):
             return k
     return -1
 
@@ -141,9 +229,7 @@ def step_games(boxes, blank, runs, games, desks, masks, rows, actions):
     """Play one legal action in each of the chosen games."""
     for k in range(len(rows)):
         i = rows[k]
-        desks[i].done = False
-        if actions[k] != NO_ACTION:
-            play(boxes[0], blank, runs[0], games, i, desks[i], masks[i], actions[k])
+        play_given(boxes[0], blank, runs[0], games, i, desks[i], masks[i], actions[k])
 
 
 @entry
@@ -168,11 +254,9 @@ def look_at_games(boxes, games, masks, rows, observations, view_masks, dice):
 
 @entry
 def sample_games(games, desks, actions):
-    """Draw a random legal action for every game from the game's own stream of choices."""
+    """Draw a random legal action for every game."""
     for i in range(len(games)):
-        actions[i] = NO_ACTION
-        if desks[i].count > 0:
-            actions[i] = desks[i].options[below(games[i], CHOICES, desks[i].count)]
+        actions[i] = draw_action(games[i], desks[i])
 
 
 @entry
@@ -180,13 +264,7 @@ def play_games(boxes, blank, runs, games, desks, masks, steps):
     """Play random decisions in every game, `steps` of them or to its end; returns how many were played."""
     decisions = 0
     for i in range(len(games)):
-        desks[i].done = False
-        left = steps
-        while left != 0 and desks[i].count > 0:
-            action = desks[i].options[below(games[i], CHOICES, desks[i].count)]
-            play(boxes[0], blank, runs[0], games, i, desks[i], masks[i], action)
-            decisions += 1
-            left -= 1
+        decisions += play_at_random(boxes[0], blank, runs[0], games, i, desks[i], masks[i], steps)
     return decisions
 
 
@@ -194,9 +272,8 @@ def play_games(boxes, blank, runs, games, desks, masks, steps):
 def play_others(boxes, blank, runs, games, desks, masks, seats):
     """Play random decisions in every held game until its seat decides, or to its end."""
     for i in range(len(games)):
-        while desks[i].count > 0 and games[i].player != seats[i]:
-            action = desks[i].options[below(games[i], CHOICES, desks[i].count)]
-            play(boxes[0], blank, runs[0], games, i, desks[i], masks[i], action)
+        while others_decide(games[i], desks[i], seats[i]):
+            play(boxes[0], blank, runs[0], games, i, desks[i], masks[i], draw_action(games[i], desks[i]))
 
 
 @entry
@@ -230,15 +307,11 @@ def state_of_games(boxes, games, seats, out):
 def draw_seats(runs, numbers, players, seats):
     """Draw a seat for each game from the seed and the game's number."""
     for i in range(len(numbers)):
-        drawn = scramble(numbers[i], (runs[0].seed ^ SEAT_KEY) & LOW)
-        seats[i] = int(((drawn & LOW) * np.uint64(players)) >> HALF)
+        seats[i] = draw_seat(players, runs[0].seed, numbers[i])
 
 
 @entry
 def score_games(boxes, games, scores, places, contracts):
     """Points, places and numbers of contracts as they are now."""
     for i in range(len(games)):
-        for player in range(boxes[0].players):
-            scores[i, player] = score(boxes[0], games[i], player)
-            places[i, player] = place_of(boxes[0], games[i], player)
-            contracts[i, player] = contracts_of(games[i], player)
+        score_game(boxes[0], games[i], scores[i], places[i], contracts[i])

@@ -17,7 +17,7 @@ from copies import Copy
 import borneo_env
 from borneo_env import Batch, Ruleset, redact, resample
 from borneo_env.engine.digest import digest_of
-from borneo_env.engine.jit import KEEP_DAYS, KEEP_VERSIONS
+from borneo_env.engine.store import KEEP_DAYS, KEEP_VERSIONS
 
 PACKAGE = Path(borneo_env.__file__).parent
 SETTINGS = ("NUMBA_DISABLE_JIT", "NUMBA_BOUNDSCHECK", "NUMBA_CACHE_DIR")

@@ -27,7 +27,8 @@ from numpy.typing import NDArray
 from borneo_agents.arena.tournament import Tournament
 from borneo_env.agent import Agent, Views, find_agent
 from borneo_env.console import let_raise
-from borneo_env.engine.batch import LAST_NUMBER, Batch
+from borneo_env.engine.batch import Batch
+from borneo_env.engine.batch_state import LAST_NUMBER
 from borneo_env.engine.state import NOBODY
 from borneo_env.files import counted, in_short, on_one_line
 from borneo_env.traces import current_folder, traceback_of

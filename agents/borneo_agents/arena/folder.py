@@ -28,7 +28,7 @@ from borneo_agents.arena.chairs import FAULTS, LONGEST_REASON
 from borneo_agents.arena.match import Fault, Played, Trace, outcome_type
 from borneo_agents.arena.sources import IN_NO_FILE, digest_of_program
 from borneo_agents.arena.tournament import Tournament
-from borneo_env.engine.batch import LAST_NUMBER
+from borneo_env.engine.batch_state import LAST_NUMBER
 from borneo_env.engine.state import NOBODY
 from borneo_env.files import (
     FileError,

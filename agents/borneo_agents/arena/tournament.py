@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from borneo_env.engine.batch import LAST_NUMBER
+from borneo_env.engine.batch_state import LAST_NUMBER
 from borneo_env.files import in_short
 from borneo_env.ruleset import Ruleset
 

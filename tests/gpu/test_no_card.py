@@ -1,0 +1,88 @@
+"""What is told on a machine where no game can be played on a card."""
+
+import ast
+import subprocess
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+from borneo_env.gpu import GpuBatch, GpuSeats, NoCard, kernels
+
+without_numba_cuda = pytest.mark.skipif(find_spec("numba_cuda") is not None, reason="numba-cuda is installed here")
+
+
+@without_numba_cuda
+@pytest.mark.parametrize("make", [GpuBatch, GpuSeats])
+def test_the_missing_extra_is_told_with_the_remedy(make):
+    with pytest.raises(NoCard, match=r"numba-cuda is missing: pip install '\.\[gpu\]'"):
+        make(10)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "reason"),
+    [
+        ({"seat": 4}, r"seat 4 does not exist; use 0 to 3, 'random' or 'all'"),
+        (
+            {"opponents": "merchant"},
+            "opponents on the card are 'random' or a function, not 'merchant'; Seats has others",
+        ),
+        ({"dtype": "int64"}, "dtype 'int64' is not offered; use one of int8, float16, float32"),
+        ({"reward": "glory"}, "there is no reward 'glory'"),
+        ({"reward": lambda ruleset, before, after: 0}, "goes by its name"),
+        ({"players": 7}, "players"),
+    ],
+)
+def test_wrong_seats_are_refused_before_a_card_is_looked_for(wrong, reason):
+    with pytest.raises(ValueError, match=reason):
+        GpuSeats(10, **wrong)
+
+
+def test_what_a_kernel_calls_stands_above_it():
+    """What goes into the machine code is found when a kernel is made: what stands below would be missed."""
+    module = ast.parse(Path(kernels.__file__).read_text(encoding="utf-8"))
+    functions = [node for node in module.body if isinstance(node, ast.FunctionDef)]
+    names = {node.name for node in functions}
+    above: set[str] = set()
+    for function in functions:
+        called = {node.id for node in ast.walk(function) if isinstance(node, ast.Name)} & names
+        if any(isinstance(mark, ast.Name) and mark.id == "kernel" for mark in function.decorator_list):
+            assert called <= above, f"{function.name} calls {called - above}"
+        above.add(function.name)
+
+
+def test_shared_arrays_outlive_their_batch_and_the_interpreter():
+    """DLPack's structure, here around memory of NumPy: torch reads it, gives it back, and may do so at the very end."""
+    told = subprocess.run([sys.executable, "-c", SHARED], capture_output=True, text=True)
+    assert (told.returncode, told.stdout) == (0, "[[0, 1, 2], [3, 4, 5]] 1 0\n"), told.stderr
+
+
+SHARED = """
+import gc, sys
+from types import SimpleNamespace
+import numpy as np, torch
+from borneo_env.gpu import exchange
+
+class OfNumpy(exchange.CardArray):
+    def __dlpack_device__(self):
+        return 1, 0  # the CPU
+    def __dlpack__(self, **wishes):
+        return exchange._capsule(self)
+
+numbers = np.arange(6, dtype=np.int32).reshape(2, 3)
+described = {"data": (numbers.ctypes.data, False)}
+raw = SimpleNamespace(shape=(2, 3), dtype=numbers.dtype, strides=numbers.strides, __cuda_array_interface__=described)
+tensor = torch.from_dlpack(OfNumpy(raw))
+shown, lent = tensor.tolist(), len(exchange._lent)
+del tensor
+OfNumpy(raw).__dlpack__()  # taken by nobody
+gc.collect()
+print(shown, lent, len(exchange._lent))
+sys.kept = torch.from_dlpack(OfNumpy(raw))
+"""
+
+
+def test_the_package_does_not_load_what_a_card_needs():
+    told = "import sys, borneo_env; print('borneo_env.gpu' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", told], capture_output=True, text=True, check=True).stdout == "False\n"
