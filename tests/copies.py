@@ -12,18 +12,18 @@ OWN = ("borneo_env", "borneo_agents", "borneo_train", "borneo_bench")
 class Copy:
     """A copy of this process that runs a script, as Python with `-W error` would."""
 
-    def __init__(self, script, *arguments, place, folders=(), anew=False, **environment):
+    def __init__(self, script, *arguments, place, folders=(), anew=False, without=(), **environment):
         """What it says is kept in the folder `place`; `folders` come first in its path.
 
-        With `anew`, it imports our packages again.
+        With `anew`, it imports our packages again, and with `without`, those it names too if it needs them.
         """
         self._said = [Path(place) / f"{name}-{os.urandom(4).hex()}" for name in ("stdout", "stderr")]
         with warnings.catch_warnings(action="ignore", category=DeprecationWarning):  # there are other threads
             self._process = os.fork()
         if not self._process:
-            self._run(script, arguments, folders, anew, environment)
+            self._run(script, arguments, folders, (*OWN, *without) if anew else without, environment)
 
-    def _run(self, script, arguments, folders, anew, environment):
+    def _run(self, script, arguments, folders, forgotten, environment):
         code = 1
         try:
             for number, path in enumerate(self._said, start=1):
@@ -32,9 +32,8 @@ class Copy:
             os.environ.update(environment)
             sys.argv, sys.dont_write_bytecode = ["script", *map(str, arguments)], True
             sys.path[:0] = map(str, folders)
-            if anew:
-                for name in [name for name in sys.modules if name.partition(".")[0] in OWN]:
-                    del sys.modules[name]
+            for name in [name for name in sys.modules if name.partition(".")[0] in forgotten]:
+                del sys.modules[name]
             warnings.simplefilter("error")
             warnings.filterwarnings("ignore", ".*Overriding environment")  # they register themselves again
             exec(script, {"__name__": "__main__"})

@@ -117,7 +117,7 @@ def shipped():
 
 def win_share(games, **settings):
     agents = {"mine": shipped(), "random": "random"}
-    result = play_arena(agents, lineups="challenge", games=games, seed=1, jobs=0, **settings)
+    result = play_arena(agents, lineups="challenge", games=games, chunk=games, seed=1, jobs=0, **settings)
     assert not result.faults
     return next(row.win_share for row in result.standings if row.agent == "mine")
 
@@ -129,7 +129,7 @@ def test_the_new_bot_plays_every_ruleset(ruleset):
 
 @pytest.mark.parametrize("edition", ["board", pytest.param("card", marks=pytest.mark.soak)])
 def test_the_new_bot_beats_random_players(edition):
-    assert win_share(36, edition=edition).value > 0.5
+    assert win_share(24, edition=edition).value > 0.5
 
 
 @pytest.mark.soak

@@ -351,8 +351,8 @@ def test_pictures_are_drawn(borneo, tmp_path, monkeypatch):
 def small_bench(monkeypatch):
     """Few and small batches, and little play before the clock starts."""
     monkeypatch.setattr(speed, "MIXING", 1)
-    monkeypatch.setattr(speed, "SIZES", (16, 4096))
-    monkeypatch.setattr(speed, "VECTOR_SIZES", (16, 256))
+    monkeypatch.setattr(speed, "SIZES", (16, 64))
+    monkeypatch.setattr(speed, "VECTOR_SIZES", (4, 16))
 
 
 def test_bench_measures_the_engine(borneo, small_bench):
@@ -371,12 +371,12 @@ def test_bench_measures_the_engine(borneo, small_bench):
 
 
 def test_bench_prints_a_table(borneo, small_bench, monkeypatch):
-    monkeypatch.setattr(speed, "SIZES", (4096,))
+    monkeypatch.setattr(speed, "SIZES", (1024,))
     monkeypatch.setattr(speed, "VECTOR_SIZES", (16,))
     answer = borneo("bench --seconds 0.001")
     assert answer.status == 0
     assert "decisions per second, board-4" in answer.out
-    assert "4,096" in answer.out and "raw_env()" in answer.out
+    assert "1,024" in answer.out and "raw_env()" in answer.out
 
 
 # ---------------------------------------------------------------- mistakes

@@ -121,7 +121,8 @@ def test_the_fast_bot_of_the_documents_wins_in_both_editions(edition, tmp_path, 
     monkeypatch.chdir(tmp_path)
     (bot,) = (text for text in texts("python", BOTS) if "class FastBot" in text)
     (tmp_path / "my_bot_fast.py").write_text(bot, encoding="utf-8")
-    result = play_arena(["my_bot_fast:FastBot", "random"], players=3, edition=edition, games=36, seed=1, jobs=0)
+    settings = {"players": 3, "edition": edition, "games": 36, "chunk": 36, "seed": 1, "jobs": 0}
+    result = play_arena(["my_bot_fast:FastBot", "random"], **settings)
     first, second = result.standings
     assert not result.faults
     assert first.agent == "my_bot_fast:FastBot" and first.win_share.value > 1.5 * second.win_share.value

@@ -25,9 +25,9 @@ LONG = ("03_training",)  # `make test` does not run it: tests/train has all it d
 SMALLER = {
     "01_the_game_and_the_environment": {"games < 2_000": "games < 200"},
     "02_bots_and_the_arena": {
-        "games=800": "jobs=0, games=48",
-        "games=2000": "jobs=0, games=48",
-        "games=500": "jobs=0, games=48",
+        "games=800": "jobs=0, chunk=48, games=48",
+        "games=2000": "jobs=0, chunk=48, games=48",
+        "games=500": "jobs=0, chunk=48, games=48",
         "size=500": "size=50",
     },
     "03_training": {
@@ -36,7 +36,7 @@ SMALLER = {
         "minibatch=512": "minibatch=64",
         "evaluate_every=12_288": "evaluate_every=192",
         "evaluation_games=100": "evaluation_games=4",
-        "games=200": "jobs=0, games=48",
+        "games=200": "jobs=0, chunk=48, games=48",
         "Batch(40,": "Batch(4,",
         ">= 50]": ">= 5]",
     },

@@ -31,7 +31,7 @@ from borneo_env.ruleset import Ruleset, every_ruleset
 
 RULESETS = every_ruleset()
 VERBS = [name.removeprefix("_play_") for name in vars(Referee) if name.startswith("_play_")]  # the first words of moves
-OWN_CARDS_SEEDS = range(22)
+OWN_CARDS_SEEDS = range(14)
 Choose = Callable[[Batch], np.ndarray]
 Watch = Callable[[Batch, list[list[Line]]], None]
 
@@ -211,8 +211,8 @@ def test_games_with_own_cards_end_in_both_ways():
     """R8.3: in the box's games the ports nearly always run out first, here sometimes the cards do."""
     finished = [own_cards_game(seed, players)[1] for seed in OWN_CARDS_SEEDS for players in PLAYERS]
     without_a_port = sum(None in game.open_ports for game in finished)
-    assert without_a_port >= 30
-    assert len(finished) - without_a_port >= 5
+    assert without_a_port >= 18
+    assert len(finished) - without_a_port >= 3
 
 
 # ---------------------------------------------------------------- positions: where everything lies after every move
@@ -304,7 +304,7 @@ def test_the_positions_agree_after_every_move(ruleset, players):
 
 
 @pytest.mark.parametrize("players", PLAYERS)
-@pytest.mark.parametrize("seed", range(100, 106))
+@pytest.mark.parametrize("seed", range(100, 104))
 def test_the_positions_agree_with_any_card_table(seed, players):
     beside = Beside()
     play(random_ruleset(seed), 1, seed, players, watch=beside)

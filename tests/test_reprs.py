@@ -36,7 +36,7 @@ def test_environments_say_who_decides_or_why_nobody_does():
 
 
 def test_a_result_of_the_arena_shows_the_standings():
-    result = play_arena({"a": "random", "<b>": "random"}, players=3, games=12, seed=1, jobs=0)
+    result = play_arena({"a": "random", "<b>": "random"}, players=3, games=12, chunk=12, seed=1, jobs=0)
     head, columns, *rows = repr(result).splitlines()
     assert head.endswith("12 games of board-3: 2 deals, 6 games each (round-robin), seed 1")
     assert columns.split() == ["agent", "wins,", "%", "max,", "%", "place", "points"]

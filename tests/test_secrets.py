@@ -49,8 +49,8 @@ def test_agents_are_given_nothing_else(ruleset):
     """Records with all their bytes, masks, observations and the words of the moves; dice are of no game."""
     batch = Batch(12, ruleset, seed=4)
     rows = np.arange(12)
-    for turn in range(25):
-        batch.play_random(5)
+    for turn in range(12):
+        batch.play_random(10)
         twin = twin_of(batch, batch.player, turn)
         assert is_same(twin.view(rows)[:2], batch.view(rows)[:2])
         assert is_same(twin.look(rows)[:2], batch.look(rows)[:2])
@@ -66,7 +66,7 @@ def handed_out(seats):
 @pytest.mark.parametrize("name", ["score-delta", "contracts", "ranks"])
 def test_learners_of_plain_arrays_are_given_nothing_else(name):
     seats = Seats(12, borneo_env.Ruleset(players=3), reward=name, seed=4)
-    for turn in range(25):
+    for turn in range(12):
         twin = copy.deepcopy(seats)
         twin.batch = twin_of(seats.batch, seats.seat, turn)
         assert is_same(handed_out(twin), handed_out(seats))
@@ -78,7 +78,7 @@ def test_learners_in_gymnasium_are_given_nothing_else(make):
     env = make(players=3, render_mode="ansi") if make is BorneoEnv else make(1, players=3)
     seats = env._seats if make is BorneoEnv else env.seats
     env.reset(seed=4)
-    for turn in range(40):
+    for turn in range(20):
         told = env._info() if make is BorneoEnv else env._infos()
         told = told, env.action_masks(), env.render() if make is BorneoEnv else None
         real, seats.batch = seats.batch, twin_of(seats.batch, seats.seat, turn)
@@ -109,7 +109,7 @@ def test_seats_in_pettingzoo_are_given_nothing_else(ruleset):
     env = borneo_env.raw_env(**fields(ruleset), legal_moves=True, render_mode="ansi")
     env.reset(seed=4)
     rng = np.random.default_rng(4)
-    for number in range(80):
+    for number in range(40):
         if not env.agents or env.terminations[env.agent_selection]:
             env.reset()
         for agent in {env.agent_selection, env.possible_agents[number % ruleset.players]}:

@@ -100,7 +100,7 @@ def compare(ruleset, games, times, seed):
     "ruleset", [Ruleset(), Ruleset(tables="tiny", players=3, blackbeard=True)], ids=["board", "tiny"]
 )
 def test_what_passes_can_be_played_to_its_end(ruleset):
-    compare(ruleset, 10, 400, seed=7)
+    compare(ruleset, 10, 160, seed=7)
 
 
 @pytest.mark.soak

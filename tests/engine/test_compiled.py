@@ -354,10 +354,13 @@ def test_importing_the_package_loads_nothing_heavy_and_announces_nothing_for_fun
     heavy = ("torch", "matplotlib", "pandas", "pygame", "stable_baselines3")
     for name in heavy:
         (tmp_path / f"{name}.py").write_text("")
-    script = f"import sys, borneo_env; print([name for name in {heavy} if name in sys.modules])"
-    assert run_python(script + DOUBLE, PYTHONPATH=f"{tmp_path}{os.pathsep}{PACKAGE.parent}") == ("[]\n8", "")
-    control = f"import sys, torch; print([name for name in {heavy} if name in sys.modules])"
-    assert run_python(control, PYTHONPATH=str(tmp_path))[0] == "['torch']"
+    tell = f"\nprint([name for name in {heavy} if name in sys.modules])"
+
+    def said(script):
+        return Copy("import sys\n" + script, place=tmp_path, folders=[tmp_path], anew=True, without=heavy).said()
+
+    assert said("import borneo_env" + tell + DOUBLE) == ("[]\n8", "")
+    assert said("import torch" + tell)[0] == "['torch']"
 
 
 def test_playing_does_not_touch_the_global_random_generators():

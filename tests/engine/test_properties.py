@@ -251,7 +251,7 @@ class OneGame(RuleBasedStateMachine):
 
 
 class TestOneGame(OneGame.TestCase):
-    settings = settings(REPRODUCIBLE, max_examples=20, stateful_step_count=25)
+    settings = settings(REPRODUCIBLE, max_examples=12, stateful_step_count=25)
 
 
 @pytest.mark.soak
@@ -262,7 +262,7 @@ class TestManyGames(OneGame.TestCase):
 drawn_games = given(ruleset=rulesets, seed=st.integers(0, 2**64 - 1), taste=tastes)
 
 
-@settings(REPRODUCIBLE, max_examples=25)
+@settings(REPRODUCIBLE, max_examples=15)
 @drawn_games
 def test_every_game_ends(ruleset, seed, taste):
     assert_it_ends(ruleset, seed, taste)

@@ -16,6 +16,7 @@ from borneo_train.settings import Settings
 
 from borneo_env import cli
 
+pytestmark = pytest.mark.usefixtures("no_curves_are_drawn")
 QUICK = (
     "train --games 24 --horizon 4 --minibatch 48 --actor 8x1 --critic 8x1 --players 4 --steps 96 "
     "--evaluate-every 96 --evaluation-games 4 --against random --seed 2"

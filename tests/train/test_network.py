@@ -322,10 +322,12 @@ def test_learners_do_not_share_facts_or_scales():
 
 
 @pytest.mark.parametrize(
-    ("edition", "whole_table"), [("board", True), pytest.param("card", True, marks=pytest.mark.soak)]
+    ("edition", "whole_table", "games"),
+    [("board", True, 20), *(pytest.param(edition, True, 64, marks=pytest.mark.soak) for edition in ("board", "card"))],
 )
-def test_the_scale_keeps_numbers_of_other_games_within_a_few_units(edition, whole_table):
-    scale = usual_scale(edition, whole_table)
+def test_the_scale_keeps_numbers_of_other_games_within_a_few_units(edition, whole_table, games, monkeypatch):
+    monkeypatch.setattr("borneo_train.network.SCALE_GAMES", games)
+    scale = usual_scale.__wrapped__(edition, whole_table)
     largest = np.zeros(len(scale), np.float32)
     for players in (3, 4, 5):
         seats = Seats(12, Ruleset(edition, players), opponents=Merchant(), whole_table=whole_table, seed=77)

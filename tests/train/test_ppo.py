@@ -22,6 +22,7 @@ from borneo_train.settings import Settings  # noqa: E402
 from borneo_train.tasks import TASKS, Measurement  # noqa: E402
 from sb3_contrib import MaskablePPO  # noqa: E402
 
+pytestmark = pytest.mark.usefixtures("no_curves_are_drawn")
 ROLLOUT = 24 * 8
 TINY = Settings(
     games=24, horizon=8, minibatch=64, epochs=1, actor="16x2", critic="16x2", steps=4 * ROLLOUT, seed=3,
@@ -151,7 +152,7 @@ def test_another_seed_gives_another(whole, tmp_path):
 
 
 QUICK_LEARNER = {
-    "games": 128, "minibatch": 128, "epochs": 3, "actor": "32x1", "critic": "32x1", "steps": 128 * 16 * 3,
+    "games": 128, "minibatch": 128, "horizon": 8, "epochs": 3, "actor": "32x1", "critic": "32x1", "steps": 128 * 8 * 4,
     "learning_rate": 4e-3, "evaluation_games": 40, "seed": 3,
 }  # fmt: skip
 

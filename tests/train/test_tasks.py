@@ -19,7 +19,13 @@ GAMES, SEED, PLAYERS = 16, 7, 4
 def by_hand(agent, against):
     """The same games from the arena, and what the agent came to in each of them, seat by seat."""
     played = play_arena(
-        {"it": agent, "they": against}, lineups="challenge", players=PLAYERS, games=GAMES, seed=SEED, jobs=0
+        {"it": agent, "they": against},
+        lineups="challenge",
+        players=PLAYERS,
+        games=GAMES,
+        chunk=GAMES,
+        seed=SEED,
+        jobs=0,
     )
     worth = [contract.points for contract in Ruleset(players=PLAYERS).tables.contracts]
     figures = {"win share": [], "contract points": [], "mean rank": [], "contests won": []}
@@ -106,7 +112,9 @@ def test_the_same_seed_gives_the_same_measurements():
 
 def test_contract_points_are_those_of_contracts_alone():
     """With pirates, cargo and ports the score is another number."""
-    played = play_arena({"a": "merchant", "b": "climber"}, players=3, blackbeard=True, games=12, seed=2, jobs=0)
+    played = play_arena(
+        {"a": "merchant", "b": "climber"}, players=3, blackbeard=True, games=12, chunk=12, seed=2, jobs=0
+    )
     points = CONTRACT_POINTS.of_seats(played)
     assert points.shape == (12, 3)
     rest = played.outcomes["scores"] - points - played.outcomes["cargo"] - played.outcomes["ports"]

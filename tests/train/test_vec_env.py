@@ -143,11 +143,11 @@ class Alone:
 @pytest.mark.parametrize(
     ("cast", "fields", "steps", "whole_table"),
     [
-        ("self", {"tables": "tiny"}, 50, False),
-        ("league", {"tables": "tiny"}, 50, False),
-        ("merchant", {"tables": "tiny"}, 50, False),
-        ("mixed", {"tables": "tiny"}, 50, True),
-        (NOBODY, {"tables": "tiny"}, 170, True),  # where every decision is a step
+        ("self", {"tables": "tiny"}, 36, False),
+        ("league", {"tables": "tiny"}, 36, False),
+        ("merchant", {"tables": "tiny"}, 36, False),
+        ("mixed", {"tables": "tiny"}, 36, True),
+        (NOBODY, {"tables": "tiny"}, 130, True),  # where every decision is a step
         pytest.param("mixed", {"tables": None, "edition": "card"}, 90, False, marks=pytest.mark.soak),
     ],
     ids=["self-seat", "league-seat", "merchant-seat", "mixed-table", "nobody-table", "card edition-seat"],
@@ -192,7 +192,7 @@ def test_merchants_play_as_they_do_against_plain_seats():
     env, observations = make(9, "merchant", (), tables=None, reward="score-delta", whole_table=False)
     plain = [Seats(3, Ruleset(players=n), opponents="merchant", seed=SEED, reward="score-delta") for n in (3, 4, 5)]
     finished = 0
-    for _ in range(70):
+    for _ in range(48):
         assert (observations == np.concatenate([one.observation for one in plain])).all()
         assert (env.action_masks() == np.concatenate([one.mask for one in plain])).all()
         actions = legal(env)
@@ -204,13 +204,13 @@ def test_merchants_play_as_they_do_against_plain_seats():
         final = np.concatenate([one.final_observation for one in plain])
         assert all((infos[i]["terminal_observation"] == final[i]).all() for i in np.flatnonzero(dones))
         finished += dones.sum()
-    assert finished > 3
+    assert finished > 2
 
 
 def test_after_an_end_a_new_game_begins():
     env, _ = make()
     numbers = [int(table.batch.games["number"][row]) for table, row in places(env)]
-    for _ in range(50):
+    for _ in range(36):
         observations, _, dones, infos = env.step(legal(env))
         shown = split(observations)
         for i, (table, row) in enumerate(places(env)):
@@ -257,7 +257,7 @@ def test_rewards_add_up_to_what_the_records_say(name, fields):
 def test_rewards_for_the_end_come_at_the_end_only(name):
     env, _ = make(reward=name)
     given = []
-    for _ in range(40):
+    for _ in range(26):
         _, rewards, dones, _ = env.step(legal(env))
         assert not rewards[~dones].any()
         given += rewards[dones].tolist()
@@ -266,7 +266,7 @@ def test_rewards_for_the_end_come_at_the_end_only(name):
 
 def test_a_reward_of_ones_own_is_that_of_the_learners_seat():
     env, _ = make(reward=lambda ruleset, before, after: np.tile(np.arange(ruleset.players), (len(after), 1)))
-    for _ in range(40):
+    for _ in range(24):
         chairs = seats(env)
         _, rewards, _, _ = env.step(legal(env))
         assert (rewards == chairs).all()
@@ -324,7 +324,7 @@ def test_the_same_seed_gives_the_same_games_whatever_the_number_of_threads(monke
     played = []
     for threads in (1, 2):
         deciders = Recorder(lambda masks, dice: masks.argmax(1)), Recorder(draws)
-        env, observations = make(120, "mixed", deciders, players=(3, 5), threads=threads)
+        env, observations = make(48, "mixed", deciders, players=(3, 5), threads=threads)
         played.append((observations.tobytes(), outcome(env, 25), [sorted(one.asked) for one in deciders]))
     assert played[0] == played[1]
     assert any(ends for *_, ends in played[0][1])
@@ -339,7 +339,7 @@ def test_another_seed_gives_other_games():
 def test_the_seed_of_the_constructor_decides_all():
     def played(seed):
         env = BorneoVecEnv(9, cast_of("mixed"), networks(), tables="tiny", seed=seed)
-        return env.reset().tobytes(), outcome(env, 30)
+        return env.reset().tobytes(), outcome(env, 12)
 
     assert played(3) == played(3) != played(4)
 
@@ -355,16 +355,16 @@ def test_a_reset_deals_the_next_games():
 @pytest.mark.parametrize("cast", ["mixed", "nobody"])
 def test_a_seed_and_a_reset_repeat_the_games(cast):
     env, first = make(cast=cast)
-    first, played = first.copy(), outcome(env, 30)
+    first, played = first.copy(), outcome(env, 24)
     env.seed(SEED)
     assert (env.reset() == first).all()
-    assert outcome(env, 30) == played
+    assert outcome(env, 24) == played
 
 
 def test_a_reset_in_mid_game_forgets_the_game():
     """Nothing of the games left is told or rewarded."""
     env, _ = make(reward="score-delta")
-    for _ in range(20):
+    for _ in range(10):
         env.step(legal(env))
     env.seed(SEED)
     env.reset()
@@ -401,7 +401,7 @@ def test_hands_are_hidden_unless_they_are_asked_for():
 
 def test_the_whole_table_begins_with_what_the_seat_sees():
     (table, shown), (seat, seen) = make(whole_table=True), make(whole_table=False)
-    for _ in range(30):
+    for _ in range(24):
         assert (shown[:, : seen.shape[1]] == seen).all()
         assert shown[:, seen.shape[1] :].any(1).all()
         actions = legal(seat)
@@ -414,7 +414,7 @@ def test_the_whole_table_begins_with_what_the_seat_sees():
 
 def test_masks_are_the_legal_moves():
     env, _ = make()
-    for _ in range(30):
+    for _ in range(20):
         masks = env.action_masks()
         for i, (table, row) in enumerate(places(env)):
             texts = [table.batch.actions.text(int(a), table.batch.phase_name(row)) for a in np.flatnonzero(masks[i])]
@@ -430,7 +430,7 @@ def test_masks_are_the_legal_moves():
 def test_every_action_of_the_mask_is_accepted():
     env, _ = make(15, "mixed")
     rng = np.random.default_rng(1)
-    for _ in range(60):
+    for _ in range(30):
         masks = env.action_masks()
         env.step((rng.random(masks.shape) * masks).argmax(1))
 
@@ -548,7 +548,7 @@ def test_games_are_reset_before_their_first_step():
 def test_observations_last_until_the_step_after_next():
     """stable-baselines3 keeps the last ones while it makes a step."""
     env, observations = make(cast="mixed")
-    for _ in range(40):
+    for _ in range(24):
         kept = observations.copy()
         new, *_ = env.step(legal(env))
         assert (observations == kept).all() and not np.shares_memory(new, observations)
@@ -558,7 +558,7 @@ def test_observations_last_until_the_step_after_next():
 def test_everything_else_can_be_kept():
     env, _ = make()
     kept = []
-    for _ in range(40):
+    for _ in range(24):
         kept += [env.action_masks(), *env.env_method("action_masks")]
         _, rewards, dones, infos = env.step(legal(env))
         kept += [rewards, dones]
@@ -602,7 +602,7 @@ def test_stable_baselines3s_wrapper_counts_the_games():
     env.seed(SEED)
     env.reset()
     lengths, finished = np.zeros(9, int), 0
-    for _ in range(60):
+    for _ in range(40):
         _, _, dones, infos = env.step(picks(get_action_masks(env)))
         lengths += 1
         for i in np.flatnonzero(dones):
@@ -620,11 +620,11 @@ def test_maskable_ppo_trains_with_its_own_policy_and_buffer():
     env, _ = make(8, "merchant", (), whole_table=False)
     learner = MaskablePPO("MlpPolicy", env, n_steps=16, batch_size=32, n_epochs=2, seed=1, device="cpu")
     before = [values.clone() for values in learner.policy.parameters()]
-    learner.learn(256)
-    assert learner.num_timesteps == 256
+    learner.learn(128)
+    assert learner.num_timesteps == 128
     assert any((a != b).any() for a, b in zip(before, learner.policy.parameters(), strict=True))
-    returns, lengths = evaluate_policy(learner, VecMonitor(env), n_eval_episodes=8, return_episode_rewards=True)
-    assert len(returns) == 8 and 0 <= min(returns) <= max(returns) <= 1 and min(lengths) > 1
+    returns, lengths = evaluate_policy(learner, VecMonitor(env), n_eval_episodes=4, return_episode_rewards=True)
+    assert len(returns) == 4 and 0 <= min(returns) <= max(returns) <= 1 and min(lengths) > 1
 
 
 # ---------------------------------------------------------------- briefing

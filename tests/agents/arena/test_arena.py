@@ -268,7 +268,7 @@ def test_mean_ranks_by_hand():
 
 def test_ranks_are_those_at_the_end_of_the_records(tmp_path):
     played = play_arena(
-        {"random": "random", "last": Last()}, players=3, games=6, seed=3, jobs=0, out=tmp_path, records=True
+        {"random": "random", "last": Last()}, players=3, games=6, chunk=6, seed=3, jobs=0, out=tmp_path, records=True
     )
     for file, outcome in zip(sorted((tmp_path / "records").glob("*.jsonl")), played.outcomes, strict=True):
         *_, end = replay(read_record(file))
