@@ -6,11 +6,12 @@ are files of games that are going on.
 
 import sys
 from collections.abc import Callable
-from threading import Lock
+from threading import Barrier, BrokenBarrierError, Lock
 from typing import Any
 
 import numpy as np
 from gymnasium.error import ResetNeeded
+from numba.cuda.simulator.kernel import BlockManager, BlockThread
 from numba.cuda.simulator.kernelapi import FakeCUDAShared
 from numba.np.numpy_support import as_dtype
 
@@ -97,9 +98,32 @@ def shared_array(shared: FakeCUDAShared, shape: Any, dtype: Any) -> np.ndarray:
         return shared._allocations.setdefault((frame.f_code, frame.f_lineno), np.empty(shape, as_dtype(dtype)))
 
 
+def run_block(manager: BlockManager, place: tuple[int, int, int], *arguments: Any) -> None:
+    """Run the threads of a block. Numba's own keeps looking whether all have come to a barrier, which takes a core."""
+    points = list(np.ndindex(*manager._block_dim))
+    barrier = Barrier(len(points))
+
+    def run() -> None:
+        try:
+            manager._f(*arguments)
+        except BaseException:
+            barrier.abort()
+            raise
+
+    threads = [BlockThread(run, manager, place, point, False) for point in points]
+    for thread in threads:
+        thread.syncthreads = barrier.wait
+        thread.start()
+    for thread in threads:
+        thread.join()
+    faults = [thread.exception for thread in threads if thread.exception]
+    for error, trace in faults:
+        if not isinstance(error, BrokenBarrierError):
+            raise error.with_traceback(trace)
+
+
 def main() -> None:
-    FakeCUDAShared.array = shared_array
-    sys.setswitchinterval(1e-4)  # the threads of a simulated block wait for each other all the time
+    FakeCUDAShared.array, BlockManager.run = shared_array, run_block
     out, steps, *files = sys.argv[1:]
     told = {}
     for k, file in enumerate(files):
