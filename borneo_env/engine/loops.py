@@ -1,6 +1,6 @@
 """The compiled loops over games, and what they do in each of them. `batch.py` calls them on slices of its games.
 
-What is done in one game is a rule, so that the kernels of `borneo_env.gpu` do the same.
+What is done in one game is a rule, and the kernels of `borneo_env.gpu` call the same rules.
 """
 
 from __future__ import annotations
@@ -88,20 +88,8 @@ def copy_mask(mask, to):
 @rule
 def play(box, blank, run, games, i, desk, mask, action):
     """Play a legal action in game i and bring it, its options and its mask to the next decision."""
-    move(box, games, i, desk, mask, action)
-    come_to_decision(box, blank, run, games, i, desk, mask)
-
-
-@rule
-def move(box, games, i, desk, mask, action):
-    """The first half of `play`: carry out the action. The options asked for are no longer in the mask."""
     mark(mask, desk, False)
     apply(box, games[i], action)
-
-
-@rule
-def come_to_decision(box, blank, run, games, i, desk, mask):
-    """The second half of `play`: come to the next decision. The mask held no options before."""
     settle(box, blank, run, games, i, desk)
     mark(mask, desk, True)
 
@@ -115,57 +103,26 @@ def clear(desk, mask):
 
 
 @rule
-def deal_anew(box, blank, run, games, i, desk, mask, number):
-    """Deal the game of a number to place i."""
-    clear(desk, mask)
-    deal_game(box, blank, games, i, run.seed, number)
-    come_to_decision(box, blank, run, games, i, desk, mask)
+def is_illegal(masks, i, action):
+    return action != NO_ACTION and (action < 0 or action >= masks.shape[1] or not masks[i, action])
 
 
 @rule
-def work_out(box, blank, run, games, i, desk, mask):
-    """Work out the options of game i anew from its record."""
-    clear(desk, mask)
-    come_to_decision(box, blank, run, games, i, desk, mask)
-    desk.done = False  # that a held game is over is no news
-
-
-@rule
-def play_given(box, blank, run, games, i, desk, mask, action):
-    """Play a legal action, or NO_ACTION, in game i."""
-    desk.done = False
-    if action != NO_ACTION:
-        play(box, blank, run, games, i, desk, mask, action)
-
-
-@rule
-def is_illegal(mask, action):
-    return action != NO_ACTION and (action < 0 or action >= len(mask) or not mask[action])
+def draw_option(g, desk):
+    """A random legal action, of which there is one at least, from the game's own stream of choices."""
+    return int(desk.options[below(g, CHOICES, desk.count)])
 
 
 @rule
 def draw_action(g, desk):
-    """A random legal action from the game's own stream of choices; NO_ACTION where it is over."""
-    if desk.count == 0:
-        return NO_ACTION
-    return int(desk.options[below(g, CHOICES, desk.count)])
+    """The same, or NO_ACTION where the game is over."""
+    return draw_option(g, desk) if desk.count > 0 else NO_ACTION
 
 
 @rule
 def others_decide(g, desk, seat):
     """Whether somebody else than the seat is asked."""
     return desk.count > 0 and g.player != seat
-
-
-@rule
-def play_at_random(box, blank, run, games, i, desk, mask, steps):
-    """Play random decisions in game i, `steps` of them or to its end; returns how many were played."""
-    desk.done = False
-    decisions = 0
-    while decisions != steps and desk.count > 0:
-        play(box, blank, run, games, i, desk, mask, draw_action(games[i], desk))
-        decisions += 1
-    return decisions
 
 
 @rule
@@ -189,7 +146,11 @@ def deal_games(boxes, blank, runs, games, desks, masks, chosen, numbers):
     """Deal a new game into every chosen place."""
     for i in range(len(games)):
         if chosen[i]:
-            deal_anew(boxes[0], blank, runs[0], games, i, desks[i], masks[i], numbers[i])
+            desks[i].done = False
+            mark(masks[i], desks[i], False)
+            deal_game(boxes[0], blank, games, i, runs[0].seed, numbers[i])
+            settle(boxes[0], blank, runs[0], games, i, desks[i])
+            mark(masks[i], desks[i], True)
 
 
 @entry
@@ -203,7 +164,10 @@ def deal_stacked_games(boxes, games):
 def refresh_games(boxes, blank, runs, games, desks, masks):
     """Work out the options of every game anew from its record."""
     for i in range(len(games)):
-        work_out(boxes[0], blank, runs[0], games, i, desks[i], masks[i])
+        clear(desks[i], masks[i])
+        settle(boxes[0], blank, runs[0], games, i, desks[i])
+        mark(masks[i], desks[i], True)
+        desks[i].done = False  # that a held game is over is no news
 
 
 @entry
@@ -219,7 +183,7 @@ def first_stuck(boxes, games, options):
 def first_illegal(masks, rows, actions):
     """The first of the actions that is not legal in its game, or -1."""
     for k in range(len(rows)):
-        if is_illegal(masks[rows[k]], actions[k]):
+        if is_illegal(masks, rows[k], actions[k]):
             return k
     return -1
 
@@ -229,7 +193,9 @@ def step_games(boxes, blank, runs, games, desks, masks, rows, actions):
     """Play one legal action in each of the chosen games."""
     for k in range(len(rows)):
         i = rows[k]
-        play_given(boxes[0], blank, runs[0], games, i, desks[i], masks[i], actions[k])
+        desks[i].done = False
+        if actions[k] != NO_ACTION:
+            play(boxes[0], blank, runs[0], games, i, desks[i], masks[i], actions[k])
 
 
 @entry
@@ -264,7 +230,12 @@ def play_games(boxes, blank, runs, games, desks, masks, steps):
     """Play random decisions in every game, `steps` of them or to its end; returns how many were played."""
     decisions = 0
     for i in range(len(games)):
-        decisions += play_at_random(boxes[0], blank, runs[0], games, i, desks[i], masks[i], steps)
+        desks[i].done = False
+        left = steps
+        while left != 0 and desks[i].count > 0:
+            play(boxes[0], blank, runs[0], games, i, desks[i], masks[i], draw_option(games[i], desks[i]))
+            decisions += 1
+            left -= 1
     return decisions
 
 
@@ -273,7 +244,7 @@ def play_others(boxes, blank, runs, games, desks, masks, seats):
     """Play random decisions in every held game until its seat decides, or to its end."""
     for i in range(len(games)):
         while others_decide(games[i], desks[i], seats[i]):
-            play(boxes[0], blank, runs[0], games, i, desks[i], masks[i], draw_action(games[i], desks[i]))
+            play(boxes[0], blank, runs[0], games, i, desks[i], masks[i], draw_option(games[i], desks[i]))
 
 
 @entry

@@ -19,20 +19,21 @@ import numpy as np
 from numba import cuda
 
 from borneo_env.engine.dice import scramble
+from borneo_env.engine.game import apply
 from borneo_env.engine.hidden import blank_secrets, resample_game
 from borneo_env.engine.jit import rule
 from borneo_env.engine.loops import (
     NO_ACTION,
     clear,
-    come_to_decision,
     deal_game,
     draw_action,
     draw_seat,
     is_illegal,
-    move,
+    mark,
     next_number,
     others_decide,
     score_game,
+    settle,
 )
 from borneo_env.engine.observe import observe, write_state
 from borneo_env.engine.state import OVER, PHASES, SPECTATOR, THINGS
@@ -99,11 +100,13 @@ def step(boxes, blank, runs, games, desks, masks, actions, first):
     key = IDLE
     if i < len(games):
         if actions[i] != ASK_ANEW:
-            move(boxes[0], games, i, desks[i], masks[i], actions[i])
+            mark(masks[i], desks[i], False)
+            apply(boxes[0], games[i], actions[i])
         key = int(games[i].phase)
     i = in_order(key, i, counts, order)
     if i < len(games):
-        come_to_decision(boxes[0], blank, runs[0], games, i, desks[i], masks[i])
+        settle(boxes[0], blank, runs[0], games, i, desks[i])
+        mark(masks[i], desks[i], True)
         if actions[i] == ASK_ANEW:
             desks[i].done = False  # that a held game is over is no news
 
@@ -114,7 +117,7 @@ def take_actions(masks, given, actions, may_wait, first):
     i = cuda.grid(1)
     if i < len(actions):
         actions[i] = given[i]
-        if is_illegal(masks[i], actions[i]) or (actions[i] == NO_ACTION and not may_wait):
+        if is_illegal(masks, i, actions[i]) or (actions[i] == NO_ACTION and not may_wait):
             actions[i] = NO_ACTION
             cuda.atomic.min(first, 0, i)
 
@@ -127,7 +130,7 @@ def take_from_others(games, desks, masks, seats, given, actions, first):
         actions[i] = NO_ACTION
         if others_decide(games[i], desks[i], seats[i]):
             actions[i] = given[i]
-            if actions[i] == NO_ACTION or is_illegal(masks[i], actions[i]):
+            if actions[i] == NO_ACTION or is_illegal(masks, i, actions[i]):
                 actions[i] = NO_ACTION
                 cuda.atomic.min(first, 0, i)
 
