@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from borneo_env.engine.actions import ActionTable, action_table
 from borneo_env.engine.arguments import WRITTEN, checked_number, checked_rows, checked_seats
 from borneo_env.engine.batch import Batch, IllegalMove
-from borneo_env.engine.batch_state import checked_first, checked_seed, make_run, size_of
+from borneo_env.engine.batch_state import MOST_GAMES, checked_first, checked_seed, make_run, size_of
 from borneo_env.engine.games import Results
 from borneo_env.engine.jit import attributes
 from borneo_env.engine.loops import DESK, RESULT
@@ -73,14 +73,13 @@ class GpuBatch:
         check_card()
         made = object.__new__(cls)
         made._set_up(batch.ruleset, batch._run.copy(), batch.first, stream)
-        for to, array in zip((made._games, made._desk, made._mask), batch._arrays[3:], strict=True):
+        for to, array in zip(made._own(), batch._arrays[3:], strict=True):
             copy_into(to, array, made.stream)
         return made
 
     def to_cpu(self, threads: int | None = None) -> Batch:
         """The games as a batch of the CPU, which plays on identically."""
-        arrays = self._games, self._desk, self._mask
-        games, desk, mask = (self._to_host(array) for array in arrays)
+        games, desk, mask = (on_host(array, self.stream) for array in self._own())
         return Batch.holding(self.ruleset, self._run.copy(), self.first, (games, desk, mask), threads)
 
     def copy(self) -> Self:
@@ -101,7 +100,7 @@ class GpuBatch:
             raise ValueError(f"rows are places of the batch, one after the other, not an array of {chosen.shape}")
         checked_rows(np.unique(chosen), len(self))
         run = self._run.copy()
-        run["stride"] = checked_number(chosen.size, 1, 2**31, "give the row of a game at least")
+        run["stride"] = checked_number(chosen.size, 1, MOST_GAMES, "give the row of a game at least")
         some = object.__new__(type(self))
         some._set_up(self.ruleset, run, self.first, self._stream)
         some._launch(kernels.take_games, self._to_card(chosen.astype(np.int64)), *self._own(), *some._own())
@@ -186,8 +185,8 @@ class GpuBatch:
         if seed is not None:
             self._run["seed"] = checked_seed(seed)
             copy_into(self._shared[2], attributes(self._run), self.stream)
-        if not is_on_card(where):
-            where = where if where is None else np.broadcast_to(np.asarray(where, np.bool_), len(self))
+        if where is not None and not is_on_card(where):
+            where = np.broadcast_to(np.asarray(where, np.bool_), len(self))
         chosen = self._all if where is None else self._taken(where, "biu", "one truth value")
         self._launch(kernels.deal, *self._arrays(), chosen, self.first if where is None else -1, self._actions)
         self._step(first=False)
@@ -322,9 +321,6 @@ class GpuBatch:
     def _to_card(self, array: NDArray[Any]) -> Any:
         return taken(array, self.stream)
 
-    def _to_host(self, array: Any) -> NDArray[Any]:
-        return on_host(array, self.stream)
-
     def _taken(self, given: Any, kinds: str, what: str) -> Any:
         """An array with a value for each game, on the card."""
         array = taken(given, self.stream)
@@ -359,11 +355,11 @@ class GpuBatch:
         """What a kernel counts."""
         copy_into(self._count, np.zeros(1, np.int64), self.stream)
         self._launch(kernel, *arguments, self._count)
-        return int(self._to_host(self._count)[0])
+        return int(on_host(self._count, self.stream)[0])
 
     def _found(self, kernel: Any, *arguments: Any) -> int | None:
         """The first game where a kernel finds something wrong, if any."""
         copy_into(self._first_found, np.array([len(self)]), self.stream)
         self._launch(kernel, *arguments, self._first_found)
-        game = int(self._to_host(self._first_found)[0])
+        game = int(on_host(self._first_found, self.stream)[0])
         return None if game == len(self) else game

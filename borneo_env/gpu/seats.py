@@ -86,10 +86,8 @@ class GpuSeats:
         shape = (size, state_length(slots) if whole_table else length(slots))
         self._observation, self._final_observation = batch._new(shape, dtype), batch._new(shape, dtype)
         self._seats, self._final_seat = batch._new(size, np.int64), batch._new(size, np.int64)
-        self._rewards, self._own_reward = (
-            batch._new((size, players), np.float32),
-            batch._new(size, np.float32),
-        )
+        self._rewards = batch._new((size, players), np.float32)
+        self._own_reward = batch._new(size, np.float32)
         self._done = batch._new(size, np.bool_)
         self._final_scores = batch._new((size, players), np.int32)
         self._final_places = batch._new((size, players), np.int8)
