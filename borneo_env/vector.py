@@ -17,11 +17,11 @@ from borneo_env.engine.batch import Batch, IllegalMove, fresh_seed
 from borneo_env.engine.games import observe, state
 from borneo_env.engine.loops import NO_ACTION
 from borneo_env.engine.observe import LARGEST, SMALLEST, length, state_length
-from borneo_env.engine.state import NOBODY, OVER, copy_games, slots_of
+from borneo_env.engine.state import NOBODY, OVER, SPECTATOR, copy_games, slots_of
 from borneo_env.rewards import AT_THE_END, Reward, find_reward
 from borneo_env.ruleset import Ruleset
 
-RANDOM_SEAT = "random"
+RANDOM_SEAT, ALL_SEATS = "random", "all"
 DTYPES = ("int8", "float32")
 NO_GAME = "No game yet: reset() deals one."
 INTERRUPTED = "The environment was interrupted in the middle of a step: reset() deals a new game."
@@ -35,6 +35,9 @@ class Seats:
     where `done` is true. All arrays are overwritten by the next step; `mask` and `seat` are for reading only. With
     `whole_table` the learner is shown the whole table (`Batch.state`), which begins with its observation: for critics
     that know more than the player.
+
+    With `seat="all"` the learner decides for everybody: `seat` says who is asked, `reward` has a number for each player,
+    and there are no opponents.
 
     NO_ACTION is for games that are over, where they are held (`deals_anew=False`). A step that does not come to its
     end, because an opponent or a reward raised an error or somebody pressed Ctrl-C, leaves games with another player's
@@ -56,8 +59,7 @@ class Seats:
         first: int = 0,
         whole_table: bool = False,
     ) -> None:
-        if seat != RANDOM_SEAT and not (is_whole(seat) and 0 <= int(seat) < ruleset.players):
-            raise ValueError(f"seat {seat!r} does not exist; use 0 to {ruleset.players - 1}, or {RANDOM_SEAT!r}")
+        check_seat(seat, ruleset.players, opponents)
         self.ruleset = ruleset
         self.in_step = False  # a step or reset has begun and not come to its end
         self.opponents = find_opponents(opponents, ruleset.players)
@@ -79,7 +81,7 @@ class Seats:
         shape = (size, *observation.shape)
         self.observation = np.zeros(shape, dtype)
         self.final_observation = np.zeros(shape, dtype)
-        self.reward = np.zeros(size, np.float32)
+        self.reward = np.zeros((size, ruleset.players) if seat == ALL_SEATS else size, np.float32)
         self.done = np.zeros(size, np.bool_)
         self.final_scores = np.zeros((size, ruleset.players), np.int32)
         self.final_places = np.zeros((size, ruleset.players), np.int8)
@@ -158,6 +160,8 @@ class Seats:
 
     def _with_opponents(self, rows: NDArray[np.intp]) -> NDArray[np.intp]:
         """Those of some games where an opponent must be asked."""
+        if self._seat == ALL_SEATS:
+            return rows[:0]
         if len(rows):
             self._play_compiled(rows)
         player = self.batch.games["player"][rows]
@@ -178,6 +182,8 @@ class Seats:
         self.done[rows] = True
         self._give_rewards(rows)
         games, seats = copy_games(self.batch.games, rows), self.seat[rows]
+        if self._seat == ALL_SEATS:
+            seats[:] = SPECTATOR
         self.final_observation[rows] = (state if self.whole_table else observe)(self.ruleset, games, seats, check=False)
         self.final_seat[rows] = seats
         self.final_scores[rows] = self.batch.result["scores"][rows, : self.ruleset.players]
@@ -190,6 +196,8 @@ class Seats:
 
     def _take_seats(self, chosen: NDArray[np.bool_]) -> None:
         """Seat the learner in new games, at a fixed seat or one drawn from the seed and the game's number."""
+        if self._seat == ALL_SEATS:
+            return
         seats = self.batch.draw_seats() if self._seat == RANDOM_SEAT else self._seat
         self.seat[chosen] = np.broadcast_to(seats, len(self))[chosen]
         from_learner = np.arange(self.ruleset.players) - self.seat[chosen, None]
@@ -200,9 +208,11 @@ class Seats:
             return
         before, after = copy_games(self._before, rows), copy_games(self.batch.games, rows)
         values = self.reward_function(self.ruleset, before, after)
-        self.reward[rows] = values[np.arange(len(rows)), self.seat[rows]]
+        self.reward[rows] = values if self._seat == ALL_SEATS else values[np.arange(len(rows)), self.seat[rows]]
 
     def _observe(self, out: NDArray[Any]) -> None:
+        if self._seat == ALL_SEATS:
+            self.seat[:] = self.batch.player
         (self.batch.state if self.whole_table else self.batch.observe)(self.seat, out=out)
 
     def _check_idle(self, actions: NDArray[Any]) -> None:
@@ -281,6 +291,15 @@ class BorneoVectorEnv(VectorEnv):
     def action_masks(self) -> NDArray[np.bool_]:
         """(games, actions): which actions are legal."""
         return self.seats.mask.copy()
+
+
+def check_seat(seat: int | str, players: int, opponents: Any) -> None:
+    """Raise ValueError if a learner cannot sit there."""
+    if seat not in (RANDOM_SEAT, ALL_SEATS) and not (is_whole(seat) and 0 <= int(seat) < players):
+        names = f"{RANDOM_SEAT!r} or {ALL_SEATS!r}"
+        raise ValueError(f"seat {seat!r} does not exist; use 0 to {players - 1}, {names}")
+    if opponents != RANDOM and seat == ALL_SEATS:
+        raise ValueError("with all seats there are no opponents; leave one of the two arguments out")
 
 
 def is_whole(number: Any) -> bool:

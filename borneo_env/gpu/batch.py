@@ -185,11 +185,15 @@ class GpuBatch:
         if seed is not None:
             self._run["seed"] = checked_seed(seed)
             copy_into(self._shared[2], attributes(self._run), self.stream)
-        if where is not None and not is_on_card(where):
-            where = np.broadcast_to(np.asarray(where, np.bool_), len(self))
-        chosen = self._all if where is None else self._taken(where, "biu", "one truth value")
+        chosen = self._all if where is None else self._chosen(where)
         self._launch(kernels.deal, *self._arrays(), chosen, self.first if where is None else -1, self._actions)
         self._step(first=False)
+
+    def _chosen(self, where: Any) -> Any:
+        """(games,): truth values on the card."""
+        if not is_on_card(where):
+            where = np.broadcast_to(np.asarray(where, np.bool_), len(self))
+        return self._taken(where, "biu", "one truth value")
 
     def step(self, actions: Any, *, check: bool = True) -> None:
         """Play one action in every game; NO_ACTION (-1) leaves a game as it is.

@@ -18,9 +18,8 @@ from borneo_env.gpu.device import copy_into
 from borneo_env.gpu.exchange import CardArray
 from borneo_env.rewards import AT_THE_END, Named, find_reward
 from borneo_env.ruleset import Ruleset
-from borneo_env.vector import INTERRUPTED, RANDOM_SEAT, is_whole
+from borneo_env.vector import ALL_SEATS, INTERRUPTED, RANDOM_SEAT, check_seat
 
-ALL_SEATS = "all"
 DTYPES = ("int8", "float16", "float32")
 
 # Actions of opponents, for what the deciding players of all games know and may do. Only those where an opponent is
@@ -65,13 +64,9 @@ class GpuSeats:
     ) -> None:
         ruleset = Ruleset.given(ruleset, fields)
         players = ruleset.players
-        if seat not in (RANDOM_SEAT, ALL_SEATS) and not (is_whole(seat) and 0 <= int(seat) < players):
-            names = f"{RANDOM_SEAT!r} or {ALL_SEATS!r}"
-            raise ValueError(f"seat {seat!r} does not exist; use 0 to {players - 1}, {names}")
+        check_seat(seat, players, opponents)
         if opponents != RANDOM and not callable(opponents):
             raise ValueError(f"opponents on the card are {RANDOM!r} or a function, not {opponents!r}; Seats has others")
-        if opponents != RANDOM and seat == ALL_SEATS:
-            raise ValueError("with all seats there are no opponents; leave one of the two arguments out")
         if dtype not in DTYPES:
             raise ValueError(f"dtype {dtype!r} is not offered; use one of {', '.join(DTYPES)}")
         given = find_reward(reward)
@@ -97,12 +92,15 @@ class GpuSeats:
     def __len__(self) -> int:
         return len(self.batch)
 
-    def reset(self, seed: int | None = None) -> None:
-        """Deal new games and play up to the learner's decision."""
-        self.batch.reset(seed)
+    def reset(self, seed: int | None = None, where: Any = None) -> None:
+        """Deal new games (all, or the next ones where `where` is true) and play up to the learner's decision."""
+        chosen = self.batch._all if where is None else self.batch._chosen(where)
+        if where is not None and self._in_step:
+            raise ResetNeeded(INTERRUPTED)
+        self.batch.reset(seed, None if where is None else self._shown(chosen))
         self._in_step = True
         self._note_before()
-        self._take_seats(self.batch._all)
+        self._take_seats(chosen)
         self._ask_opponents()
         copy_into(self._done, np.zeros(len(self), np.bool_), self.batch.stream)
         self._observe(self._observation)

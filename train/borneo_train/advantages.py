@@ -1,0 +1,29 @@
+"""Advantages along the table's common time line.
+
+Every decision of a game is a moment of it, whoever decides. A critic values all seats at every moment, so that
+generalised advantage estimation runs for each seat from one moment to the next, and the advantage of a decision is read
+off for the seat that made it. No seat has to wait for its own next decision.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+
+def advantages(rewards: Tensor, done: Tensor, values: Tensor, gamma: float, gae_lambda: float) -> Tensor:
+    """(moments, games, seats): how much better each moment went for each seat than the critic thought.
+
+    Arguments:
+        rewards: (moments, games, seats): what each decision brought.
+        done: (moments, games): whether it ended its game.
+        values: (moments + 1, games, seats): what the critic thought before each decision, and after the last.
+    """
+    found = torch.empty_like(rewards)
+    later = torch.zeros_like(rewards[0])
+    for moment in reversed(range(len(rewards))):
+        goes_on = (~done[moment]).to(rewards.dtype)[:, None]
+        surprise = rewards[moment] + gamma * goes_on * values[moment + 1] - values[moment]
+        later = surprise + gamma * gae_lambda * goes_on * later
+        found[moment] = later
+    return found

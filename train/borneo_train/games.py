@@ -1,0 +1,144 @@
+"""The games a learner plays: it has every seat of all of them, on the CPU or on a CUDA card.
+
+Games of several player counts lie one after the other, padded to five seats, so that one network plays them all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from borneo_env.engine.actions import action_table
+from borneo_env.engine.observe import length, state_length
+from borneo_env.engine.state import SEATS, slots_of
+from borneo_env.gpu import GpuSeats
+from borneo_env.ruleset import Ruleset
+from borneo_env.vector import Seats
+
+WHOLE_GAME = 160  # decisions that a game takes, about; see `Games.spread_out`
+
+
+class Games:
+    """Many games at once. All arrays have a row for each game; `play` fills them anew.
+
+    Attributes:
+        table: (games, numbers), int8: the whole table, counted from the deciding seat; it begins with what that seat
+            may know, its observation.
+        mask: (games, actions): what may be done.
+        seat: (games,): who decides.
+        reward: (games, 5): what the last decision brought each seat.
+        done: (games,): whether it ended a game; what that came to is in `points` and `places`.
+        players: (games,): how many play; later seats are empty.
+    """
+
+    def __init__(
+        self,
+        sizes: dict[int, int],
+        *,
+        edition: str = "board",
+        reward: str = "win",
+        seed: int = 0,
+        device: str = "cpu",
+        threads: int | None = None,
+    ) -> None:
+        """`sizes` says how many games there are of each player count."""
+        slots = slots_of(Ruleset(edition))
+        n, self.known, self.actions = sum(sizes.values()), length(slots), len(action_table(slots))
+        self.device = torch.device(device)
+        self.groups: list[Any] = []
+        self.slices: list[slice] = []
+        first = 0
+        for players, size in sizes.items():
+            common: dict[str, Any] = {"seat": "all", "reward": reward, "seed": seed, "first": first, "whole_table": True}
+            ruleset = Ruleset(edition=edition, players=players)
+            on_card = self.device.type == "cuda"
+            self.groups.append(
+                GpuSeats(size, ruleset, **common) if on_card else Seats(size, ruleset, threads=threads, **common)
+            )
+            self.slices.append(slice(first, first + size))
+            first += size
+        self.table = self._room((n, state_length(slots)), torch.int8)
+        self.mask = self._room((n, self.actions), torch.bool)
+        self.seat = self._room((n,), torch.int64)
+        self.reward = self._room((n, SEATS), torch.float32)
+        self.done = self._room((n,), torch.bool)
+        self.points = self._room((n, SEATS), torch.float32)
+        self.places = self._room((n, SEATS), torch.int8)
+        counts = [torch.full((size,), players) for players, size in sizes.items()]
+        self.players = torch.cat(counts).to(self.device)
+        self._look()
+
+    def __len__(self) -> int:
+        return len(self.seat)
+
+    def play(self, actions: Tensor) -> None:
+        """Play one legal decision in every game."""
+        for group, rows in zip(self.groups, self.slices, strict=True):
+            if self.device.type == "cuda":
+                group.step(actions[rows], check=False)
+            else:
+                group.step(actions[rows].numpy())
+            players = group.ruleset.players
+            self.reward[rows, :players] = self._tensor(group.reward)
+            self.done[rows] = self._tensor(group.done)
+            self.points[rows, :players] = self._tensor(group.final_scores).float()
+            self.places[rows, :players] = self._tensor(group.final_places)
+        self._look()
+
+    def spread_out(self, generator: torch.Generator) -> None:
+        """Play some random decisions, in some games many, in others few: else all of them would end together.
+
+        A game that is to play few is dealt anew before them.
+        """
+        starts = torch.randint(WHOLE_GAME, (len(self),), generator=generator, device=self.device)
+        for played in range(WHOLE_GAME):
+            self._deal(starts == played)
+            self.play(self.random_actions(generator))
+
+    def _deal(self, where: Tensor) -> None:
+        for group, rows in zip(self.groups, self.slices, strict=True):
+            group.reset(where=where[rows] if self.device.type == "cuda" else where[rows].numpy())
+        self._look()
+
+    def random_actions(self, generator: torch.Generator) -> Tensor:
+        """(games,): any legal action for each."""
+        drawn = torch.rand(self.mask.shape, generator=generator, device=self.device)
+        return (drawn * self.mask).argmax(1)
+
+    def _look(self) -> None:
+        for group, rows in zip(self.groups, self.slices, strict=True):
+            self.table[rows] = self._tensor(group.observation)
+            self.mask[rows] = self._tensor(group.mask)
+            self.seat[rows] = self._tensor(group.seat)
+
+    def _tensor(self, array: Any) -> Tensor:
+        if self.device.type == "cuda":
+            return torch.as_tensor(array, device=self.device)
+        return torch.from_numpy(array if array.flags.writeable else array.copy())
+
+    def _room(self, shape: Sequence[int], kind: torch.dtype) -> Tensor:
+        return torch.zeros(*shape, dtype=kind, device=self.device)
+
+
+def even_sizes(n: int, counts: Sequence[int]) -> dict[int, int]:
+    """So many games, spread evenly over player counts."""
+    share, left = divmod(n, len(counts))
+    return {count: share + (place < left) for place, count in enumerate(counts)}
+
+
+def seats_in_order(seat: Tensor, players: Tensor) -> Tensor:
+    """(..., 5): the seats counted from the given ones, as the table shows them; empty ones last."""
+    places = torch.arange(SEATS, device=seat.device)
+    turned = (seat[..., None] + places) % players[..., None]
+    return torch.where(places < players[..., None], turned, places)
+
+
+def seats_on_table(seat: Tensor, players: Tensor) -> Tensor:
+    """(..., 5): where each seat is found when they are counted from the given ones: the reverse of `seats_in_order`."""
+    places = torch.arange(SEATS, device=seat.device)
+    turned = (places - seat[..., None]) % players[..., None]
+    return torch.where(places < players[..., None], turned, places)
+
