@@ -14,12 +14,13 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
-from torch.nn import functional
 
 from borneo_env.engine.observe import state_layout
 from borneo_env.engine.state import CARDS, SEATS, slots_of
 from borneo_env.ruleset import Ruleset
 from borneo_train.facts import action_facts, card_facts
+from borneo_train.roles import Thing, action_things, table_things
+from borneo_train.tied import Dense, Tied, Width, apply
 
 Floats = NDArray[np.float32]
 
@@ -59,7 +60,7 @@ def _about_cards(block: object) -> bool:
 
 
 class Told(nn.Module):
-    """A plain layer whose inputs, or outputs, have facts in common."""
+    """The weights of a plain layer whose inputs, or outputs, have facts in common."""
 
     facts: Tensor
     scale: Tensor
@@ -77,48 +78,64 @@ class Told(nn.Module):
 
     def weight(self) -> Tensor:
         """(outputs, inputs): of the plain layer it comes to."""
+        if not self.facts.shape[1]:
+            return self.own.weight * self.scale
         common = self.facts @ self.common
         return (self.own.weight + common.T) * self.scale if self.of_inputs else self.own.weight + common
 
-    def forward(self, inputs: Tensor) -> Tensor:
-        weight = self.weight()
-        return functional.linear(inputs.to(weight.dtype), weight, self.own.bias)
+    @property
+    def bias(self) -> Tensor:
+        return self.own.bias
 
 
 class Tower(nn.Module):
     """Layers of one width, and a plain one."""
 
-    def __init__(self, first: nn.Module, width: int, depth: int, last: nn.Module) -> None:
+    norm = True
+
+    def __init__(self, first: Told, width: int, depth: int, last: Told) -> None:
         super().__init__()
-        hidden = [nn.Linear(width, width) for _ in range(depth - 1)]
-        for layer in hidden:
+        self.first, self.last = first, last
+        self.hidden = nn.ModuleList([nn.Linear(width, width) for _ in range(depth - 1)])
+        for layer in self.hidden:
             nn.init.orthogonal_(layer.weight, 2**0.5)
             nn.init.zeros_(layer.bias)
-        self.layers = nn.ModuleList([first, *hidden])
         self.norms = nn.ModuleList([nn.LayerNorm(width) for _ in range(depth)])
-        self.last = last
+
+    def layers(self) -> list[Dense]:
+        """The plain network it comes to."""
+        weights = [(self.first.weight(), self.first.bias), *((layer.weight, layer.bias) for layer in self.hidden)]
+        made = [Dense(*parts, norm.weight, norm.bias) for parts, norm in zip(weights, self.norms, strict=True)]
+        if not self.norm:
+            made = [Dense(*parts) for parts in weights]
+        return [*made, Dense(self.last.weight(), self.last.bias)]
 
     def forward(self, inputs: Tensor) -> Tensor:
-        values = functional.relu(self.norms[0](self.layers[0](inputs)))
-        for layer, norm in zip(self.layers[1:], self.norms[1:], strict=True):
-            values = values + functional.relu(norm(layer(values)))
-        found: Tensor = self.last(values)
-        return found
+        return apply(self.layers(), inputs)
 
 
-def actor_of(edition: str, known: int, actions: int, width: int, depth: int) -> Tower:
+NOTHING = np.zeros((0, 0), np.float32)
+
+
+def actor_of(kind: str, edition: str, known: int, actions: int, width: tuple[int, ...], depth: int) -> nn.Module:
     """From what a seat knows to a logit for each action."""
-    first = Told(known, width, table_facts(edition)[:known], scale_of(edition)[:known], gain=2**0.5)
-    return Tower(first, width, depth, Told(width, actions, action_facts(edition), gain=0.01))
+    scale = scale_of(edition)[:known]
+    if kind == "tied":
+        return Tied(table_things(edition)[:known], scale, Width(*width), depth, action_things(edition), 0.01)
+    (units,) = width
+    facts = (table_facts(edition)[:known], action_facts(edition)) if kind == "told" else (NOTHING, NOTHING)
+    return Tower(Told(known, units, facts[0], scale, gain=2**0.5), units, depth, Told(units, actions, facts[1], gain=0.01))
 
 
-def critic_of(edition: str, width: int, depth: int) -> Tower:
+def critic_of(kind: str, edition: str, width: tuple[int, ...], depth: int) -> nn.Module:
     """From the whole table to a value for each seat, counted from the deciding one."""
-    facts, scale = table_facts(edition), scale_of(edition)
-    last = nn.Linear(width, SEATS)
-    nn.init.orthogonal_(last.weight, 1.0)
-    nn.init.zeros_(last.bias)
-    return Tower(Told(len(scale), width, facts, scale, gain=2**0.5), width, depth, last)
+    scale = scale_of(edition)
+    if kind == "tied":
+        seats = [Thing(("seat", seat), {}, ()) for seat in range(SEATS)]
+        return Tied(table_things(edition), scale, Width(*width), depth, seats, 1.0)
+    (units,) = width
+    facts = table_facts(edition) if kind == "told" else NOTHING
+    return Tower(Told(len(scale), units, facts, scale, gain=2**0.5), units, depth, Told(units, SEATS, NOTHING, gain=1.0))
 
 
 def masked(logits: Tensor, mask: Tensor) -> Tensor:

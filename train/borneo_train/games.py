@@ -18,6 +18,8 @@ from borneo_env.gpu import GpuSeats
 from borneo_env.ruleset import Ruleset
 from borneo_env.vector import Seats
 
+ROUND = 8  # rows of a table begin at such addresses, with zeros behind them: matrix units of cards want it so
+ARRAYS = ("observation", "mask", "seat", "reward", "done", "final_scores", "final_places")  # of Seats and GpuSeats
 WHOLE_GAME = 160  # decisions that a game takes, about; see `Games.spread_out`
 
 
@@ -26,7 +28,7 @@ class Games:
 
     Attributes:
         table: (games, numbers), int8: the whole table, counted from the deciding seat; it begins with what that seat
-            may know, its observation.
+            may know, its observation, and ends with some zeros.
         mask: (games, actions): what may be done.
         seat: (games,): who decides.
         reward: (games, 5): what the last decision brought each seat.
@@ -50,6 +52,7 @@ class Games:
         self.device = torch.device(device)
         self.groups: list[Any] = []
         self.slices: list[slice] = []
+        self._kept: list[dict[str, Tensor]] = []
         first = 0
         for players, size in sizes.items():
             common: dict[str, Any] = {"seat": "all", "reward": reward, "seed": seed, "first": first, "whole_table": True}
@@ -60,7 +63,8 @@ class Games:
             )
             self.slices.append(slice(first, first + size))
             first += size
-        self.table = self._room((n, state_length(slots)), torch.int8)
+        self.width = state_length(slots)
+        self.table = self._room((n, -(-self.width // ROUND) * ROUND), torch.int8)
         self.mask = self._room((n, self.actions), torch.bool)
         self.seat = self._room((n,), torch.int64)
         self.reward = self._room((n, SEATS), torch.float32)
@@ -81,11 +85,12 @@ class Games:
                 group.step(actions[rows], check=False)
             else:
                 group.step(actions[rows].numpy())
-            players = group.ruleset.players
-            self.reward[rows, :players] = self._tensor(group.reward)
-            self.done[rows] = self._tensor(group.done)
-            self.points[rows, :players] = self._tensor(group.final_scores).float()
-            self.places[rows, :players] = self._tensor(group.final_places)
+        for shown, rows in zip(self._shown(), self.slices, strict=True):
+            players = shown["reward"].shape[1]
+            self.reward[rows, :players] = shown["reward"]
+            self.done[rows] = shown["done"]
+            self.points[rows, :players] = shown["final_scores"].float()
+            self.places[rows, :players] = shown["final_places"]
         self._look()
 
     def spread_out(self, generator: torch.Generator) -> None:
@@ -109,18 +114,28 @@ class Games:
         return (drawn * self.mask).argmax(1)
 
     def _look(self) -> None:
-        for group, rows in zip(self.groups, self.slices, strict=True):
-            self.table[rows] = self._tensor(group.observation)
-            self.mask[rows] = self._tensor(group.mask)
-            self.seat[rows] = self._tensor(group.seat)
+        for shown, rows in zip(self._shown(), self.slices, strict=True):
+            self.table[rows, : self.width] = shown["observation"]
+            self.mask[rows] = shown["mask"]
+            self.seat[rows] = shown["seat"]
 
-    def _tensor(self, array: Any) -> Tensor:
-        if self.device.type == "cuda":
-            return torch.as_tensor(array, device=self.device)
-        return torch.from_numpy(array if array.flags.writeable else array.copy())
+    def _shown(self) -> list[dict[str, Tensor]]:
+        """The arrays of the groups as tensors, by name; those of a card are the same memory at every step."""
+        if self.device.type != "cuda":
+            return [{name: _on_cpu(getattr(group, name)) for name in ARRAYS} for group in self.groups]
+        if not self._kept:
+            self._kept = [
+                {name: torch.as_tensor(getattr(group, name), device=self.device) for name in ARRAYS}
+                for group in self.groups
+            ]
+        return self._kept
 
     def _room(self, shape: Sequence[int], kind: torch.dtype) -> Tensor:
         return torch.zeros(*shape, dtype=kind, device=self.device)
+
+
+def _on_cpu(array: Any) -> Tensor:
+    return torch.from_numpy(array if array.flags.writeable else array.copy())
 
 
 def even_sizes(n: int, counts: Sequence[int]) -> dict[int, int]:

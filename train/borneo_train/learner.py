@@ -2,13 +2,13 @@
 
 A rollout plays every game on for some decisions. The critic values all seats at each of them, so advantages run along
 the table's common time line (see `advantages`). An update goes through the rollout in minibatches. Games, networks and
-rollouts stay on one device.
+rollouts stay on one device. On a card both are recorded once as CUDA graphs and then replayed, because starting
+thousands of small kernels one by one takes longer than running them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,9 +20,12 @@ from borneo_env.engine.state import SEATS
 from borneo_train.actor_critic import actor_of, critic_of, masked
 from borneo_train.advantages import advantages
 from borneo_train.games import Games, even_sizes, seats_in_order, seats_on_table
+from borneo_train.legal import LegalOdds, drawn
+from borneo_train.tied import Dense, apply, hidden, prepared
 
 LEAD, MOST_LEAD = 12.0, 1.5  # points ahead that count as much as a win, and the most that count, in such units
-ADAM = {"betas": (0.9, 0.999), "eps": 1e-5}
+TOLD = ("policy_gradient_loss", "value_loss", "entropy", "approx_kl", "clip_fraction")
+WARM_UP = 3  # updates before one is recorded
 
 
 @dataclass(frozen=True)
@@ -43,12 +46,13 @@ class Plan:
     ent_coef: float = 0.03  # falls to a tenth
     max_grad_norm: float = 0.5
     lead: float = 0.5  # what the lead in points counts beside a win; falls to a fifth
-    average: float = 0.99  # how much of the averaged actor stays at each update
-    actor: tuple[int, int] = (128, 2)  # width and number of layers
-    critic: tuple[int, int] = (96, 2)
+    kind: str = "tied"
+    actor: tuple[int, ...] = (48, 16, 12, 8)  # units of each group
+    critic: tuple[int, ...] = (48, 16, 12, 8)
+    depth: int = 2
+    norm: bool = True
     seed: int = 0
     device: str = "cpu"
-    compiled: bool = False
 
 
 class Rollout:
@@ -72,150 +76,211 @@ class Learner:
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
         self.device = torch.device(plan.device)
-        self.generator = torch.Generator(self.device).manual_seed(plan.seed)
+        self.on_card = self.device.type == "cuda"
+        self.numbers = torch.bfloat16 if self.on_card else torch.float32
         torch.manual_seed(plan.seed)
-        sizes = even_sizes(plan.n_envs, plan.players)
+        self.generator = torch.Generator(self.device).manual_seed(plan.seed)
+        self.order = torch.Generator().manual_seed(plan.seed)
         dense = {} if plan.task == "win" else {"reward": plan.task}
+        sizes = even_sizes(plan.n_envs, plan.players)
         self.games = games = Games(sizes, edition=plan.edition, seed=plan.seed, device=plan.device, **dense)
         games.spread_out(self.generator)
-        self.actor = actor_of(plan.edition, games.known, games.actions, *plan.actor).to(self.device)
-        self.critic = critic_of(plan.edition, *plan.critic).to(self.device)
-        self.average = deepcopy(self.actor).requires_grad_(False)
-        fused = {"fused": True} if self.device.type == "cuda" else {}
-        rate = torch.tensor(plan.learning_rate, device=self.device) if fused else plan.learning_rate
+        self.actor = actor_of(plan.kind, plan.edition, games.known, games.actions, plan.actor, plan.depth)
+        self.critic = critic_of(plan.kind, plan.edition, plan.critic, plan.depth)
+        self.networks: list[Any] = [network.to(self.device) for network in (self.actor, self.critic)]
+        for network in self.networks:
+            network.norm = plan.norm
+        self.rate = torch.tensor(plan.learning_rate, device=self.device)
+        fast = {"fused": True, "capturable": True} if self.on_card else {}
         self.optimizers = [
-            torch.optim.Adam(network.parameters(), lr=rate, **ADAM, **fused) for network in (self.actor, self.critic)
+            torch.optim.Adam(network.parameters(), lr=self.rate if self.on_card else plan.learning_rate, eps=1e-5, **fast)
+            for network in self.networks
         ]
         self.rollout = Rollout(plan, games)
         self.scale = torch.ones((), device=self.device)  # of returns: the critic learns them divided by it
+        self.lead = torch.tensor(plan.lead, device=self.device)
+        self.ent_coef = torch.tensor(plan.ent_coef, device=self.device)
+        self.told = torch.zeros(len(TOLD), device=self.device)  # sums of an update
         self.present = torch.arange(SEATS, device=self.device) < games.players[:, None]
         self.decisions = self.updates = 0
         self.progress = 0.0  # the part of the training that is over
-        compiled: Callable[..., Any] = torch.compile if plan.compiled else lambda function: function
-        self._judge = compiled(self._judged)
-        self._losses = compiled(self._losses_of)
+        compiled: Callable[..., Any] = torch.compile if self.on_card else lambda function: function
+        self._judge, self._losses = compiled(self._judged), compiled(self._losses_of)
+        self._play, self._step = self._play_now, self._step_now
+        if self.on_card:
+            for network in self.networks:
+                network.layers()
+            self._play, self._step = Recorded(self._play_now, self.generator), RecordedStep(self._step_now)
 
     # ------------------------------------------------------------ playing
 
     @torch.no_grad()
     def play(self) -> None:
         """Play every game on for the decisions of one rollout."""
+        self.lead.fill_(self.plan.lead * (1 - 0.8 * self.progress))
+        self._play()
+        self.decisions += self.rollout.action.numel()
+
+    def _play_now(self) -> None:
         games, kept = self.games, self.rollout
+        actor, critic = (self._layers(network) for network in self.networks)
         for moment in range(self.plan.n_steps):
             kept.table[moment], kept.mask[moment], kept.seat[moment] = games.table, games.mask, games.seat
-            chance = torch.rand(games.mask.shape, generator=self.generator, device=self.device)
-            kept.action[moment], kept.logp[moment], value = self._judge(games.table, games.mask, chance)
-            kept.value[moment] = self._by_seat(value)
+            chance = torch.rand(len(games), generator=self.generator, device=self.device)
+            action, logp, value = self._judge(actor, critic, games.table, games.mask, chance)
+            kept.action[moment], kept.logp[moment], kept.value[moment] = action, logp, self._by_seat(value)
             games.play(kept.action[moment])
             kept.reward[moment], kept.done[moment] = self._rewards(), games.done
-        kept.value[-1] = self._by_seat(self._value(games.table))
-        self.decisions += kept.action.numel()
+        kept.value[-1] = self._by_seat(apply(critic, games.table).float())
 
-    def _judged(self, table: Tensor, mask: Tensor, chance: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    def _layers(self, network: Any) -> list[Dense]:
+        """A network as it is applied to tables."""
+        width = self.games.table.shape[1] if network is self.critic else -(-self.games.known // 8) * 8
+        return prepared(network.layers(), self.numbers, width)
+
+    def _judged(
+        self, actor: list[Dense], critic: list[Dense], table: Tensor, mask: Tensor, chance: Tensor
+    ) -> tuple[Tensor, Tensor, Tensor]:
         """Actions drawn by their odds, the logarithms of these, and what the critic thinks."""
-        with self._numbers():
-            logits = self.actor(table[:, : self.games.known])
-            value = self.critic(table)
-        odds = torch.log_softmax(masked(logits, mask), 1)
-        action = (odds - torch.log(-torch.log(chance.clamp(1e-20)))).argmax(1)
-        return action, odds.gather(1, action[:, None])[:, 0], value.float()
-
-    def _value(self, table: Tensor) -> Tensor:
-        with self._numbers():
-            value: Tensor = self.critic(table).float()
-        return value
+        value = apply(critic, table).float()
+        if not self.on_card:
+            return *drawn(hidden(actor, table), actor[-1].weight, actor[-1].bias, mask, chance), value
+        odds = torch.log_softmax(masked(apply(actor, table), mask), 1)
+        heap = odds.exp().cumsum(1)
+        action = (heap > chance[:, None] * heap[:, -1:]).byte().argmax(1)
+        return action, odds.gather(1, action[:, None])[:, 0], value
 
     def _by_seat(self, value: Tensor) -> Tensor:
         """What the critic thinks of the seats, in their order, as returns."""
         return value.gather(1, seats_on_table(self.games.seat, self.games.players)) * self.scale * self.present
 
     def _rewards(self) -> Tensor:
-        games, plan = self.games, self.plan
-        if plan.task != "win":
+        games = self.games
+        if self.plan.task != "win":
             return games.reward
         first = (games.places == 1) & self.present
         share = first / first.sum(1, keepdim=True).clamp(1) - 1 / games.players[:, None]
         others = (games.points.sum(1, keepdim=True) - games.points) / (games.players[:, None] - 1)
         lead = ((games.points - others) / LEAD).clamp(-MOST_LEAD, MOST_LEAD)
-        worth = plan.lead * (1 - 0.8 * self.progress)
-        return (share + worth * lead) * (self.present & games.done[:, None])
+        return (share + self.lead * lead) * (self.present & games.done[:, None])
 
     # ------------------------------------------------------------ learning
 
     def learn(self) -> dict[str, float]:
         """Go through the rollout; returns what one looks at."""
         plan, kept = self.plan, self.rollout
-        for optimizer in self.optimizers:
-            for group in optimizer.param_groups:
-                rate = plan.learning_rate * (1 - 0.95 * self.progress)
-                if isinstance(group["lr"], Tensor):
-                    group["lr"].fill_(rate)
-                else:
-                    group["lr"] = rate
+        self._set_rates()
         found = advantages(kept.reward, kept.done, kept.value, plan.gamma, plan.gae_lambda)
         returns = found + kept.value[:-1]
-        present = self.present.expand_as(returns)
-        explained = 1 - found[present].var() / returns[present].var()
-        spread = returns[present].std()
-        self.scale = spread if not self.updates else 0.99 * self.scale + 0.01 * spread
+        there = self.present.sum() * plan.n_steps
+        mean = returns.sum() / there
+        spread = (((returns - mean).square() * self.present).sum() / there).sqrt()
+        explained = 1 - (found.square() * self.present).sum() / there / spread.square()
+        self.scale.copy_(spread if not self.updates else 0.99 * self.scale + 0.01 * spread)
         own = found.gather(2, kept.seat[..., None])[..., 0]
         own = (own - own.mean()) / (own.std() + 1e-8)
         order = seats_in_order(kept.seat, self.games.players.expand_as(kept.seat))
         target = returns.gather(2, order) / self.scale
-        entropy = plan.ent_coef * (1 - 0.9 * self.progress)
-        told = []
-        rows = [tensor.flatten(0, 1) for tensor in (kept.table, kept.mask, kept.action, kept.logp, own, target, present)]
-        starts = range(0, len(own.flatten()), plan.batch_size)
-        for _ in range(plan.n_epochs):
-            for number in torch.randperm(len(starts)).tolist():
-                part = slice(starts[number], starts[number] + plan.batch_size)
-                told.append(self._step(entropy, *(tensor[part] for tensor in rows)))
+        rows = (kept.table, kept.mask, kept.action, kept.logp, own, target, self.present.expand_as(returns))
+        parts = len(self.games) // plan.batch_size
+        minibatches = [(moment, part) for moment in range(plan.n_steps) for part in range(parts)] * plan.n_epochs
+        self.told.zero_()
+        for number in torch.randperm(len(minibatches), generator=self.order).tolist():
+            moment, part = minibatches[number]
+            self._step(*(tensor[moment, part::parts] for tensor in rows))
         self.updates += 1
-        names = ("policy_gradient_loss", "value_loss", "entropy", "approx_kl", "clip_fraction")
-        figures = dict(zip(names, torch.stack(told).mean(0).tolist(), strict=True))
-        return figures | {"explained_variance": float(explained), "scale": float(self.scale)}
+        figures = (self.told / len(minibatches)).tolist()
+        return dict(zip(TOLD, figures, strict=True)) | {"explained_variance": float(explained)}
 
-    def _step(self, entropy: float, *rows: Tensor) -> Tensor:
-        loss, told = self._losses(torch.tensor(entropy, device=self.device), *rows)
+    def _set_rates(self) -> None:
+        rate = self.plan.learning_rate * (1 - 0.95 * self.progress)
+        self.rate.fill_(rate)
+        self.ent_coef.fill_(self.plan.ent_coef * (1 - 0.9 * self.progress))
+        if not self.on_card:
+            for optimizer in self.optimizers:
+                optimizer.param_groups[0]["lr"] = rate
+
+    def _step_now(self, *rows: Tensor) -> None:
+        """One step of the optimisers, on a minibatch."""
+        loss, told = self._losses(*rows)
         for optimizer in self.optimizers:
             optimizer.zero_grad(set_to_none=True)
         loss.backward()
-        for network, optimizer in zip((self.actor, self.critic), self.optimizers, strict=True):
+        for network, optimizer in zip(self.networks, self.optimizers, strict=True):
             clip_grad_norm_(network.parameters(), self.plan.max_grad_norm)
             optimizer.step()
-        keep = min(self.plan.average, 1 - 1 / (1 + self.updates))
-        with torch.no_grad():
-            torch._foreach_lerp_(list(self.average.parameters()), list(self.actor.parameters()), 1 - keep)
-        return told
+        self.told += told
 
     def _losses_of(
-        self,
-        entropy_coef: Tensor,
-        table: Tensor,
-        mask: Tensor,
-        action: Tensor,
-        old: Tensor,
-        advantage: Tensor,
-        target: Tensor,
-        present: Tensor,
+        self, table: Tensor, mask: Tensor, action: Tensor, old: Tensor, advantage: Tensor, target: Tensor, there: Tensor
     ) -> tuple[Tensor, Tensor]:
-        with self._numbers():
-            logits = self.actor(table[:, : self.games.known])
-            value = self.critic(table)
-        odds = torch.log_softmax(masked(logits, mask), 1)
-        change = odds.gather(1, action[:, None])[:, 0] - old
+        actor, critic = (self._layers(network) for network in self.networks)
+        if self.on_card:
+            odds = torch.log_softmax(masked(apply(actor, table), mask), 1)
+            logp, entropies = odds.gather(1, action[:, None])[:, 0], -(odds.exp() * odds * mask).sum(1)
+        else:
+            logp, entropies = LegalOdds.apply(hidden(actor, table), *actor[-1][:2], mask, action)
+        change = logp - old
         ratio = change.exp()
         clipped = ratio.clamp(1 - self.plan.clip_range, 1 + self.plan.clip_range)
         policy = -torch.minimum(ratio * advantage, clipped * advantage).mean()
-        entropy = -(odds.exp() * odds * mask).sum(1).mean()
-        worth = ((value.float() - target).square() * present).sum() / present.sum()
-        loss = policy - entropy_coef * entropy + worth
+        entropy = entropies.mean()
+        worth = ((apply(critic, table).float() - target).square() * there).sum() / there.sum()
         outside = ((ratio - 1).abs() > self.plan.clip_range).float().mean()
         told = torch.stack([policy, worth, entropy, (ratio - 1 - change).mean(), outside]).detach()
-        return loss, told
+        return policy - self.ent_coef * entropy + worth, told
 
-    def _numbers(self) -> Any:
-        return torch.autocast(self.device.type, torch.bfloat16, enabled=self.device.type == "cuda")
+
+class Recorded:
+    """Work on a card that is recorded the second time it is done, and replayed from then on."""
+
+    def __init__(self, work: Callable[[], None], generator: torch.Generator) -> None:
+        self._work, self._generator = work, generator
+        self._graph: torch.cuda.CUDAGraph | None = None
+        self._done = 0
+
+    def __call__(self) -> None:
+        if self._graph is None and self._done < 1:
+            self._work()
+            self._done += 1
+            return
+        if self._graph is None:
+            self._graph = torch.cuda.CUDAGraph()
+            self._graph.register_generator_state(self._generator)
+            torch.cuda.synchronize()
+            with torch.cuda.graph(self._graph, capture_error_mode="relaxed"):
+                self._work()
+        self._graph.replay()
+
+
+class RecordedStep:
+    """A step of the optimisers on a card: some as they are, then one that is recorded, and replayed from then on."""
+
+    def __init__(self, work: Callable[..., None]) -> None:
+        self._work = work
+        self._graph: torch.cuda.CUDAGraph | None = None
+        self._rows: list[Tensor] = []
+        self._done = 0
+
+    def __call__(self, *rows: Tensor) -> None:
+        if not self._rows:
+            self._rows = [torch.empty(row.shape, dtype=row.dtype, device=row.device) for row in rows]
+        for own, row in zip(self._rows, rows, strict=True):
+            own.copy_(row)
+        if self._done < WARM_UP:
+            self._done += 1
+            stream = torch.cuda.Stream()
+            stream.wait_stream(torch.cuda.current_stream())
+            with torch.cuda.stream(stream):
+                self._work(*self._rows)
+            torch.cuda.current_stream().wait_stream(stream)
+            return
+        if self._graph is None:
+            self._graph = torch.cuda.CUDAGraph()
+            torch.cuda.synchronize()
+            with torch.cuda.graph(self._graph, capture_error_mode="relaxed"):
+                self._work(*self._rows)
+        self._graph.replay()
 
 
 def parameters_of(network: nn.Module) -> int:
