@@ -130,6 +130,16 @@ class Seats:
         self.finish()
         self.in_step = False
 
+    def go_on(self, batch: Batch) -> None:
+        """Go on with a saved batch of as many games of the same ruleset, held where the learner decides."""
+        check_like(batch, self.batch)
+        self.batch.games[:] = batch.games
+        self.batch.refresh(check=False)  # a batch that was loaded is checked
+        self._take_seats(np.ones(len(self), np.bool_))
+        self.done[:] = False
+        self._observe(self.observation)
+        self.in_step = False
+
     def begin(self, actions: ArrayLike) -> None:
         """The first part of a step: play the learner's actions."""
         self._before = copy_games(self.batch.games)
@@ -300,6 +310,13 @@ def check_seat(seat: int | str, players: int, opponents: Any) -> None:
         raise ValueError(f"seat {seat!r} does not exist; use 0 to {players - 1}, {names}")
     if opponents != RANDOM and seat == ALL_SEATS:
         raise ValueError("with all seats there are no opponents; leave one of the two arguments out")
+
+
+def check_like(given: Batch, own: Any) -> None:
+    """Raise ValueError if games cannot take the place of others."""
+    if (len(given), given.ruleset, given.seed) != (len(own), own.ruleset, own.seed):
+        told = [f"{len(games)} games of {games.ruleset.name}, seed {games.seed}" for games in (given, own)]
+        raise ValueError(f"{told[0]} cannot take the place of {told[1]}")
 
 
 def is_whole(number: Any) -> bool:

@@ -9,7 +9,7 @@ import numpy as np
 from gymnasium.error import ResetNeeded
 
 from borneo_env.agent import RANDOM
-from borneo_env.engine.batch import fresh_seed
+from borneo_env.engine.batch import Batch, fresh_seed
 from borneo_env.engine.observe import length, state_length
 from borneo_env.engine.state import GAME, slots_of
 from borneo_env.gpu import kernels
@@ -18,7 +18,7 @@ from borneo_env.gpu.device import copy_into
 from borneo_env.gpu.exchange import CardArray
 from borneo_env.rewards import AT_THE_END, Named, find_reward
 from borneo_env.ruleset import Ruleset
-from borneo_env.vector import ALL_SEATS, INTERRUPTED, RANDOM_SEAT, check_seat
+from borneo_env.vector import ALL_SEATS, INTERRUPTED, RANDOM_SEAT, check_like, check_seat
 
 DTYPES = ("int8", "float16", "float32")
 
@@ -125,6 +125,18 @@ class GpuSeats:
         batch.reset(where=self._shown(self._done))
         self._take_seats(self._done)
         self._ask_opponents()
+        self._observe(self._observation)
+        self._in_step = False
+
+    def go_on(self, batch: Batch) -> None:
+        """Go on with a saved batch of as many games of the same ruleset, held where the learner decides."""
+        check_like(batch, self.batch)
+        for own, given in zip(self.batch._own(), GpuBatch.of(batch)._own(), strict=True):
+            copy_into(own, given, self.batch.stream)
+        self._note_before()
+        self._take_seats(self.batch._all)
+        self._ask_opponents()
+        copy_into(self._done, np.zeros(len(self), np.bool_), self.batch.stream)
         self._observe(self._observation)
         self._in_step = False
 

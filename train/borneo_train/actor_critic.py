@@ -117,25 +117,23 @@ class Tower(nn.Module):
 NOTHING = np.zeros((0, 0), np.float32)
 
 
-def actor_of(kind: str, edition: str, known: int, actions: int, width: tuple[int, ...], depth: int) -> nn.Module:
+def actor_of(kind: str, edition: str, known: int, actions: int, width: int, depth: int) -> nn.Module:
     """From what a seat knows to a logit for each action."""
     scale = scale_of(edition)[:known]
     if kind == "tied":
-        return Tied(table_things(edition)[:known], scale, Width(*width), depth, action_things(edition), 0.01)
-    (units,) = width
+        return Tied(table_things(edition)[:known], scale, Width.of(width), depth, action_things(edition), 0.01)
     facts = (table_facts(edition)[:known], action_facts(edition)) if kind == "told" else (NOTHING, NOTHING)
-    return Tower(Told(known, units, facts[0], scale, gain=2**0.5), units, depth, Told(units, actions, facts[1], gain=0.01))
+    return Tower(Told(known, width, facts[0], scale, gain=2**0.5), width, depth, Told(width, actions, facts[1], gain=0.01))
 
 
-def critic_of(kind: str, edition: str, width: tuple[int, ...], depth: int) -> nn.Module:
+def critic_of(kind: str, edition: str, width: int, depth: int) -> nn.Module:
     """From the whole table to a value for each seat, counted from the deciding one."""
     scale = scale_of(edition)
     if kind == "tied":
         seats = [Thing(("seat", seat), {}, ()) for seat in range(SEATS)]
-        return Tied(table_things(edition), scale, Width(*width), depth, seats, 1.0)
-    (units,) = width
+        return Tied(table_things(edition), scale, Width.of(width), depth, seats, 1.0)
     facts = table_facts(edition) if kind == "told" else NOTHING
-    return Tower(Told(len(scale), units, facts, scale, gain=2**0.5), units, depth, Told(units, SEATS, NOTHING, gain=1.0))
+    return Tower(Told(len(scale), width, facts, scale, gain=2**0.5), width, depth, Told(width, SEATS, NOTHING, gain=1.0))
 
 
 def masked(logits: Tensor, mask: Tensor) -> Tensor:

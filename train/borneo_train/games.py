@@ -6,12 +6,16 @@ Games of several player counts lie one after the other, padded to five seats, so
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from borneo_env.engine.actions import action_table
+from borneo_env.engine.batch import Batch
 from borneo_env.engine.observe import length, state_length
 from borneo_env.engine.state import SEATS, slots_of
 from borneo_env.gpu import GpuSeats
@@ -113,6 +117,24 @@ class Games:
         drawn = torch.rand(self.mask.shape, generator=generator, device=self.device)
         return (drawn * self.mask).argmax(1)
 
+    def on_cpu(self, group: Any, rows: NDArray[np.int64]) -> tuple[Batch, NDArray[np.int64]]:
+        """A batch on the CPU, and where in it some games of a group are: for agents that play there."""
+        if self.device.type == "cuda":
+            return group.batch.take(rows).to_cpu(), np.arange(len(rows))
+        return group.batch, rows
+
+    def save(self, folder: Path) -> None:
+        """Write the games as they stand, a file for each player count."""
+        for group in self.groups:
+            group.batch.save(folder / file_of(group.ruleset.players))
+
+    def restore(self, folder: Path) -> None:
+        """Go on with saved games; others than there should be are a ValueError."""
+        for group in self.groups:
+            group.go_on(Batch.load(folder / file_of(group.ruleset.players)))
+        self._kept = []
+        self._look()
+
     def _look(self) -> None:
         for shown, rows in zip(self._shown(), self.slices, strict=True):
             self.table[rows, : self.width] = shown["observation"]
@@ -136,6 +158,10 @@ class Games:
 
 def _on_cpu(array: Any) -> Tensor:
     return torch.from_numpy(array if array.flags.writeable else array.copy())
+
+
+def file_of(players: int) -> str:
+    return f"games-{players}.npz"
 
 
 def even_sizes(n: int, counts: Sequence[int]) -> dict[int, int]:

@@ -9,7 +9,6 @@ thousands of small kernels one by one takes longer than running them.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import torch
@@ -21,6 +20,8 @@ from borneo_train.actor_critic import actor_of, critic_of, masked
 from borneo_train.advantages import advantages
 from borneo_train.games import Games, even_sizes, seats_in_order, seats_on_table
 from borneo_train.legal import LegalOdds, drawn
+from borneo_train.opponents import Opponents, drawn_by
+from borneo_train.settings import Settings, shape
 from borneo_train.tied import Dense, apply, hidden, prepared
 
 LEAD, MOST_LEAD = 12.0, 1.5  # points ahead that count as much as a win, and the most that count, in such units
@@ -28,38 +29,11 @@ TOLD = ("policy_gradient_loss", "value_loss", "entropy", "approx_kl", "clip_frac
 WARM_UP = 3  # updates before one is recorded
 
 
-@dataclass(frozen=True)
-class Plan:
-    """How a learner learns. What falls does so evenly, with the part of the training that is over."""
-
-    task: str = "win"
-    edition: str = "board"
-    players: tuple[int, ...] = (3, 4, 5)
-    n_envs: int = 1536
-    n_steps: int = 16
-    batch_size: int = 1536
-    n_epochs: int = 1
-    learning_rate: float = 8e-4  # falls to a twentieth
-    gamma: float = 0.9995
-    gae_lambda: float = 0.97
-    clip_range: float = 0.2
-    ent_coef: float = 0.03  # falls to a tenth
-    max_grad_norm: float = 0.5
-    lead: float = 0.5  # what the lead in points counts beside a win; falls to a fifth
-    kind: str = "tied"
-    actor: tuple[int, ...] = (48, 16, 12, 8)  # units of each group
-    critic: tuple[int, ...] = (48, 16, 12, 8)
-    depth: int = 2
-    norm: bool = True
-    seed: int = 0
-    device: str = "cpu"
-
-
 class Rollout:
     """The decisions between two updates: (moments, games, ...) each."""
 
-    def __init__(self, plan: Plan, games: Games) -> None:
-        shape, device = (plan.n_steps, len(games)), games.device
+    def __init__(self, settings: Settings, games: Games) -> None:
+        shape, device = (settings.n_steps, len(games)), games.device
         self.table = torch.empty(*shape, games.table.shape[1], dtype=torch.int8, device=device)
         self.mask = torch.empty(*shape, games.actions, dtype=torch.bool, device=device)
         self.action = torch.empty(*shape, dtype=torch.int64, device=device)
@@ -67,71 +41,85 @@ class Rollout:
         self.seat = torch.empty(*shape, dtype=torch.int64, device=device)
         self.reward = torch.empty(*shape, SEATS, device=device)
         self.done = torch.empty(*shape, dtype=torch.bool, device=device)
-        self.value = torch.empty(plan.n_steps + 1, len(games), SEATS, device=device)  # by seat; one moment more
+        self.own = torch.empty(*shape, dtype=torch.bool, device=device)  # decided by the learner
+        self.value = torch.empty(settings.n_steps + 1, len(games), SEATS, device=device)  # by seat; one moment more
 
 
 class Learner:
     """Networks, games, and how the first learn from the second."""
 
-    def __init__(self, plan: Plan) -> None:
-        self.plan = plan
-        self.device = torch.device(plan.device)
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+        self.device = torch.device(settings.device)
         self.on_card = self.device.type == "cuda"
         self.numbers = torch.bfloat16 if self.on_card else torch.float32
-        torch.manual_seed(plan.seed)
-        self.generator = torch.Generator(self.device).manual_seed(plan.seed)
-        self.order = torch.Generator().manual_seed(plan.seed)
-        dense = {} if plan.task == "win" else {"reward": plan.task}
-        sizes = even_sizes(plan.n_envs, plan.players)
-        self.games = games = Games(sizes, edition=plan.edition, seed=plan.seed, device=plan.device, **dense)
+        torch.manual_seed(settings.seed)
+        self.generator = torch.Generator(self.device).manual_seed(settings.seed)
+        self.order = torch.Generator().manual_seed(settings.seed)
+        dense = {} if settings.task == "win" else {"reward": settings.task}
+        sizes = even_sizes(settings.n_envs, settings.counts())
+        self.games = games = Games(sizes, edition=settings.edition, seed=settings.seed, device=settings.device, **dense)
         games.spread_out(self.generator)
-        self.actor = actor_of(plan.kind, plan.edition, games.known, games.actions, plan.actor, plan.depth)
-        self.critic = critic_of(plan.kind, plan.edition, plan.critic, plan.depth)
+        actor, critic = shape(settings.actor, "--actor"), shape(settings.critic, "--critic")
+        self.actor = actor_of(settings.network, settings.edition, games.known, games.actions, *actor)
+        self.critic = critic_of(settings.network, settings.edition, *critic)
         self.networks: list[Any] = [network.to(self.device) for network in (self.actor, self.critic)]
         for network in self.networks:
-            network.norm = plan.norm
-        self.rate = torch.tensor(plan.learning_rate, device=self.device)
+            network.norm = settings.norm
+        self.rate = torch.tensor(settings.learning_rate, device=self.device)
         fast = {"fused": True, "capturable": True} if self.on_card else {}
         self.optimizers = [
-            torch.optim.Adam(network.parameters(), lr=self.rate if self.on_card else plan.learning_rate, eps=1e-5, **fast)
+            torch.optim.Adam(network.parameters(), lr=self.rate if self.on_card else settings.learning_rate, eps=1e-5, **fast)
             for network in self.networks
         ]
-        self.rollout = Rollout(plan, games)
+        self.rollout = Rollout(settings, games)
+        self.opponents = Opponents(games, settings.frozen, settings.bots, settings.bot)
         self.scale = torch.ones((), device=self.device)  # of returns: the critic learns them divided by it
-        self.lead = torch.tensor(plan.lead, device=self.device)
-        self.ent_coef = torch.tensor(plan.ent_coef, device=self.device)
+        self.lead = torch.tensor(settings.lead, device=self.device)
+        self.ent_coef = torch.tensor(settings.ent_coef, device=self.device)
         self.told = torch.zeros(len(TOLD), device=self.device)  # sums of an update
         self.present = torch.arange(SEATS, device=self.device) < games.players[:, None]
         self.decisions = self.updates = 0
         self.progress = 0.0  # the part of the training that is over
+        self.caution = 1.0  # what is left of the learning rate after updates that went too far
         compiled: Callable[..., Any] = torch.compile if self.on_card else lambda function: function
         self._judge, self._losses = compiled(self._judged), compiled(self._losses_of)
         self._play, self._step = self._play_now, self._step_now
         if self.on_card:
             for network in self.networks:
                 network.layers()
-            self._play, self._step = Recorded(self._play_now, self.generator), RecordedStep(self._step_now)
+            self._step = RecordedStep(self._step_now)
+            if not settings.bots:  # who play on the CPU
+                self._play = Recorded(self._play_now, self.generator)
+        self.freeze()
 
     # ------------------------------------------------------------ playing
 
     @torch.no_grad()
     def play(self) -> None:
         """Play every game on for the decisions of one rollout."""
-        self.lead.fill_(self.plan.lead * (1 - 0.8 * self.progress))
+        self.lead.fill_(self.settings.lead * (1 - 0.8 * self.progress))
         self._play()
         self.decisions += self.rollout.action.numel()
 
     def _play_now(self) -> None:
         games, kept = self.games, self.rollout
         actor, critic = (self._layers(network) for network in self.networks)
-        for moment in range(self.plan.n_steps):
+        for moment in range(self.settings.n_steps):
             kept.table[moment], kept.mask[moment], kept.seat[moment] = games.table, games.mask, games.seat
             chance = torch.rand(len(games), generator=self.generator, device=self.device)
             action, logp, value = self._judge(actor, critic, games.table, games.mask, chance)
+            self.opponents.decide(action, chance)
             kept.action[moment], kept.logp[moment], kept.value[moment] = action, logp, self._by_seat(value)
+            kept.own[moment] = ~self.opponents.asked()
             games.play(kept.action[moment])
             kept.reward[moment], kept.done[moment] = self._rewards(), games.done
         kept.value[-1] = self._by_seat(apply(critic, games.table).float())
+
+    @torch.no_grad()
+    def freeze(self) -> None:
+        """Let the learner as it is now play the seats of earlier versions."""
+        self.opponents.be(self._layers(self.actor))
 
     def _layers(self, network: Any) -> list[Dense]:
         """A network as it is applied to tables."""
@@ -146,8 +134,7 @@ class Learner:
         if not self.on_card:
             return *drawn(hidden(actor, table), actor[-1].weight, actor[-1].bias, mask, chance), value
         odds = torch.log_softmax(masked(apply(actor, table), mask), 1)
-        heap = odds.exp().cumsum(1)
-        action = (heap > chance[:, None] * heap[:, -1:]).byte().argmax(1)
+        action = drawn_by(odds.exp(), chance)
         return action, odds.gather(1, action[:, None])[:, 0], value
 
     def _by_seat(self, value: Tensor) -> Tensor:
@@ -156,7 +143,7 @@ class Learner:
 
     def _rewards(self) -> Tensor:
         games = self.games
-        if self.plan.task != "win":
+        if self.settings.task != "win":
             return games.reward
         first = (games.places == 1) & self.present
         share = first / first.sum(1, keepdim=True).clamp(1) - 1 / games.players[:, None]
@@ -168,34 +155,36 @@ class Learner:
 
     def learn(self) -> dict[str, float]:
         """Go through the rollout; returns what one looks at."""
-        plan, kept = self.plan, self.rollout
+        settings, kept = self.settings, self.rollout
         self._set_rates()
-        found = advantages(kept.reward, kept.done, kept.value, plan.gamma, plan.gae_lambda)
+        found = advantages(kept.reward, kept.done, kept.value, settings.gamma, settings.gae_lambda)
         returns = found + kept.value[:-1]
-        there = self.present.sum() * plan.n_steps
+        there = self.present.sum() * settings.n_steps
         mean = returns.sum() / there
         spread = (((returns - mean).square() * self.present).sum() / there).sqrt()
         explained = 1 - (found.square() * self.present).sum() / there / spread.square()
         self.scale.copy_(spread if not self.updates else 0.99 * self.scale + 0.01 * spread)
         own = found.gather(2, kept.seat[..., None])[..., 0]
-        own = (own - own.mean()) / (own.std() + 1e-8)
+        own = standard(own, kept.own)
         order = seats_in_order(kept.seat, self.games.players.expand_as(kept.seat))
         target = returns.gather(2, order) / self.scale
-        rows = (kept.table, kept.mask, kept.action, kept.logp, own, target, self.present.expand_as(returns))
-        parts = len(self.games) // plan.batch_size
-        minibatches = [(moment, part) for moment in range(plan.n_steps) for part in range(parts)] * plan.n_epochs
+        rows = (kept.table, kept.mask, kept.action, kept.logp, own, kept.own, target, self.present.expand_as(returns))
+        parts = len(self.games) // settings.batch_size
+        minibatches = [(moment, part) for moment in range(settings.n_steps) for part in range(parts)] * settings.n_epochs
         self.told.zero_()
         for number in torch.randperm(len(minibatches), generator=self.order).tolist():
             moment, part = minibatches[number]
             self._step(*(tensor[moment, part::parts] for tensor in rows))
         self.updates += 1
-        figures = (self.told / len(minibatches)).tolist()
-        return dict(zip(TOLD, figures, strict=True)) | {"explained_variance": float(explained)}
+        figures = dict(zip(TOLD, (self.told / len(minibatches)).tolist(), strict=True))
+        further = figures["approx_kl"] > settings.target_kl
+        self.caution = max(0.1, self.caution * 0.9) if further else min(1.0, self.caution * 1.02)
+        return figures | {"explained_variance": float(explained), "learning_rate": float(self.rate)}
 
     def _set_rates(self) -> None:
-        rate = self.plan.learning_rate * (1 - 0.95 * self.progress)
+        rate = self.settings.learning_rate * (1 - 0.95 * self.progress) * self.caution
         self.rate.fill_(rate)
-        self.ent_coef.fill_(self.plan.ent_coef * (1 - 0.9 * self.progress))
+        self.ent_coef.fill_(self.settings.ent_coef * (1 - 0.9 * self.progress))
         if not self.on_card:
             for optimizer in self.optimizers:
                 optimizer.param_groups[0]["lr"] = rate
@@ -207,12 +196,20 @@ class Learner:
             optimizer.zero_grad(set_to_none=True)
         loss.backward()
         for network, optimizer in zip(self.networks, self.optimizers, strict=True):
-            clip_grad_norm_(network.parameters(), self.plan.max_grad_norm)
+            clip_grad_norm_(network.parameters(), self.settings.max_grad_norm)
             optimizer.step()
         self.told += told
 
     def _losses_of(
-        self, table: Tensor, mask: Tensor, action: Tensor, old: Tensor, advantage: Tensor, target: Tensor, there: Tensor
+        self,
+        table: Tensor,
+        mask: Tensor,
+        action: Tensor,
+        old: Tensor,
+        advantage: Tensor,
+        own: Tensor,
+        target: Tensor,
+        there: Tensor,
     ) -> tuple[Tensor, Tensor]:
         actor, critic = (self._layers(network) for network in self.networks)
         if self.on_card:
@@ -220,15 +217,24 @@ class Learner:
             logp, entropies = odds.gather(1, action[:, None])[:, 0], -(odds.exp() * odds * mask).sum(1)
         else:
             logp, entropies = LegalOdds.apply(hidden(actor, table), *actor[-1][:2], mask, action)
-        change = logp - old
+        change = torch.where(own, logp - old, 0.0)  # what others decided teaches the critic only
         ratio = change.exp()
-        clipped = ratio.clamp(1 - self.plan.clip_range, 1 + self.plan.clip_range)
-        policy = -torch.minimum(ratio * advantage, clipped * advantage).mean()
-        entropy = entropies.mean()
+        clipped = ratio.clamp(1 - self.settings.clip_range, 1 + self.settings.clip_range)
+        decided = own.sum().clamp(1)
+        policy = -torch.where(own, torch.minimum(ratio * advantage, clipped * advantage), 0.0).sum() / decided
+        entropy = torch.where(own, entropies, 0.0).sum() / decided
         worth = ((apply(critic, table).float() - target).square() * there).sum() / there.sum()
-        outside = ((ratio - 1).abs() > self.plan.clip_range).float().mean()
+        outside = ((ratio - 1).abs() > self.settings.clip_range).float().mean()
         told = torch.stack([policy, worth, entropy, (ratio - 1 - change).mean(), outside]).detach()
         return policy - self.ent_coef * entropy + worth, told
+
+
+def standard(values: Tensor, chosen: Tensor) -> Tensor:
+    """Values with mean 0 and variance 1 over those that are chosen."""
+    count = chosen.sum().clamp(1)
+    mean = (values * chosen).sum() / count
+    spread = (((values - mean) * chosen).square().sum() / count).sqrt()
+    return (values - mean) / (spread + 1e-8)
 
 
 class Recorded:

@@ -1,80 +1,80 @@
-"""Opponents of the learner: who is cast for a game, and the league of earlier policies.
+"""Who else may sit at a learner's tables: the learner as it was at earlier times, and scripted bots.
 
-Opponents are numbered: scripted bots by their kind, then the learner as it is now (CURRENT), then an earlier learner
-drawn from the league (EARLIER). The league keeps the learner as it was from time to time, as ordinary model folders.
+Usually the learner has all seats. In a share of the games it has one, and the others are somebody else's; it learns from
+its own decisions only.
 """
 
 from __future__ import annotations
 
-from pathlib import Path
+from collections.abc import Sequence
 
 import numpy as np
-from borneo_agents.policy.model import CARD, WEIGHTS
-from borneo_agents.scripted.dispatch import CLIMBER, CONTRACTOR, KINDS, MERCHANT
-from numpy.typing import NDArray
+import torch
+from torch import Tensor
 
-from borneo_train.folders import folders_by_steps, named_by
+from borneo_env.agent import Agent, Views, find_agent
+from borneo_train.games import Games
+from borneo_train.tied import Dense, apply
 
-FIRST_NETWORK = KINDS
-CURRENT, EARLIER = FIRST_NETWORK, FIRST_NETWORK + 1
-
-LEAGUE, SELF, MERCHANTS, MIXED, NOBODY = "league", "self", "merchant", "mixed", "nobody"
-CASTS = {
-    LEAGUE: "itself as it is now, and in every other seat as it was before",
-    SELF: "itself as it is now",
-    MERCHANTS: "merchants",
-    MIXED: "scripted bots at half of the tables, most of them merchants, and the league at the others",
-    NOBODY: "nobody: the learner decides for every seat, and learns from all of it",
-}
-MODEL_FILES = (WEIGHTS, CARD)
-BOTS = (MERCHANT, MERCHANT, MERCHANT, MERCHANT, CLIMBER, CONTRACTOR)  # of a mixed table, each as likely as the next
-LARGEST_LEAGUE = 24  # when it is full, every other one of the older half leaves
+MOST_EARLIER = 20  # versions kept; beyond that one in the middle goes, so that some are old and some are new
 
 
-class Cast:
-    """Draws the opponents of new games."""
+class Opponents:
+    """The games with somebody else in them, and what these do there."""
 
-    def __init__(self, name: str) -> None:
-        if name not in CASTS:
-            raise ValueError(f"there are no opponents {name!r}; use one of {', '.join(CASTS)}")
-        self.name = name
-        self.is_empty = name == NOBODY
-        self.has_networks = name not in (MERCHANTS, NOBODY)
-        self.has_earlier = False  # whether the league has anybody to draw
+    def __init__(self, games: Games, frozen: float, bots: float, bot: str) -> None:
+        """`frozen` and `bots` are the shares of games with earlier versions, and with bots."""
+        self.games = games
+        self.host = torch.arange(len(games), device=games.device) % games.players  # the learner's seat there
+        self.frozen = torch.tensor(spread(len(games), 0.0, frozen), device=games.device)
+        self.with_bots = spread(len(games), frozen, frozen + bots)
+        self.bot: Agent = find_agent(bot)
+        self.network: list[Dense] = []  # of the earlier version that plays now
+        self.others = torch.zeros(len(games), dtype=torch.bool, device=games.device)
+        self.others[self.frozen] = True
+        self.others[self.with_bots] = True
 
-    def draw(self, rng: np.random.Generator, shape: tuple[int, int]) -> NDArray[np.int64]:
-        """(games, seats): an opponent for each seat."""
-        if self.name == MERCHANTS:
-            return np.full(shape, MERCHANT)
-        if self.name in (SELF, NOBODY):
-            return np.full(shape, CURRENT)
-        league = np.where(rng.random(shape) < 0.5, EARLIER if self.has_earlier else CURRENT, CURRENT)
-        if self.name == LEAGUE:
-            return league
-        bots = np.array(BOTS)[rng.integers(len(BOTS), size=shape)]
-        return np.where(rng.random((shape[0], 1)) < 0.5, bots, league)
+    def asked(self) -> Tensor:
+        """(games,): whether somebody else decides."""
+        return self.others & (self.games.seat != self.host)
+
+    def be(self, layers: Sequence[Dense]) -> None:
+        """Let this network play the seats of earlier versions from now on."""
+        if not self.network:
+            self.network = [Dense(*(None if part is None else part.clone() for part in layer)) for layer in layers]
+        for own, layer in zip(self.network, layers, strict=True):
+            for place, part in zip(own, layer, strict=True):
+                if place is not None and part is not None:
+                    place.copy_(part)
+
+    def decide(self, actions: Tensor, chance: Tensor) -> None:
+        """Put the actions of others in the place of the learner's, where they decide."""
+        if len(self.frozen):
+            logits = apply(self.network, self.games.table[self.frozen]).float()
+            odds = logits.masked_fill(~self.games.mask[self.frozen], -torch.inf).softmax(1)
+            drawn = drawn_by(odds, chance[self.frozen])
+            theirs = self.games.seat[self.frozen] != self.host[self.frozen]
+            actions[self.frozen] = torch.where(theirs, drawn, actions[self.frozen])
+        if len(self.with_bots):
+            self._ask_bots(actions)
+
+    def _ask_bots(self, actions: Tensor) -> None:
+        asked = self.asked().cpu().numpy()
+        for group, rows in zip(self.games.groups, self.games.slices, strict=True):
+            chosen = self.with_bots[(self.with_bots >= rows.start) & (self.with_bots < rows.stop)]
+            chosen = chosen[asked[chosen]]
+            if len(chosen):
+                batch, places = self.games.on_cpu(group, chosen - rows.start)
+                decided = np.asarray(self.bot.act(Views(batch.ruleset, *batch.view(places))))
+                actions[torch.from_numpy(chosen)] = torch.from_numpy(decided.astype(np.int64)).to(actions.device)
 
 
-class League:
-    """The learner as it was, from time to time: folders of models, named by the steps it had made."""
+def drawn_by(odds: Tensor, chance: Tensor) -> Tensor:
+    """(n,): an action for each row of odds, by a number from 0 to 1."""
+    heap = odds.cumsum(1)
+    return (heap > chance[:, None] * heap[:, -1:]).byte().argmax(1)
 
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
 
-    def members(self) -> list[Path]:
-        """The folders, the oldest first."""
-        return folders_by_steps(self.folder, MODEL_FILES)
-
-    def place_for(self, steps: int) -> Path:
-        """Where the learner of so many steps belongs."""
-        return self.folder / named_by(steps)
-
-    def to_leave(self) -> list[Path]:
-        """Who leaves, if it has grown too large: some of the older half, which are more alike, but never the first."""
-        members = self.members()
-        return members[1 : len(members) // 2 : 2] if len(members) > LARGEST_LEAGUE else []
-
-    def draw(self, rng: np.random.Generator) -> Path | None:
-        """Somebody from the league, each as likely as the next."""
-        members = self.members()
-        return members[rng.integers(len(members))] if members else None
+def spread(n: int, low: float, high: float) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+    """The numbers below n that lie in a share of them, from `low` to `high` of each hundred."""
+    return np.flatnonzero([low <= place % 100 / 100 < high for place in range(n)])

@@ -1,4 +1,7 @@
-"""Settings of a training, with a sentence for each: the options of `borneo train`, and what is kept beside a model."""
+"""Settings of a training, with a sentence for each: the options of `borneo train`, and what is kept beside a model.
+
+They go by the names that stable-baselines3 has for them, where it has any.
+"""
 
 from __future__ import annotations
 
@@ -9,15 +12,16 @@ from typing import Annotated, Any
 
 from typer import Option
 
-LAPTOP, GPU = "laptop", "gpu"
+AUTO, CPU, CUDA = DEVICES = ("auto", "cpu", "cuda")
+# What is not given is as it learns best on two cores, or on one large GPU.
 PRESETS: dict[str, dict[str, Any]] = {
-    LAPTOP: {
-        "games": 1536, "horizon": 16, "minibatch": 1024, "epochs": 1, "actor": "192x2", "critic": "128x2",
-        "steps": 1_000_000, "device": "cpu", "evaluate_every": 250_000, "evaluation_games": 400,
+    CPU: {
+        "n_envs": 1536, "n_steps": 16, "batch_size": 768, "n_epochs": 2, "learning_rate": 1e-3, "actor": "128x2",
+        "critic": "96x2", "timesteps": 4_000_000, "evaluate_every": 800_000, "evaluation_games": 400,
     },
-    GPU: {
-        "games": 8190, "horizon": 16, "minibatch": 8192, "epochs": 4, "actor": "512x4", "critic": "768x4",
-        "steps": 100_000_000, "device": "cuda", "evaluate_every": 10_000_000, "evaluation_games": 1000,
+    CUDA: {
+        "n_envs": 24576, "n_steps": 16, "batch_size": 8192, "n_epochs": 1, "learning_rate": 8e-4, "actor": "512x3",
+        "critic": "384x3", "timesteps": 3_000_000_000, "evaluate_every": 300_000_000, "evaluation_games": 2000,
     },
 }  # fmt: skip
 
@@ -26,14 +30,14 @@ def panel(title: str) -> Callable[..., Any]:
     """Makes the options of one panel of the help, each from its sentence."""
 
     def option(sentence: str, *names: str, preset: bool = False) -> Any:
-        """With `preset` the default is the preset's: 0 or nothing stands for it."""
-        return Option(*names, help=sentence, rich_help_panel=title, show_default="the preset's" if preset else True)
+        """With `preset` the default is the device's: 0 or nothing stands for it."""
+        return Option(*names, help=sentence, rich_help_panel=title, show_default="the device's" if preset else True)
 
     return option
 
 
-learnt, teachers, evaluation = panel("What is learnt"), panel("Opponents and teachers"), panel("Evaluation")
-network, updates, where = panel("The network"), panel("How it is learnt"), panel("Where")
+learnt, others, measured = panel("What is learnt"), panel("Who else plays"), panel("Evaluation")
+layers, updates, where = panel("The network"), panel("How it is learnt"), panel("Where")
 
 
 # fmt: off
@@ -42,47 +46,55 @@ class Settings:
     """How a learner is trained."""
 
     task: Annotated[str, learnt("What is learnt: win, contracts (to fulfil), or ranks (to climb).")] = "win"
-    reward: Annotated[str, learnt("What is learnt from, such as score-delta; by default as the task.")] = ""
     players: Annotated[str, learnt("Player counts, all played by one policy.")] = "3,4,5"
     edition: Annotated[str, learnt("board (2008) or card (2007).")] = "board"
-    steps: Annotated[int, learnt("Decisions the learner makes in all.", preset=True)] = 0
-    minutes: Annotated[float, learnt("Stop after so many minutes, if it takes longer; 0: no limit.")] = 0.0
-    preset: Annotated[str, learnt("Where defaults come from: laptop (two cores) or gpu (one large GPU).")] = LAPTOP
+    timesteps: Annotated[int, learnt("Decisions to learn from, of all seats.", preset=True)] = 0
+    minutes: Annotated[float, learnt("Learn for so many minutes instead; 0: by the decisions.")] = 0.0
 
-    opponents: Annotated[str, teachers("league, self, merchant, mixed; nobody: it has all the seats.")] = "league"
-    lessons: Annotated[int, teachers("Decisions copied from merchants before playing by itself.")] = 0
-    lesson_rate: Annotated[float, teachers("Learning rate while copying; falls evenly to nothing.")] = 1e-3
+    frozen: Annotated[float, others("Share of games with an earlier version of the learner in the other seats.")] = 0.0
+    bots: Annotated[float, others("Share of games with scripted bots there.")] = 0.0
+    bot: Annotated[str, others("Which bot that is.")] = "merchant"
 
-    evaluate_every: Annotated[int, evaluation("Steps between two evaluations.", preset=True)] = 0
-    against: Annotated[str, evaluation("Who fills the tables then: agents, one curve for each.")] = "random,merchant"
-    evaluation_games: Annotated[int, evaluation("Games of each curve and player count then.", preset=True)] = 0
+    evaluate_every: Annotated[int, measured("Decisions between two evaluations.", preset=True)] = 0
+    against: Annotated[str, measured("Who fills the tables then: agents, one curve for each.")] = "random,merchant"
+    evaluation_games: Annotated[int, measured("Games of each curve and player count then.", preset=True)] = 0
 
-    actor: Annotated[str, network("Width and number of the policy's layers, such as 192x2.", preset=True)] = ""
-    critic: Annotated[str, network("Width and number of the critic's layers.", preset=True)] = ""
-    whole_table: Annotated[bool, network("PPO: the critic, of use in training only, sees all cards.")] = True
-    lookahead: Annotated[bool, network("The policy is given lookahead features of its options.")] = False
+    network: Annotated[str, layers("Weights: plain, told (card facts), or tied (alike for companies, ...).")] = "plain"
+    norm: Annotated[bool, layers("Layers are normed.")] = True
+    actor: Annotated[str, layers("Width and number of the policy's layers, such as 128x2.", preset=True)] = ""
+    critic: Annotated[str, layers("Width and number of the critic's, which sees all cards.", preset=True)] = ""
 
-    games: Annotated[int, updates("Games played side by side.", preset=True)] = 0
-    horizon: Annotated[int, updates("Decisions in each game between two updates.", preset=True)] = 0
-    minibatch: Annotated[int, updates("Decisions in each step of the optimiser.", preset=True)] = 0
-    epochs: Annotated[int, updates("How often each decision is learnt from.", preset=True)] = 0
-    learning_rate: Annotated[float, updates("Of Adam, at the start; falls evenly to a tenth.")] = 5e-4
-    entropy: Annotated[float, updates("PPO: reward for being undecided, at first; falls evenly to a tenth.")] = 0.01
-    discount: Annotated[float, updates("PPO: what a reward counts one decision earlier.")] = 0.999
-    trace: Annotated[float, updates("PPO: how far advantages look beyond the critic (lambda of GAE).")] = 0.95
-    clip: Annotated[float, updates("PPO: how far one update may change the odds of an action.")] = 0.2
-    trials: Annotated[int, updates("Instead of PPO, try all options for so many turns each; learn from it.")] = 0
+    n_envs: Annotated[int, updates("Games played side by side.", preset=True)] = 0
+    n_steps: Annotated[int, updates("Decisions in each game between two updates.", preset=True)] = 0
+    batch_size: Annotated[int, updates("Decisions in each step of the optimiser.", preset=True)] = 0
+    n_epochs: Annotated[int, updates("How often each decision is learnt from.", preset=True)] = 0
+    learning_rate: Annotated[float, updates("Of Adam, at first; falls to a twentieth.", preset=True)] = 0.0
+    ent_coef: Annotated[float, updates("What being undecided is worth, at first; falls to a tenth.")] = 0.01
+    gamma: Annotated[float, updates("What a reward counts one decision earlier.")] = 0.9995
+    gae_lambda: Annotated[float, updates("How far advantages look beyond the critic.")] = 0.97
+    clip_range: Annotated[float, updates("How far one update may change the odds of an action.")] = 0.2
+    max_grad_norm: Annotated[float, updates("Longer gradients are cut, those of actor and critic apart.")] = 0.5
+    target_kl: Annotated[float, updates("An update that goes further makes the next ones smaller.")] = 0.02
+    lead: Annotated[float, updates("Task win: what a lead of 12 points counts beside a win; falls to a fifth.")] = 0.5
 
     out: Annotated[Path, where("Folder for the model, its curve and checkpoints.")] = Path("out/train")
-    device: Annotated[str, where("cpu or cuda.", preset=True)] = ""
+    device: Annotated[str, where("cpu, cuda, or auto: cuda where there is a card.")] = AUTO
     seed: Annotated[int, where("The same seed gives the same training on the same kind of machine.")] = 0
     # fmt: on
 
-    def filled(self) -> Settings:
-        """The same with the preset's values where none were given."""
-        if self.preset not in PRESETS:
-            raise ValueError(f"there is no preset {self.preset!r}; use one of {', '.join(PRESETS)}")
-        return replace(self, **{key: value for key, value in PRESETS[self.preset].items() if not getattr(self, key)})
+    def filled(self, has_card: bool) -> Settings:
+        """The same with the device's values where none were given."""
+        if self.device not in DEVICES:
+            raise ValueError(f"--device is one of {', '.join(DEVICES)}, not {self.device!r}")
+        if self.device == CUDA and not has_card:
+            raise ValueError("there is no GPU that torch can use; train with --device cpu")
+        device = (CUDA if has_card else CPU) if self.device == AUTO else self.device
+        preset = {key: value for key, value in PRESETS[device].items() if not getattr(self, key)}
+        return replace(self, device=device, **preset)
+
+    def counts(self) -> list[int]:
+        """The player counts."""
+        return numbers(self.players, "--players")
 
     @classmethod
     def kept(cls, values: dict[str, Any], out: Path) -> Settings:
@@ -107,6 +119,11 @@ class Settings:
         return {field.name: getattr(self, field.name) for field in fields(self) if field.name != "out"}
 
 
+def option(name: str) -> str:
+    """A setting as it is typed."""
+    return "--" + name.replace("_", "-")
+
+
 def numbers(text: str, what: str) -> list[int]:
     """Whole numbers from a text such as 3,4,5."""
     try:
@@ -116,8 +133,8 @@ def numbers(text: str, what: str) -> list[int]:
 
 
 def shape(text: str, what: str) -> tuple[int, int]:
-    """Width and number of layers from a text such as 192x2."""
+    """Width and number of layers from a text such as 128x2."""
     width, times, depth = text.partition("x")
     if not (times and width.isdecimal() and depth.isdecimal() and int(width) and int(depth)):
-        raise ValueError(f"{what} wants the width and number of layers, such as 192x2, not {text!r}")
+        raise ValueError(f"{what} wants the width and number of layers, such as 128x2, not {text!r}")
     return int(width), int(depth)

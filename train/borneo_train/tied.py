@@ -36,6 +36,13 @@ class Width(NamedTuple):
     spice: int
     port: int
 
+    @classmethod
+    def of(cls, units: int) -> Width:
+        """So many units: a quarter free, 3/8 of companies, the others of spices and of companies at ports."""
+        if units % 64:
+            raise ValueError(f"a tied network has a multiple of 64 units in a layer, not {units}")
+        return cls(units // 4, 3 * units // 32, 3 * units // 64, units // 64)
+
     @property
     def all(self) -> int:
         return sum(units * len(members(group)) for units, group in zip(self, GROUPS, strict=True))
