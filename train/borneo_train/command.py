@@ -26,7 +26,7 @@ def train(**given: Any) -> None:
     """Train a policy by self-play (needs the extra `train`)."""
     resume, fresh, as_json = (given.pop(name) for name in MORE)
     try:
-        from borneo_train.ppo import Training
+        from borneo_train.training import Training
         from borneo_train.report import print_report
     except ModuleNotFoundError as error:
         raise ValueError(str(missing(error))) from None

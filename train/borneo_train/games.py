@@ -59,7 +59,13 @@ class Games:
         self._kept: list[dict[str, Tensor]] = []
         first = 0
         for players, size in sizes.items():
-            common: dict[str, Any] = {"seat": "all", "reward": reward, "seed": seed, "first": first, "whole_table": True}
+            common: dict[str, Any] = {
+                "seat": "all",
+                "reward": reward,
+                "seed": seed,
+                "first": first,
+                "whole_table": True,
+            }
             ruleset = Ruleset(edition=edition, players=players)
             on_card = self.device.type == "cuda"
             self.groups.append(
@@ -182,4 +188,3 @@ def seats_on_table(seat: Tensor, players: Tensor) -> Tensor:
     places = torch.arange(SEATS, device=seat.device)
     turned = (places - seat[..., None]) % players[..., None]
     return torch.where(places < players[..., None], turned, places)
-

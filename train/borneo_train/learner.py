@@ -22,10 +22,11 @@ from borneo_train.games import Games, even_sizes, seats_in_order, seats_on_table
 from borneo_train.legal import LegalOdds, drawn
 from borneo_train.opponents import Opponents, drawn_by
 from borneo_train.settings import Settings, shape
-from borneo_train.tied import Dense, apply, hidden, prepared
+from borneo_train.network import Dense, apply, hidden, prepared
 
 LEAD, MOST_LEAD = 12.0, 1.5  # points ahead that count as much as a win, and the most that count, in such units
 TOLD = ("policy_gradient_loss", "value_loss", "entropy", "approx_kl", "clip_fraction")
+KEPT = ("decisions", "updates", "progress", "caution")  # numbers of a learner that a checkpoint holds
 WARM_UP = 3  # updates before one is recorded
 
 
@@ -61,22 +62,26 @@ class Learner:
         self.games = games = Games(sizes, edition=settings.edition, seed=settings.seed, device=settings.device, **dense)
         games.spread_out(self.generator)
         actor, critic = shape(settings.actor, "--actor"), shape(settings.critic, "--critic")
-        self.actor = actor_of(settings.network, settings.edition, games.known, games.actions, *actor)
+        self.actor = actor_of(settings.network, settings.edition, games.known, *actor)
         self.critic = critic_of(settings.network, settings.edition, *critic)
         self.networks: list[Any] = [network.to(self.device) for network in (self.actor, self.critic)]
-        for network in self.networks:
-            network.norm = settings.norm
         self.rate = torch.tensor(settings.learning_rate, device=self.device)
         fast = {"fused": True, "capturable": True} if self.on_card else {}
         self.optimizers = [
-            torch.optim.Adam(network.parameters(), lr=self.rate if self.on_card else settings.learning_rate, eps=1e-5, **fast)
+            torch.optim.Adam(
+                network.parameters(), lr=self.rate if self.on_card else settings.learning_rate, eps=1e-5, **fast
+            )
             for network in self.networks
         ]
+        for optimizer in self.optimizers:
+            none_yet(optimizer)
         self.rollout = Rollout(settings, games)
         self.opponents = Opponents(games, settings.frozen, settings.bots, settings.bot)
         self.scale = torch.ones((), device=self.device)  # of returns: the critic learns them divided by it
         self.lead = torch.tensor(settings.lead, device=self.device)
         self.ent_coef = torch.tensor(settings.ent_coef, device=self.device)
+        self.gained = torch.zeros(len(games), SEATS, device=self.device)  # by each seat, in the game it is in
+        self.ended = torch.zeros(len(games), device=self.device)  # what a seat got in games that ended in a rollout
         self.told = torch.zeros(len(TOLD), device=self.device)  # sums of an update
         self.present = torch.arange(SEATS, device=self.device) < games.players[:, None]
         self.decisions = self.updates = 0
@@ -86,12 +91,49 @@ class Learner:
         self._judge, self._losses = compiled(self._judged), compiled(self._losses_of)
         self._play, self._step = self._play_now, self._step_now
         if self.on_card:
-            for network in self.networks:
-                network.layers()
             self._step = RecordedStep(self._step_now)
             if not settings.bots:  # who play on the CPU
                 self._play = Recorded(self._play_now, self.generator)
         self.freeze()
+
+    # ------------------------------------------------------------ going on later
+
+    def tensors(self) -> dict[str, Tensor]:
+        """All that a checkpoint holds, in place."""
+        found = {
+            "scale": self.scale,
+            "gained": self.gained,
+            "order": self.order.get_state(),
+            "generator": self.generator.get_state(),
+        }
+        for name, network, optimizer in zip(("actor", "critic"), self.networks, self.optimizers, strict=True):
+            found |= {f"{name}.{part}": tensor for part, tensor in network.state_dict().items()}
+            for number, parameter in enumerate(network.parameters()):
+                moments = optimizer.state[parameter].items()
+                found |= {f"{name}.adam.{number}.{moment}": tensor for moment, tensor in moments}
+        for number, layer in enumerate(self.opponents.network):
+            parts = layer._asdict().items()
+            found |= {f"frozen.{number}.{part}": tensor for part, tensor in parts if tensor is not None}
+        return found
+
+    def numbers_kept(self) -> dict[str, float]:
+        """The numbers that a checkpoint holds beside them."""
+        return {name: getattr(self, name) for name in KEPT}
+
+    @torch.no_grad()
+    def take_up(self, tensors: dict[str, Tensor], numbers: dict[str, float]) -> None:
+        """Go on from a checkpoint; its tensors are of the right names and shapes."""
+        if set(numbers) != set(KEPT) or not all(
+            type(value) in (int, float) and 0 <= value < 2**62 for value in numbers.values()
+        ):
+            raise ValueError(f"a learner keeps {', '.join(KEPT)}, each a number from 0")
+        for name, own in self.tensors().items():
+            if name not in ("order", "generator"):
+                own.copy_(tensors[name])
+        self.order.set_state(tensors["order"])
+        self.generator.set_state(tensors["generator"])
+        for name, value in numbers.items():
+            setattr(self, name, value)
 
     # ------------------------------------------------------------ playing
 
@@ -104,6 +146,7 @@ class Learner:
 
     def _play_now(self) -> None:
         games, kept = self.games, self.rollout
+        self.ended.zero_()
         actor, critic = (self._layers(network) for network in self.networks)
         for moment in range(self.settings.n_steps):
             kept.table[moment], kept.mask[moment], kept.seat[moment] = games.table, games.mask, games.seat
@@ -114,6 +157,9 @@ class Learner:
             kept.own[moment] = ~self.opponents.asked()
             games.play(kept.action[moment])
             kept.reward[moment], kept.done[moment] = self._rewards(), games.done
+            self.gained += kept.reward[moment]
+            self.ended += torch.where(games.done, self.gained.sum(1) / games.players, 0.0)
+            self.gained *= ~games.done[:, None]
         kept.value[-1] = self._by_seat(apply(critic, games.table).float())
 
     @torch.no_grad()
@@ -170,16 +216,24 @@ class Learner:
         target = returns.gather(2, order) / self.scale
         rows = (kept.table, kept.mask, kept.action, kept.logp, own, kept.own, target, self.present.expand_as(returns))
         parts = len(self.games) // settings.batch_size
-        minibatches = [(moment, part) for moment in range(settings.n_steps) for part in range(parts)] * settings.n_epochs
+        minibatches = [
+            (moment, part) for moment in range(settings.n_steps) for part in range(parts)
+        ] * settings.n_epochs
         self.told.zero_()
         for number in torch.randperm(len(minibatches), generator=self.order).tolist():
             moment, part = minibatches[number]
             self._step(*(tensor[moment, part::parts] for tensor in rows))
         self.updates += 1
-        figures = dict(zip(TOLD, (self.told / len(minibatches)).tolist(), strict=True))
+        figures = self._episodes() | dict(zip(TOLD, (self.told / len(minibatches)).tolist(), strict=True))
         further = figures["approx_kl"] > settings.target_kl
         self.caution = max(0.1, self.caution * 0.9) if further else min(1.0, self.caution * 1.02)
         return figures | {"explained_variance": float(explained), "learning_rate": float(self.rate)}
+
+    def _episodes(self) -> dict[str, float]:
+        """Of the games that ended in this rollout, what a seat got in all, on the average, and their decisions."""
+        ended = self.rollout.done.sum()
+        length = self.rollout.done.numel() / ended.clamp(1)
+        return {"ep_rew_mean": float(self.ended.sum() / ended.clamp(1)), "ep_len_mean": float(length)}
 
     def _set_rates(self) -> None:
         rate = self.settings.learning_rate * (1 - 0.95 * self.progress) * self.caution
@@ -227,6 +281,18 @@ class Learner:
         outside = ((ratio - 1).abs() > self.settings.clip_range).float().mean()
         told = torch.stack([policy, worth, entropy, (ratio - 1 - change).mean(), outside]).detach()
         return policy - self.ent_coef * entropy + worth, told
+
+
+def none_yet(optimizer: torch.optim.Optimizer) -> None:
+    """Let an optimiser remember what it remembers before its first step: nothing, in tensors of their size."""
+    for group in optimizer.param_groups:
+        for parameter in group["params"]:
+            device = parameter.device if group["capturable"] or group["fused"] else "cpu"
+            optimizer.state[parameter] = {
+                "step": torch.zeros((), device=device),
+                "exp_avg": torch.zeros_like(parameter),
+                "exp_avg_sq": torch.zeros_like(parameter),
+            }
 
 
 def standard(values: Tensor, chosen: Tensor) -> Tensor:

@@ -136,7 +136,13 @@ class LegalOdds(torch.autograd.Function):
         room, room_for_biases = (_room(len(of_values), *part.shape) for part in shared)
         given = _arrays(*gradients)
         _run(judge_option_gradients, shared, (*own, entropies, *given, of_values), (room, room_for_biases))
-        return torch.from_numpy(of_values), torch.from_numpy(room.sum(0)), torch.from_numpy(room_for_biases.sum(0)), None, None
+        return (
+            torch.from_numpy(of_values),
+            torch.from_numpy(room.sum(0)),
+            torch.from_numpy(room_for_biases.sum(0)),
+            None,
+            None,
+        )
 
 
 def drawn(values: Tensor, weight: Tensor, bias: Tensor, masks: Tensor, chances: Tensor) -> tuple[Tensor, Tensor]:

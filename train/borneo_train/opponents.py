@@ -14,7 +14,7 @@ from torch import Tensor
 
 from borneo_env.agent import Agent, Views, find_agent
 from borneo_train.games import Games
-from borneo_train.tied import Dense, apply
+from borneo_train.network import Dense, apply
 
 MOST_EARLIER = 20  # versions kept; beyond that one in the middle goes, so that some are old and some are new
 

@@ -95,25 +95,18 @@ def draw_curve(curve: Sequence[dict[str, Any]], settings: Settings, path: Path) 
 
 
 class _Course:
-    """Where a training's decisions stand on the axis: first those copied, then its own."""
+    """Where a training's decisions stand on the axis."""
 
     def __init__(self, curve: Sequence[dict[str, Any]], settings: Settings) -> None:
-        self._lessons = settings.lessons
-        last = settings.lessons + curve[-1]["steps"]
-        self.unit, self._words = (1e6, "million") if last >= 2e6 else (1e3, "thousand")
+        self.unit, self._words = (1e6, "million") if curve[-1]["steps"] >= 2e6 else (1e3, "thousand")
         # Of equals, the last one is kept.
         self.best = max(curve, key=lambda entry: (score(settings.task, entry["strength"]), entry["steps"]))["steps"]
 
     def at(self, steps: int) -> float:
-        return (self._lessons + steps) / self.unit
+        return steps / self.unit
 
     def draw(self, axes: Any) -> None:
-        if self._lessons:
-            axes.axvspan(0, self.at(0), color=FAINT, alpha=0.12, linewidth=0)
-            axes.axvline(self.at(0), color=FAINT, linewidth=1)
-            middle = {"x": self.at(0) / 2, "y": 0.6, "ha": "center", "va": "center", "rotation": 90}
-            axes.text(**middle, s="copies merchants", color=FAINT, transform=axes.get_xaxis_transform())
-        axes.set_xlabel(f"{self._words} decisions of the learner" + (", copied ones too" if self._lessons else ""))
+        axes.set_xlabel(f"{self._words} decisions learnt from")
 
 
 def _points(curve: Sequence[dict[str, Any]], measure: Measure, against: str) -> list[tuple[int, dict[str, Any]]]:

@@ -29,6 +29,9 @@ COUNTS = {COMPANY: len(COMPANIES), SPICE: len(SPICES), PORT: OPEN_PORTS}
 FREE, OF_COMPANY, OF_SPICE, AT_PORT = GROUPS = ((), (COMPANY,), (SPICE,), (COMPANY, PORT))  # what units are about
 
 
+Group = tuple[str, ...]
+
+
 class Thing(NamedTuple):
     """A number of a table, or an action: what it says beside indices, and what it is to a company, a spice or a port.
 
@@ -40,12 +43,12 @@ class Thing(NamedTuple):
     indices: tuple[object, ...]
 
 
-def members(group: tuple[str, ...]) -> list[tuple[int, ...]]:
+def members(group: Group) -> list[tuple[int, ...]]:
     """The indices of the units' groups of one kind: all companies, say."""
     return list(product(*(range(COUNTS[kind]) for kind in group)))
 
 
-def role(thing: Thing, group: tuple[str, ...], member: tuple[int, ...]) -> tuple[object, ...]:
+def role(thing: Thing, group: Group, member: tuple[int, ...]) -> tuple[object, ...]:
     """What a thing is to one group of units."""
     told: list[object] = [thing.label]
     for kind in KINDS:
@@ -59,10 +62,12 @@ def role(thing: Thing, group: tuple[str, ...], member: tuple[int, ...]) -> tuple
     return tuple(told)
 
 
-def roles(things: Sequence[Thing], group: tuple[str, ...]) -> tuple[NDArray[np.int64], int]:
+def roles(things: Sequence[Thing], group: Group) -> tuple[NDArray[np.int64], int]:
     """(things, members): the number of each thing's role to each group of a kind, and how many roles there are."""
     numbers: dict[tuple[object, ...], int] = {}
-    found = [[numbers.setdefault(role(thing, group, member), len(numbers)) for member in members(group)] for thing in things]
+    found = [
+        [numbers.setdefault(role(thing, group, member), len(numbers)) for member in members(group)] for thing in things
+    ]
     return np.array(found), len(numbers)
 
 

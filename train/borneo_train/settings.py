@@ -17,11 +17,11 @@ AUTO, CPU, CUDA = DEVICES = ("auto", "cpu", "cuda")
 PRESETS: dict[str, dict[str, Any]] = {
     CPU: {
         "n_envs": 1536, "n_steps": 16, "batch_size": 768, "n_epochs": 2, "learning_rate": 1e-3, "actor": "128x2",
-        "critic": "96x2", "timesteps": 4_000_000, "evaluate_every": 800_000, "evaluation_games": 400,
+        "critic": "64x2", "timesteps": 4_000_000, "evaluation_games": 400,
     },
     CUDA: {
-        "n_envs": 24576, "n_steps": 16, "batch_size": 8192, "n_epochs": 1, "learning_rate": 8e-4, "actor": "512x3",
-        "critic": "384x3", "timesteps": 3_000_000_000, "evaluate_every": 300_000_000, "evaluation_games": 2000,
+        "n_envs": 24576, "n_steps": 16, "batch_size": 8192, "n_epochs": 1, "learning_rate": 5e-4, "actor": "512x3",
+        "critic": "384x3", "timesteps": 2_000_000_000, "evaluation_games": 2000,
     },
 }  # fmt: skip
 
@@ -49,18 +49,17 @@ class Settings:
     players: Annotated[str, learnt("Player counts, all played by one policy.")] = "3,4,5"
     edition: Annotated[str, learnt("board (2008) or card (2007).")] = "board"
     timesteps: Annotated[int, learnt("Decisions to learn from, of all seats.", preset=True)] = 0
-    minutes: Annotated[float, learnt("Learn for so many minutes instead; 0: by the decisions.")] = 0.0
+    minutes: Annotated[float, learnt("Instead: minutes to learn for. With --timesteps: stop after them, to go on later.")] = 0.0
 
     frozen: Annotated[float, others("Share of games with an earlier version of the learner in the other seats.")] = 0.0
     bots: Annotated[float, others("Share of games with scripted bots there.")] = 0.0
     bot: Annotated[str, others("Which bot that is.")] = "merchant"
 
-    evaluate_every: Annotated[int, measured("Decisions between two evaluations.", preset=True)] = 0
+    evaluations: Annotated[int, measured("How often the learner is measured, evenly.")] = 6
     against: Annotated[str, measured("Who fills the tables then: agents, one curve for each.")] = "random,merchant"
     evaluation_games: Annotated[int, measured("Games of each curve and player count then.", preset=True)] = 0
 
-    network: Annotated[str, layers("Weights: plain, told (card facts), or tied (alike for companies, ...).")] = "plain"
-    norm: Annotated[bool, layers("Layers are normed.")] = True
+    network: Annotated[str, layers("tied: what it learns of a company holds for all; or plain.")] = "tied"
     actor: Annotated[str, layers("Width and number of the policy's layers, such as 128x2.", preset=True)] = ""
     critic: Annotated[str, layers("Width and number of the critic's, which sees all cards.", preset=True)] = ""
 
@@ -69,7 +68,7 @@ class Settings:
     batch_size: Annotated[int, updates("Decisions in each step of the optimiser.", preset=True)] = 0
     n_epochs: Annotated[int, updates("How often each decision is learnt from.", preset=True)] = 0
     learning_rate: Annotated[float, updates("Of Adam, at first; falls to a twentieth.", preset=True)] = 0.0
-    ent_coef: Annotated[float, updates("What being undecided is worth, at first; falls to a tenth.")] = 0.01
+    ent_coef: Annotated[float, updates("What being undecided is worth, at first; falls to a tenth.")] = 0.02
     gamma: Annotated[float, updates("What a reward counts one decision earlier.")] = 0.9995
     gae_lambda: Annotated[float, updates("How far advantages look beyond the critic.")] = 0.97
     clip_range: Annotated[float, updates("How far one update may change the odds of an action.")] = 0.2
@@ -90,6 +89,8 @@ class Settings:
             raise ValueError("there is no GPU that torch can use; train with --device cpu")
         device = (CUDA if has_card else CPU) if self.device == AUTO else self.device
         preset = {key: value for key, value in PRESETS[device].items() if not getattr(self, key)}
+        if self.minutes:
+            preset.pop("timesteps", None)
         return replace(self, device=device, **preset)
 
     def counts(self) -> list[int]:

@@ -1,0 +1,170 @@
+"""A plain network whose weights are tied: what it learns of one company, spice or port it knows of all of them.
+
+Units come in groups (see `roles`). The weight between a number and a unit belongs to the role that the number has to the
+unit's group; the weight between two units belongs to what their groups are to each other. So a layer is a list of
+weights, and a table that says which of them stands where. `layers` makes a plain network of it, which is as fast as any
+other of its size. Free units have weights of their own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor, nn
+from torch.nn import functional
+
+from borneo_train.roles import GROUPS, Group, Thing, members, roles
+
+
+TIED, PLAIN = NETWORKS = ("tied", "plain")
+Floats = NDArray[np.float32]
+
+
+class Dense(NamedTuple):
+    """A layer as it is applied; the last one has no norm."""
+
+    weight: Tensor
+    bias: Tensor
+    gain: Tensor | None = None
+    shift: Tensor | None = None
+
+
+class Width(NamedTuple):
+    """How many units each group of a layer has: the free ones, those of a company, of a spice, of a company at a port."""
+
+    free: int
+    company: int
+    spice: int
+    port: int
+
+    @classmethod
+    def of(cls, kind: str, units: int) -> Width:
+        """So many units. Of a tied network a quarter is free, 3/8 are of companies; of a plain one all are free."""
+        if kind == PLAIN:
+            return cls(units, 0, 0, 0)
+        if units % 64:
+            raise ValueError(f"layers of a tied network have a multiple of 64 units, not {units}")
+        return cls(units // 4, 3 * units // 32, 3 * units // 64, units // 64)
+
+    @property
+    def all(self) -> int:
+        return sum(units * len(members(group)) for units, group in zip(self, GROUPS, strict=True))
+
+
+def hidden(layers: Sequence[Dense], tables: Tensor) -> Tensor:
+    """What all layers but the last make of tables; they look at as many numbers as they have weights for."""
+    values = tables[:, : layers[0].weight.shape[1]].to(layers[0].weight.dtype)
+    for number, layer in enumerate(layers[:-1]):
+        summed = functional.linear(values, layer.weight, layer.bias)
+        assert layer.gain is not None, "all layers but the last have a norm"
+        found = functional.relu(functional.layer_norm(summed, layer.gain.shape, layer.gain, layer.shift))
+        values = values + found if number else found
+    return values
+
+
+def apply(layers: Sequence[Dense], tables: Tensor) -> Tensor:
+    """What a network makes of tables."""
+    return functional.linear(hidden(layers, tables), layers[-1].weight, layers[-1].bias)
+
+
+def prepared(layers: Sequence[Dense], kind: torch.dtype, inputs: int) -> list[Dense]:
+    """Layers of another type of numbers, for tables with more numbers than they look at."""
+    first = layers[0]._replace(weight=functional.pad(layers[0].weight, (0, inputs - layers[0].weight.shape[1])))
+    return [Dense(*(None if part is None else part.to(kind) for part in layer)) for layer in (first, *layers[1:])]
+
+
+class Shared(nn.Module):
+    """Weights that stand in several places of a matrix or a vector."""
+
+    places: Tensor
+
+    def __init__(self, places: NDArray[np.int64], first: Tensor) -> None:
+        """`places` say which weight stands where; `first` are the weights at first."""
+        super().__init__()
+        self.weights = nn.Parameter(first)
+        self.register_buffer("places", torch.from_numpy(places), persistent=False)
+
+    def forward(self) -> Tensor:
+        return self.weights[self.places]
+
+
+def unit_groups(width: Width) -> list[tuple[Group, tuple[int, ...], int]]:
+    """The groups of a layer in their order: what they are about, which of them it is, and how many units it has."""
+    kinds = zip(GROUPS, width, strict=True)
+    return [(group, member, units) for group, units in kinds for member in members(group)]
+
+
+def places_of_things(things: Sequence[Thing], width: Width) -> NDArray[np.int64]:
+    """(units, things): which weight stands between each thing and each unit."""
+    found, first = [], 0
+    for group, units in zip(GROUPS, width, strict=True):
+        role, count = roles(things, group) if group else (np.arange(len(things))[:, None], len(things))
+        own = role.T[:, None, :] * units + np.arange(units)[:, None]  # (members, units, things)
+        found.append(first + own.reshape(-1, len(things)))
+        first += count * units
+    return np.concatenate(found)
+
+
+def places_of_units(width: Width) -> NDArray[np.int64]:
+    """(units, units): which weight stands between the units of one layer and those of the next."""
+    groups = unit_groups(width)
+    firsts: dict[tuple[object, ...], int] = {}
+    count = 0
+    rows = []
+    for to, to_member, to_units in groups:
+        row = []
+        for of, of_member, of_units in groups:
+            alike = tuple(to_member[to.index(kind)] == of_member[of.index(kind)] for kind in to if kind in of)
+            key = (to, of, alike)
+            if key not in firsts:
+                firsts[key] = count
+                count += to_units * of_units
+            row.append(firsts[key] + np.arange(to_units * of_units).reshape(to_units, of_units))
+        rows.append(np.concatenate(row, 1))
+    return np.concatenate(rows)
+
+
+def places_in_groups(width: Width) -> NDArray[np.int64]:
+    """(units,): which number of a vector each unit has, the same in all groups of a kind."""
+    first = {group: sum(width[:number]) for number, group in enumerate(GROUPS)}
+    return np.concatenate([first[group] + np.arange(units) for group, _, units in unit_groups(width)])
+
+
+def random_weights(places: NDArray[np.int64], spread: float) -> Shared:
+    return Shared(places, torch.randn(int(places.max()) + 1) * spread)
+
+
+class Tied(nn.Module):
+    """A network with tied weights, from some numbers of a table to actions, or to one output for each seat."""
+
+    scale: Tensor
+
+    def __init__(
+        self, inputs: Sequence[Thing], scale: Floats, width: Width, depth: int, outputs: Sequence[Thing], gain: float
+    ) -> None:
+        super().__init__()
+        self.register_buffer("scale", torch.tensor(scale), persistent=False)
+        units, groups = places_of_units(width), places_in_groups(width)
+        spread = (2 / width.all) ** 0.5
+        first = random_weights(places_of_things(inputs, width), (2 / len(inputs)) ** 0.5)
+        self.weights = nn.ModuleList([first, *(random_weights(units, spread) for _ in range(depth - 1))])
+        zeros, ones = torch.zeros(sum(width)), torch.ones(sum(width))
+        self.biases, self.gains, self.shifts = (
+            nn.ModuleList([Shared(groups, start.clone()) for _ in range(depth)]) for start in (zeros, ones, zeros)
+        )
+        self.last = random_weights(places_of_things(outputs, width), gain / width.all**0.5)
+        self.last_bias = nn.Parameter(torch.zeros(len(outputs)))
+
+    def layers(self) -> list[Dense]:
+        """The plain network it comes to."""
+        weights = [self.weights[0]() * self.scale, *(weights() for weights in self.weights[1:])]
+        norms = zip(self.biases, self.gains, self.shifts, strict=True)
+        made = [Dense(weight, *(part() for part in parts)) for weight, parts in zip(weights, norms, strict=True)]
+        return [*made, Dense(self.last().T, self.last_bias)]
+
+    def forward(self, inputs: Tensor) -> Tensor:
+        return apply(self.layers(), inputs)

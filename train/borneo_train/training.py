@@ -1,0 +1,350 @@
+"""A training from its settings to its report: what happens between two updates, and what is written."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import signal
+import time
+from collections.abc import Iterable
+from dataclasses import asdict, replace
+from importlib.metadata import version
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import torch
+from borneo_agents.policy.agent import Policy
+from borneo_agents.policy.model import CARD, WEIGHTS, Model, ModelCard, read_model, write_model
+from borneo_agents.policy.network import Layer
+from rich.console import Console
+from torch.utils.tensorboard import SummaryWriter
+
+from borneo_env.agent import UnknownAgent, check_registered, find_agent
+from borneo_env.files import on_one_line, parse_json, read_text
+from borneo_env.ruleset import EDITIONS, PLAYER_COUNTS
+from borneo_train import checkpoint
+from borneo_train.folders import clear_folder, move_folder, refuse_others, remove_file, remove_folder, write_here
+from borneo_train.learner import Learner
+from borneo_train.network import NETWORKS
+from borneo_train.report import Row, compare, draw_curve
+from borneo_train.settings import Settings, option
+from borneo_train.tasks import TASKS, Measurement, evaluate, score
+from borneo_train.telling import Teller
+
+SOFTWARE = ("borneo-env", "numpy", "numba", "torch")
+MAY_CHANGE = ("timesteps", "minutes")  # when a training is taken up again
+FREEZES = 20  # times in a training that the version in the other seats is replaced
+TIMES_KEPT = 20  # checkpoints in a training, evenly, beside those at evaluations
+CURVE, PICTURE, REPORT, SETTINGS = FILES = ("curve.jsonl", "curve.png", "report.json", "settings.json")
+CHECKPOINTS, BEST, LAST, LOG = FOLDERS = ("checkpoints", "best", "last", "tensorboard")
+MODEL_FILES = (CARD, WEIGHTS)
+NEW = ".new"  # how the name of a model's folder ends while it is written
+LARGEST_SETTINGS = 2**20  # bytes
+MOST = 1e15  # steps, seconds and measures are smaller
+UNSEEN = 1_000_000  # added to the seed for games in which a learner is measured: it has not learnt from their deals
+
+
+class Training:
+    """A learner, and what happens between two of its updates."""
+
+    @classmethod
+    def begun(cls, settings: Settings, command: str, fresh: bool = False) -> Training:
+        """A new training; `fresh` removes one that is in its folder."""
+        folder = Path(settings.out)
+        holds = (folder / SETTINGS).exists()
+        if holds and not fresh:
+            raise ValueError(f"{folder} holds a training: --resume goes on, --fresh starts anew; or give another --out")
+        others = [name for name in (*FILES, *FOLDERS) if not holds and os.path.lexists(folder / name)]
+        if others:
+            raise ValueError(f"{folder} holds no training, but {', '.join(others)}: give another --out, or move that")
+        training = cls(settings.filled(torch.cuda.is_available()), command)  # complains before anything is removed
+        training.clear()
+        training.keep_settings()
+        return training
+
+    @classmethod
+    def taken_up(cls, settings: Settings) -> Training:
+        """The training in a folder, as its newest checkpoint has it; timesteps and minutes may be others."""
+        folder = Path(settings.out)
+        try:
+            kept = parse_json(read_text(folder / SETTINGS, LARGEST_SETTINGS))
+            before, command = Settings.kept(kept["settings"], folder), str(kept["command"])
+        except (ValueError, KeyError, TypeError) as error:
+            raise ValueError(f"{folder}: there is no training to go on with: {on_one_line(str(error))}") from None
+        refuse_other_settings(settings, before)
+        refuse_code(folder / SETTINGS, before, settings)
+        changed = replace(before, timesteps=settings.timesteps or before.timesteps, minutes=settings.minutes)
+        if changed.timesteps != before.timesteps:
+            command += f" and then --resume --timesteps {changed.timesteps}"
+        training = cls(changed.filled(torch.cuda.is_available()), command)
+        newest = checkpoint.newest(folder / CHECKPOINTS)
+        if newest is not None:  # else it was stopped before there was anything to keep, and begins again
+            notes = checkpoint.restore(newest, training.learner)
+            check_notes(newest, notes, before)
+            training.curve, training.best, training.seconds = notes["curve"], notes["best"], notes["seconds"]
+            training.next_evaluation = notes["next_evaluation"]
+            training.write_curve()
+        training.keep_settings()
+        return training
+
+    def __init__(self, settings: Settings, command: str) -> None:
+        check(settings)
+        self.settings, self.command = settings, command
+        self.folder = Path(settings.out)
+        for name in FOLDERS:
+            refuse_others(self.folder / name)
+        self.teller = Teller(settings, Console(stderr=True))
+        self.curve: list[dict[str, Any]] = []
+        self.best: float | None = None
+        self.seconds = self.session = 0.0  # spent learning: in all, and since this process began
+        self.next_evaluation = self.next_checkpoint = self.next_freeze = 0
+        self.stopping = self.stopped = False
+        self.learner = Learner(settings)
+
+    def keep_settings(self) -> None:
+        """Write down what this training is, for those who go on with it."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        about = {"command": self.command, "settings": self.settings.as_dict(), "software": software()}
+        write_here(self.folder / SETTINGS, json.dumps(about, indent=2) + "\n")
+
+    def clear(self) -> None:
+        """Remove what a training has left in the folder, and nothing else."""
+        checkpoint.clear(self.folder / CHECKPOINTS)
+        for name in (BEST, LAST, BEST + NEW, LAST + NEW):
+            remove_folder(self.folder / name, MODEL_FILES)
+        log = self.folder / LOG
+        remove_folder(log, [path.name for path in log.glob("events.out.tfevents.*")])
+        for name in FILES:  # the settings last: as long as there are some, there is a training
+            remove_file(self.folder / name)
+
+    # ------------------------------------------------------------ running
+
+    def run(self) -> list[Row]:
+        """Train to the end, or until somebody stops it; returns how the learner compares with the bots."""
+        self.log = SummaryWriter(str(self.folder / LOG))
+        before = signal.signal(signal.SIGINT, self._asked_to_stop)
+        try:
+            with self.teller:
+                while self._goes_on():
+                    self._update()
+                self._evaluate()
+                self._checkpoint()
+                return self._report()
+        finally:
+            signal.signal(signal.SIGINT, before)
+            self.log.close()
+
+    def _goes_on(self) -> bool:
+        """Whether there is more to learn; tells the learner how far it is."""
+        settings, limit = self.settings, 60 * self.settings.minutes
+        if settings.timesteps:
+            self.learner.progress = min(1.0, self.learner.decisions / settings.timesteps)
+            over = 0 < limit <= self.session
+        else:
+            self.learner.progress = min(1.0, self.seconds / limit)
+            over = False
+        self.stopped = (self.stopping or over) and self.learner.progress < 1
+        return self.learner.progress < 1 and not self.stopped
+
+    def _update(self) -> None:
+        """One rollout, what is learnt from it, and what is due after it."""
+        learner, settings = self.learner, self.settings
+        if learner.progress * settings.evaluations >= self.next_evaluation:
+            self._evaluate()
+            self._checkpoint()
+        elif learner.progress * TIMES_KEPT >= self.next_checkpoint:
+            self._checkpoint()
+        began = time.monotonic()
+        learner.play()
+        figures = learner.learn()
+        spent = time.monotonic() - began
+        self.seconds += spent
+        self.session += spent
+        steps, speed = learner.decisions, learner.rollout.action.numel() / spent
+        self._log(figures, speed)
+        self.teller.update(learner.progress, steps, speed, figures)
+        if settings.frozen and learner.progress * FREEZES >= self.next_freeze:
+            learner.freeze()
+            self.next_freeze += 1
+
+    def _asked_to_stop(self, *_: Any) -> None:
+        if self.stopping:
+            raise KeyboardInterrupt
+        self.stopping = True
+        self.teller.say("stopping as soon as this round is learnt from; Ctrl-C again stops at once")
+
+    def _report(self) -> list[Row]:
+        """Compare the best model with the bots, and draw the curve; whoever is in a hurry only gets the curve."""
+        draw_curve(self.curve, self.settings, self.folder / PICTURE)
+        if self.stopped:
+            self.teller.say(f"stopped after {self.learner.decisions:,} decisions; --resume goes on")
+        if self.stopping:
+            return []
+        counts = self.settings.counts()
+        players = 4 if 4 in counts else counts[0]
+        games, seed = self.settings.evaluation_games, self.settings.seed + UNSEEN + 1  # others than chose the best
+        rows = compare(read_model(self.folder / BEST), self.settings.task, players=players, games=games, seed=seed)
+        found = list(self.teller.comparing(rows))
+        about = {"command": self.command, "comparison": [asdict(row) for row in found]}
+        write_here(self.folder / REPORT, json.dumps(about, indent=2) + "\n")
+        return found
+
+    # ------------------------------------------------------------ measuring and keeping
+
+    def _log(self, figures: dict[str, float], speed: float) -> None:
+        """TensorBoard's figures, by the names of stable-baselines3."""
+        steps = self.learner.decisions
+        for name, value in figures.items():
+            self.log.add_scalar(f"{'rollout' if name.startswith('ep_') else 'train'}/{name}", value, steps)
+        self.log.add_scalar("time/fps", speed, steps)
+
+    def _evaluate(self) -> None:
+        """Play the arena, write down what came of it, and keep the model if it is the best so far."""
+        steps, settings = self.learner.decisions, self.settings
+        if self.curve and self.curve[-1]["steps"] == steps:
+            return
+        self.next_evaluation = int(self.learner.progress * settings.evaluations) + 1
+        model = self._model()
+        found: list[Measurement] = []
+        for against, count in product(settings.tables(), settings.counts()):
+            found += evaluate(
+                Policy(model), settings.task, against, players=count, games=settings.evaluation_games,
+                seed=settings.seed + UNSEEN,
+            )  # fmt: skip
+        strength = [asdict(one) for one in found]
+        self.curve.append({"steps": steps, "seconds": round(self.seconds, 1), "strength": strength})
+        self.write_curve()
+        for one in found:
+            self.log.add_scalar(f"eval/{one.measure}/{one.players - 1} {one.against}", one.value, steps)
+        model = replace(model, card=replace(model.card, strength=strength))
+        keep_model(self.folder / LAST, model)
+        reached = score(settings.task, strength)
+        if self.best is None or reached >= self.best:
+            self.best = reached
+            keep_model(self.folder / BEST, model)
+        self.teller.evaluation(steps, found)
+
+    def write_curve(self) -> None:
+        """Write all evaluations, one a line."""
+        lines = "".join(json.dumps(entry) + "\n" for entry in self.curve)
+        write_here(self.folder / CURVE, lines)
+
+    def _checkpoint(self) -> None:
+        self.next_checkpoint = int(self.learner.progress * TIMES_KEPT) + 1
+        notes = {
+            "curve": self.curve,
+            "best": self.best,
+            "seconds": self.seconds,
+            "next_evaluation": self.next_evaluation,
+        }
+        checkpoint.save(self.folder / CHECKPOINTS, self.learner, notes)
+
+    @torch.no_grad()
+    def _model(self) -> Model:
+        """The learner as it is now."""
+        layers = [
+            Layer(*(None if part is None else part.float().cpu().numpy() for part in layer))
+            for layer in self.learner.actor.layers()
+        ]
+        card = ModelCard(
+            edition=self.settings.edition,
+            players=self.settings.counts(),
+            task=self.settings.task,
+            lookahead=False,
+            steps=self.learner.decisions,
+            seed=self.settings.seed,
+            command=self.command,
+            settings=self.settings.as_dict(),
+            software=software(),
+        )
+        return Model(card, layers)
+
+
+def check(settings: Settings) -> None:
+    """Complain about settings nothing can be trained with; those of the device are filled in."""
+    choices: dict[str, Iterable[str]] = {"task": TASKS, "edition": EDITIONS, "network": NETWORKS}
+    for name, known in choices.items():
+        if getattr(settings, name) not in known:
+            raise ValueError(f"--{name} {getattr(settings, name)!r} is not known; use one of {', '.join(known)}")
+    counts = settings.counts()
+    if len(set(counts)) < len(counts) or not set(counts) <= set(PLAYER_COUNTS):
+        raise ValueError(f"--players wants some of 3,4,5, each once, not {settings.players!r}")
+    for name in ("n_envs", "n_steps", "batch_size", "n_epochs", "evaluations", "evaluation_games"):
+        if getattr(settings, name) < 1:
+            raise ValueError(f"{option(name)} is a number from 1, not {getattr(settings, name)}")
+    if settings.n_envs % settings.batch_size:
+        raise ValueError(
+            f"--n-envs {settings.n_envs} is no multiple of --batch-size {settings.batch_size}: a minibatch has one "
+            "decision each of a whole part of the games"
+        )
+    if settings.n_envs < len(counts):
+        raise ValueError(f"--n-envs {settings.n_envs} leaves a player count without games")
+    for name in ("frozen", "bots"):
+        if not 0 <= getattr(settings, name) <= 1:
+            raise ValueError(f"{option(name)} is a share from 0 to 1, not {getattr(settings, name)}")
+    if settings.frozen + settings.bots > 1:
+        raise ValueError("--frozen and --bots are shares of the same games: together at most 1")
+    if settings.minutes < 0 or settings.timesteps < 0:
+        raise ValueError("--minutes and --timesteps are numbers from 0")
+    for name in (*settings.tables(), settings.bot):
+        find_agent(name)
+
+
+def keep_model(folder: Path, model: Model) -> None:
+    """Write a model into a folder, whose files are replaced once all of it is written."""
+    new = folder.with_name(folder.name + NEW)
+    clear_folder(new, MODEL_FILES)
+    write_model(new, model)
+    move_folder(new, folder)
+
+
+def check_notes(path: Path, notes: dict[str, Any], settings: Settings) -> None:
+    """Complain about notes of a checkpoint that no training has made."""
+    measures = [measure.name for measure in TASKS[settings.task]]
+    measured = set(product(measures, settings.tables(), settings.counts()))
+    try:
+        values = [notes["seconds"], notes["next_evaluation"], notes["best"] or 0]
+        for entry in notes["curve"]:
+            found = [Measurement(**one) for one in entry["strength"]]
+            if {(one.measure, one.against, one.players) for one in found} != measured:
+                raise ValueError("the curve is that of another training")
+            values += [entry["steps"], *(value for one in found for value in (one.value, one.low or 0, one.high or 0))]
+        if not all(type(value) in (int, float) and abs(value) < MOST for value in values):
+            raise ValueError("a number is none, or too large")
+    except (ValueError, KeyError, TypeError) as error:
+        told = on_one_line(str(error))
+        raise checkpoint.CheckpointError(f"{path}: cannot go on from this checkpoint: its notes: {told}") from None
+
+
+def refuse_code(path: Path, before: Settings, given: Settings) -> None:
+    """Complain about an agent in a file that is no registered one: finding it would run code that the file names."""
+    named = {"against": before.tables(), "bot": [before.bot]}
+    for name, agents in named.items():
+        if getattr(given, name) == getattr(before, name):
+            continue  # somebody has given it, who may run what they like
+        try:
+            for agent in agents:
+                check_registered(agent)
+        except UnknownAgent as error:
+            told = f"if you trust this one, resume with {option(name)} and its name"
+            raise UnknownAgent(f"{path}: {error}; {told}") from None
+
+
+def refuse_other_settings(given: Settings, before: Settings) -> None:
+    """Complain about what cannot be changed once a training has begun; what is left at its default was not given."""
+    usual = Settings()
+    for name, value in before.as_dict().items():
+        wish = getattr(given, name)
+        if name not in MAY_CHANGE and wish not in (value, getattr(usual, name)):
+            may = " and ".join(map(option, MAY_CHANGE))
+            raise ValueError(
+                f"the training has {option(name)} {value} and cannot go on with {wish}: only {may} may change; leave "
+                "it out, or train anew with another --out"
+            )
+
+
+def software() -> dict[str, str]:
+    """The versions of what trains."""
+    return {name: version(name) for name in SOFTWARE} | {"python": platform.python_version()}
