@@ -26,8 +26,8 @@ def train(**given: Any) -> None:
     """Train a policy by self-play (needs the extra `train`)."""
     resume, fresh, as_json = (given.pop(name) for name in MORE)
     try:
-        from borneo_train.training import Training
         from borneo_train.report import print_report
+        from borneo_train.training import Training
     except ModuleNotFoundError as error:
         raise ValueError(str(missing(error))) from None
     settings = Settings(**given)

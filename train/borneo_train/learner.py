@@ -19,14 +19,15 @@ from borneo_env.engine.state import SEATS
 from borneo_train.actor_critic import actor_of, critic_of, masked
 from borneo_train.advantages import advantages
 from borneo_train.games import Games, even_sizes, seats_in_order, seats_on_table
-from borneo_train.legal import LegalOdds, drawn
+from borneo_train.legal import drawn, judged
+from borneo_train.network import Dense, apply, hidden, prepared
 from borneo_train.opponents import Opponents, drawn_by
 from borneo_train.settings import Settings, shape
-from borneo_train.network import Dense, apply, hidden, prepared
 
 LEAD, MOST_LEAD = 12.0, 1.5  # points ahead that count as much as a win, and the most that count, in such units
 TOLD = ("policy_gradient_loss", "value_loss", "entropy", "approx_kl", "clip_fraction")
 KEPT = ("decisions", "updates", "progress", "caution")  # numbers of a learner that a checkpoint holds
+EPSILON = 1e-5  # of Adam
 WARM_UP = 3  # updates before one is recorded
 
 
@@ -57,22 +58,16 @@ class Learner:
         torch.manual_seed(settings.seed)
         self.generator = torch.Generator(self.device).manual_seed(settings.seed)
         self.order = torch.Generator().manual_seed(settings.seed)
-        dense = {} if settings.task == "win" else {"reward": settings.task}
         sizes = even_sizes(settings.n_envs, settings.counts())
-        self.games = games = Games(sizes, edition=settings.edition, seed=settings.seed, device=settings.device, **dense)
+        edition, task, device, seed = settings.edition, settings.task, settings.device, settings.seed
+        self.games = games = Games(sizes, edition=edition, reward=task, seed=seed, device=device)
         games.spread_out(self.generator)
         actor, critic = shape(settings.actor, "--actor"), shape(settings.critic, "--critic")
         self.actor = actor_of(settings.network, settings.edition, games.known, *actor)
         self.critic = critic_of(settings.network, settings.edition, *critic)
         self.networks: list[Any] = [network.to(self.device) for network in (self.actor, self.critic)]
         self.rate = torch.tensor(settings.learning_rate, device=self.device)
-        fast = {"fused": True, "capturable": True} if self.on_card else {}
-        self.optimizers = [
-            torch.optim.Adam(
-                network.parameters(), lr=self.rate if self.on_card else settings.learning_rate, eps=1e-5, **fast
-            )
-            for network in self.networks
-        ]
+        self.optimizers = [adam(network, self.rate) for network in self.networks]
         for optimizer in self.optimizers:
             none_yet(optimizer)
         self.rollout = Rollout(settings, games)
@@ -178,7 +173,7 @@ class Learner:
         """Actions drawn by their odds, the logarithms of these, and what the critic thinks."""
         value = apply(critic, table).float()
         if not self.on_card:
-            return *drawn(hidden(actor, table), actor[-1].weight, actor[-1].bias, mask, chance), value
+            return *drawn(hidden(actor, table), actor[-1], mask, chance), value
         odds = torch.log_softmax(masked(apply(actor, table), mask), 1)
         action = drawn_by(odds.exp(), chance)
         return action, odds.gather(1, action[:, None])[:, 0], value
@@ -270,7 +265,7 @@ class Learner:
             odds = torch.log_softmax(masked(apply(actor, table), mask), 1)
             logp, entropies = odds.gather(1, action[:, None])[:, 0], -(odds.exp() * odds * mask).sum(1)
         else:
-            logp, entropies = LegalOdds.apply(hidden(actor, table), *actor[-1][:2], mask, action)
+            logp, entropies = judged(hidden(actor, table), actor[-1], mask, action)
         change = torch.where(own, logp - old, 0.0)  # what others decided teaches the critic only
         ratio = change.exp()
         clipped = ratio.clamp(1 - self.settings.clip_range, 1 + self.settings.clip_range)
@@ -281,6 +276,14 @@ class Learner:
         outside = ((ratio - 1).abs() > self.settings.clip_range).float().mean()
         told = torch.stack([policy, worth, entropy, (ratio - 1 - change).mean(), outside]).detach()
         return policy - self.ent_coef * entropy + worth, told
+
+
+def adam(network: nn.Module, rate: Tensor) -> torch.optim.Adam:
+    """The optimiser of a network; on a card, all of it stays there, the rate too."""
+    parameters = list(network.parameters())
+    if rate.is_cuda:
+        return torch.optim.Adam(parameters, lr=rate, eps=EPSILON, fused=True, capturable=True)
+    return torch.optim.Adam(parameters, lr=float(rate), eps=EPSILON)
 
 
 def none_yet(optimizer: torch.optim.Optimizer) -> None:
@@ -341,7 +344,7 @@ class RecordedStep:
             own.copy_(row)
         if self._done < WARM_UP:
             self._done += 1
-            stream = torch.cuda.Stream()
+            stream = torch.cuda.Stream()  # type: ignore[no-untyped-call]
             stream.wait_stream(torch.cuda.current_stream())
             with torch.cuda.stream(stream):
                 self._work(*self._rows)

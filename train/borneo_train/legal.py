@@ -16,6 +16,7 @@ from torch import Tensor
 from borneo_env.engine.game import MAX_OPTIONS
 from borneo_env.engine.jit import entry, rule
 from borneo_env.engine.threads import available_cores, in_parallel
+from borneo_train.network import Dense
 
 ROWS_PER_THREAD = 64  # fewer are not worth waking another thread for
 
@@ -64,7 +65,7 @@ def draw_options(weights, biases, values, masks, chances, actions, logs):
     for i in range(len(values)):
         count = look_at_options(weights, biases, values[i], masks[i], options, odds)
         heap, chosen = np.float32(0), 0
-        for chosen in range(count):  # noqa: B007  # the last one, if the odds do not quite add up to 1
+        for chosen in range(count):  # the last one, if the odds do not quite add up to 1
             heap += np.exp(odds[chosen])
             if heap > chances[i]:
                 break
@@ -145,9 +146,15 @@ class LegalOdds(torch.autograd.Function):
         )
 
 
-def drawn(values: Tensor, weight: Tensor, bias: Tensor, masks: Tensor, chances: Tensor) -> tuple[Tensor, Tensor]:
+def judged(values: Tensor, last: Dense, masks: Tensor, actions: Tensor) -> tuple[Tensor, Tensor]:
+    """Logarithms of the odds of actions, and entropies, from the values before the last layer."""
+    found: tuple[Tensor, Tensor] = LegalOdds.apply(values, last.weight, last.bias, masks, actions)  # type: ignore[no-untyped-call]
+    return found
+
+
+def drawn(values: Tensor, last: Dense, masks: Tensor, chances: Tensor) -> tuple[Tensor, Tensor]:
     """Legal actions drawn by their odds, and the logarithms of these."""
     own = _arrays(values, masks, chances)
     actions, logs = np.empty(len(values), np.int64), np.empty(len(values), np.float32)
-    _run(draw_options, _arrays(weight, bias), (*own, actions, logs))
+    _run(draw_options, _arrays(last.weight, last.bias), (*own, actions, logs))
     return torch.from_numpy(actions), torch.from_numpy(logs)

@@ -1,14 +1,14 @@
 """A plain network whose weights are tied: what it learns of one company, spice or port it knows of all of them.
 
-Units come in groups (see `roles`). The weight between a number and a unit belongs to the role that the number has to the
-unit's group; the weight between two units belongs to what their groups are to each other. So a layer is a list of
-weights, and a table that says which of them stands where. `layers` makes a plain network of it, which is as fast as any
-other of its size. Free units have weights of their own.
+Units come in groups (see `roles`). The weight between a number and a unit belongs to the role that the number has to
+the unit's group; the weight between two units belongs to what their groups are to each other. So a layer is a list of
+weights, and a table that says which of them stands where. `layers` makes a plain network of it, which is as fast as
+any other of its size. Free units have weights of their own.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -18,7 +18,6 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from borneo_train.roles import GROUPS, Group, Thing, members, roles
-
 
 TIED, PLAIN = NETWORKS = ("tied", "plain")
 Floats = NDArray[np.float32]
@@ -32,9 +31,14 @@ class Dense(NamedTuple):
     gain: Tensor | None = None
     shift: Tensor | None = None
 
+    def each(self, change: Callable[[Tensor], Tensor]) -> Dense:
+        """The same with each part changed."""
+        parts = (None if part is None else change(part) for part in self)
+        return Dense(*parts)  # type: ignore[arg-type]  # what is there stays there
+
 
 class Width(NamedTuple):
-    """How many units each group of a layer has: the free ones, those of a company, of a spice, of a company at a port."""
+    """How many units each group of a layer has: free ones, of a company, of a spice, of a company at a port."""
 
     free: int
     company: int
@@ -74,7 +78,7 @@ def apply(layers: Sequence[Dense], tables: Tensor) -> Tensor:
 def prepared(layers: Sequence[Dense], kind: torch.dtype, inputs: int) -> list[Dense]:
     """Layers of another type of numbers, for tables with more numbers than they look at."""
     first = layers[0]._replace(weight=functional.pad(layers[0].weight, (0, inputs - layers[0].weight.shape[1])))
-    return [Dense(*(None if part is None else part.to(kind) for part in layer)) for layer in (first, *layers[1:])]
+    return [layer.each(lambda part: part.to(kind)) for layer in (first, *layers[1:])]
 
 
 class Shared(nn.Module):

@@ -1,7 +1,7 @@
 """Who else may sit at a learner's tables: the learner as it was at earlier times, and scripted bots.
 
-Usually the learner has all seats. In a share of the games it has one, and the others are somebody else's; it learns from
-its own decisions only.
+Usually the learner has all seats. In a share of the games it has one, and the others are somebody else's. It learns
+from its own decisions only.
 """
 
 from __future__ import annotations
@@ -15,8 +15,6 @@ from torch import Tensor
 from borneo_env.agent import Agent, Views, find_agent
 from borneo_train.games import Games
 from borneo_train.network import Dense, apply
-
-MOST_EARLIER = 20  # versions kept; beyond that one in the middle goes, so that some are old and some are new
 
 
 class Opponents:
@@ -41,7 +39,7 @@ class Opponents:
     def be(self, layers: Sequence[Dense]) -> None:
         """Let this network play the seats of earlier versions from now on."""
         if not self.network:
-            self.network = [Dense(*(None if part is None else part.clone() for part in layer)) for layer in layers]
+            self.network = [layer.each(torch.clone) for layer in layers]
         for own, layer in zip(self.network, layers, strict=True):
             for place, part in zip(own, layer, strict=True):
                 if place is not None and part is not None:

@@ -49,7 +49,7 @@ class Settings:
     players: Annotated[str, learnt("Player counts, all played by one policy.")] = "3,4,5"
     edition: Annotated[str, learnt("board (2008) or card (2007).")] = "board"
     timesteps: Annotated[int, learnt("Decisions to learn from, of all seats.", preset=True)] = 0
-    minutes: Annotated[float, learnt("Instead: minutes to learn for. With --timesteps: stop after them, to go on later.")] = 0.0
+    minutes: Annotated[float, learnt("Minutes to learn for; beside --timesteps, to stop after.")] = 0.0
 
     frozen: Annotated[float, others("Share of games with an earlier version of the learner in the other seats.")] = 0.0
     bots: Annotated[float, others("Share of games with scripted bots there.")] = 0.0

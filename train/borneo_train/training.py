@@ -14,11 +14,14 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
 from borneo_agents.policy.agent import Policy
 from borneo_agents.policy.model import CARD, WEIGHTS, Model, ModelCard, read_model, write_model
 from borneo_agents.policy.network import Layer
+from numpy.typing import NDArray
 from rich.console import Console
+from torch import Tensor
 from torch.utils.tensorboard import SummaryWriter
 
 from borneo_env.agent import UnknownAgent, check_registered, find_agent
@@ -244,10 +247,7 @@ class Training:
     @torch.no_grad()
     def _model(self) -> Model:
         """The learner as it is now."""
-        layers = [
-            Layer(*(None if part is None else part.float().cpu().numpy() for part in layer))
-            for layer in self.learner.actor.layers()
-        ]
+        layers = [Layer(*(_array(part) for part in layer)) for layer in self.learner.actor.layers()]  # type: ignore[arg-type]
         card = ModelCard(
             edition=self.settings.edition,
             players=self.settings.counts(),
@@ -290,6 +290,10 @@ def check(settings: Settings) -> None:
         raise ValueError("--minutes and --timesteps are numbers from 0")
     for name in (*settings.tables(), settings.bot):
         find_agent(name)
+
+
+def _array(part: Tensor | None) -> NDArray[np.float32] | None:
+    return None if part is None else part.float().cpu().numpy()
 
 
 def keep_model(folder: Path, model: Model) -> None:
