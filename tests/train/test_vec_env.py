@@ -130,6 +130,16 @@ def test_a_bot_made_from_a_scripted_one_is_asked():
     assert asked
 
 
+def test_an_agent_in_several_seats_is_asked_for_all_of_them_together():
+    """A network answers one large question faster than several small ones."""
+    alone, other = Picker(), Picker()
+    env, _ = make(60, [alone, other, alone], players=4)
+    outcome(env, 3)
+    assert max(len(set(views.player)) for views in alone.views) > 1
+    (table,) = env.tables
+    assert set(table._seated.ravel()) == {-1, 0, 1} and (np.sort(table._seated, 1) == [-1, 0, 0, 1]).all()
+
+
 def test_after_an_end_a_new_game_begins():
     env, _ = make()
     numbers = [int(table.batch.games["number"][row]) for table, row in places(env)]
