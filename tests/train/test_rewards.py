@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from borneo_agents.scripted.agents import Merchant
 from borneo_agents.search.win_probability import win_probability
-from borneo_train.opponents import Cast
 from borneo_train.rewards import REWARDS, win_probability_gained
 from borneo_train.vec_env import BorneoVecEnv
 
@@ -39,7 +38,7 @@ def test_chances_add_up_to_the_win_less_the_chance_at_first(edition, players):
 
 
 def test_learners_get_it_game_by_game():
-    env = BorneoVecEnv(12, Cast("merchant"), players=(3, 5), reward=win_probability_gained, tables="tiny", seed=4)
+    env = BorneoVecEnv(12, "merchant", players=(3, 5), reward=win_probability_gained, tables="tiny", seed=4)
     env.reset()
     total, ended = np.zeros(12), 0
     for _ in range(80):

@@ -1,89 +1,52 @@
-"""The vector environment for stable-baselines3: its games against the same games played one by one, and its manners."""
-
-from collections import Counter
+"""The vector environment for stable-baselines3: its games against those of plain `Seats`, and its manners."""
 
 import numpy as np
 import pytest
-from borneo_agents.policy.lookahead import ADVICE, ADVISED, OPTION_FEATURES, lookahead_features
-from borneo_agents.scripted.agents import Climber, Contractor, Merchant
-from borneo_agents.scripted.dispatch import CLIMBER, CONTRACTOR, MERCHANT
-from borneo_agents.search.trials import Trials
-from borneo_train.opponents import CURRENT, EARLIER, FIRST_NETWORK, NOBODY, Cast
-from borneo_train.vec_env import LEARNER, BorneoVecEnv
-from playing import pick, totals
+from borneo_agents.scripted.agents import Merchant, Scripted
+from gymnasium.error import ResetNeeded
+from playing import Picker, pick, totals
+
+pytest.importorskip("sb3_contrib")
+
+from borneo_train.vec_env import BorneoVecEnv  # stable-baselines3 may be missing
 from sb3_contrib import MaskablePPO
 from sb3_contrib.common.maskable.evaluation import evaluate_policy
 from sb3_contrib.common.maskable.utils import get_action_masks, is_masking_supported
+from stable_baselines3.common.monitor import Monitor
 from stable_baselines3.common.vec_env import VecMonitor
 
-from borneo_env import Batch, IllegalMove, Ruleset, Seats
-from borneo_env.agent import Random, Views
-from borneo_env.engine.game import MAX_OPTIONS
-from borneo_env.engine.games import observe, state
+from borneo_env import IllegalMove, Ruleset, Seats
+from borneo_env.agent import Random, UnknownAgent
 from borneo_env.engine.observe import length, split, state_length
 from borneo_env.engine.state import slots_of
 from borneo_env.rewards import REWARDS
 
 SEED = 7
-BOTS = {MERCHANT: Merchant(), CLIMBER: Climber(), CONTRACTOR: Contractor()}
-ROW = np.array([0])
+COUNTS = (3, 4, 5)
+AT_AN_END = {"terminal_observation", "TimeLimit.truncated", "episode", "is_success", "scores", "places", "seat"}
 
 
-def picks(masks, dice=None):
-    return np.array([pick(mask) for mask in masks])
-
-
-def draws(masks, dice):
-    """What a random player plays: this depends on the dice too."""
-    return Random().act(Views(None, None, masks, dice))
-
-
-class Recorder:
-    """A network that decides as it is told to, and remembers what it was asked."""
-
-    def __init__(self, decide):
-        self.decide = decide
-        self.asked = []
-
-    def choose(self, observations, masks, dice):
-        assert (observations.dtype, masks.dtype, dice.dtype) == (np.int8, np.bool_, np.uint64)
-        self.asked += map(question, observations, masks, dice)
-        return self.decide(masks, dice)
-
-
-def question(observation, mask, dice):
-    return observation.tobytes(), mask.tobytes(), int(dice)
-
-
-def networks():
-    return Recorder(picks), Recorder(draws)
-
-
-def cast_of(name):
-    cast = Cast(name)
-    cast.has_earlier = True
-    return cast
-
-
-def make(games=9, cast="self", deciders=None, **settings):
-    """A vector environment of short games at the first ones of its seed, and what its reset gave."""
-    deciders = networks() if deciders is None else deciders
-    env = BorneoVecEnv(games, cast_of(cast), deciders, **{"tables": "tiny", "seed": SEED} | settings)
-    env.seed(SEED)
+def make(games=9, opponents="random", **settings):
+    """A vector environment of short games, and what its reset gave."""
+    env = BorneoVecEnv(games, opponents, **{"tables": "tiny", "seed": SEED} | settings)
     return env, env.reset()
 
 
+def picks(masks):
+    return np.array([pick(mask) for mask in masks])
+
+
+def legal(env):
+    return picks(env.action_masks())
+
+
 def places(env):
-    """The table and the row of every place."""
+    """The table and the row of every game."""
     return [(table, row) for table in env.tables for row in range(len(table))]
 
 
 def seats(env):
     return np.concatenate([table.seat for table in env.tables])
-
-
-def legal(env):
-    return picks(env.action_masks())
 
 
 def outcome(env, steps):
@@ -97,114 +60,84 @@ def outcome(env, steps):
     return seen
 
 
-# ---------------------------------------------------------------- the games of every place, played one by one
-
-
-class Alone:
-    """One place: its games played in batches of one, where everybody who sits there is asked by itself."""
-
-    def __init__(self, ruleset, number, stride, asked, has_others):
-        self.ruleset, self.number, self.stride, self.asked = ruleset, number, stride, asked
-        self.has_others = has_others
-
-    def deal(self, seated):
-        self.batch = Batch(1, self.ruleset, seed=SEED, first=self.number, finished="hold", threads=1)
-        self.number += self.stride
-        (self.seat,) = self.batch.draw_seats().tolist()
-        self.seated = seated.tolist()
-        assert [who == LEARNER for who in self.seated] == [seat == self.seat for seat in range(self.ruleset.players)]
-        self.play_others()
-
-    def play(self, action):
-        self.batch.step(np.array([action]))
-        self.play_others()
-
-    def play_others(self):
-        if not self.has_others and not self.over():
-            self.seat = int(self.batch.player[0])
-        while self.batch.player[0] not in (-1, self.seat):
-            who = self.seated[self.batch.player[0]]
-            if who in BOTS:
-                actions = BOTS[who].act(Views(self.ruleset, *self.batch.view(ROW)))
-            else:
-                observation, mask, dice = self.batch.look(ROW)
-                self.asked[who].append(question(observation[0], mask[0], dice[0]))
-                actions = (picks if who == CURRENT else draws)(mask, dice)
-            self.batch.step(actions)
-
-    def over(self):
-        return self.batch.player[0] < 0
-
-    def shown(self, whole_table):
-        """What the learner sees."""
-        return (state if whole_table else observe)(self.ruleset, self.batch.games, self.seat)[0]
+# ---------------------------------------------------------------- the games
 
 
 @pytest.mark.parametrize(
-    ("cast", "fields", "steps", "whole_table"),
+    ("opponents", "players", "fields", "whole_table"),
     [
-        ("self", {"tables": "tiny"}, 36, False),
-        ("league", {"tables": "tiny"}, 36, False),
-        ("merchant", {"tables": "tiny"}, 36, False),
-        ("mixed", {"tables": "tiny"}, 36, True),
-        (NOBODY, {"tables": "tiny"}, 130, True),  # where every decision is a step
-        pytest.param("mixed", {"tables": None, "edition": "card"}, 90, False, marks=pytest.mark.soak),
+        ("random", COUNTS, {"tables": "tiny"}, False),
+        ("merchant", COUNTS, {"tables": "tiny"}, True),
+        (Picker(), COUNTS, {"tables": "tiny"}, False),
+        (["merchant", Picker(), "random"], (4,), {"tables": "tiny"}, False),
+        (["random", Picker(), "random"], (4,), {"tables": "tiny"}, True),
+        pytest.param("merchant", COUNTS, {}, False, marks=pytest.mark.soak),
+        pytest.param("climber", COUNTS, {"edition": "card"}, False, marks=pytest.mark.soak),
     ],
-    ids=["self-seat", "league-seat", "merchant-seat", "mixed-table", "nobody-table", "card edition-seat"],
+    ids=["random", "merchant", "agent", "bots and agent", "random and agent", "all cards", "card edition"],
 )
-def test_each_place_plays_its_games_as_if_alone(cast, fields, steps, whole_table):
-    """Observations, masks and ends, what is shown at an end and after, and what the networks are asked."""
-    deciders = networks()
-    env, observations = make(9, cast, deciders, whole_table=whole_table, **fields)
-    asked = {CURRENT: [], EARLIER: []}
-    alone = [Alone(table.ruleset, row, len(table), asked, cast != NOBODY) for table, row in places(env)]
-    for one, (table, row) in zip(alone, places(env), strict=True):
-        one.deal(table.seated[row])
-    finished = set()
-    for _ in range(steps):
-        masks = env.action_masks()
-        for i, one in enumerate(alone):
-            assert (observations[i] == one.shown(whole_table)).all()
-            assert (masks[i] == one.batch.mask[0]).all()
-        actions = picks(masks)
-        observations, _, dones, infos = env.step(actions)
-        for i, (one, (table, row)) in enumerate(zip(alone, places(env), strict=True)):
-            one.play(actions[i])
-            assert dones[i] == one.over()
-            assert set(infos[i]) == ({"terminal_observation", "scores", "places", "seat"} if dones[i] else set())
-            if dones[i]:
-                assert infos[i]["terminal_observation"].dtype == np.int8
-                assert (infos[i]["terminal_observation"] == one.shown(whole_table)).all()
-                assert (infos[i]["scores"] == one.batch.scores()[0]).all()
-                assert (infos[i]["places"] == one.batch.places()[0]).all()
-                assert infos[i]["seat"] == one.seat
-                finished.add(one.ruleset.players)
-                one.deal(table.seated[row])
-    assert finished == {3, 4, 5}
-    for number, network in enumerate(deciders, start=FIRST_NETWORK):
-        assert Counter(network.asked) == Counter(asked[number])
-        assert bool(network.asked) == (
-            cast in {CURRENT: ("self", "league", "mixed"), EARLIER: ("league", "mixed")}[number]
-        )
-
-
-def test_merchants_play_as_they_do_against_plain_seats():
-    env, observations = make(9, "merchant", (), tables=None, reward="score-delta", whole_table=False)
-    plain = [Seats(3, Ruleset(players=n), opponents="merchant", seed=SEED, reward="score-delta") for n in (3, 4, 5)]
-    finished = 0
-    for _ in range(48):
+def test_games_are_those_of_plain_seats(opponents, players, fields, whole_table):
+    """There, every opponent but random ones is asked for each decision."""
+    common = {"opponents": opponents, "reward": "score-delta", "seed": SEED, "whole_table": whole_table}
+    env = BorneoVecEnv(9, players=players, **common, **fields)
+    plain = [Seats(9 // len(players), Ruleset(players=count, **fields), **common) for count in players]
+    observations, finished = env.reset(), set()
+    for _ in range(36 if "tables" in fields else 90):
         assert (observations == np.concatenate([one.observation for one in plain])).all()
         assert (env.action_masks() == np.concatenate([one.mask for one in plain])).all()
         actions = legal(env)
         observations, rewards, dones, infos = env.step(actions)
-        for one, played in zip(plain, np.split(actions, 3), strict=True):
+        for one, played in zip(plain, np.split(actions, len(plain)), strict=True):
             one.step(played)
         assert (rewards == np.concatenate([one.reward for one in plain])).all()
         assert (dones == np.concatenate([one.done for one in plain])).all()
-        final = np.concatenate([one.final_observation for one in plain])
-        assert all((infos[i]["terminal_observation"] == final[i]).all() for i in np.flatnonzero(dones))
-        finished += dones.sum()
-    assert finished > 2
+        games = [(one, row) for one in plain for row in range(len(one))]
+        for info, done, (table, row) in zip(infos, dones, games, strict=True):
+            assert set(info) == (AT_AN_END if done else set())
+            if done:
+                assert (info["terminal_observation"] == table.final_observation[row]).all()
+                assert (info["scores"] == table.final_scores[row]).all()
+                assert (info["places"] == table.final_places[row]).all()
+                assert info["seat"] == table.final_seat[row]
+                assert info["is_success"] is bool(table.final_places[row, info["seat"]] == 1)
+                assert info["TimeLimit.truncated"] is False
+                finished.add(table.ruleset.players)
+    assert finished == set(players)
+
+
+@pytest.mark.parametrize("bot", ["merchant", "climber", "contractor", "random"])
+def test_scripted_bots_play_compiled(bot, monkeypatch):
+    """They are never asked: that is what makes the games fast."""
+
+    def asked(self, views):
+        raise AssertionError("it was asked")
+
+    monkeypatch.setattr(Scripted, "act", asked)
+    monkeypatch.setattr(Random, "act", asked)
+    env, _ = make(3, bot)
+    outcome(env, 20)
+
+
+def test_a_bot_made_from_a_scripted_one_is_asked():
+    class First(Merchant):
+        def act(self, views):
+            asked.append(len(views))
+            return views.mask.argmax(1)
+
+    asked = []
+    env, _ = make(3, First())
+    outcome(env, 3)
+    assert asked
+
+
+def test_an_agent_in_several_seats_is_asked_for_all_of_them_together():
+    """A network answers one large question faster than several small ones."""
+    alone, other = Picker(), Picker()
+    env, _ = make(60, [alone, other, alone], players=4)
+    outcome(env, 3)
+    assert max(len(set(views.player)) for views in alone.views) > 1
+    (table,) = env.tables
+    assert set(table._seated.ravel()) == {-1, 0, 1} and (np.sort(table._seated, 1) == [-1, 0, 0, 1]).all()
 
 
 def test_after_an_end_a_new_game_begins():
@@ -222,46 +155,25 @@ def test_after_an_end_a_new_game_begins():
     assert max(numbers) > 9
 
 
-# ---------------------------------------------------------------- rewards
-
-
-@pytest.mark.parametrize(
-    ("name", "fields"),
-    [
-        *((name, {"tables": None if name == "contracts" else "tiny"}) for name in REWARDS),
-        pytest.param("score-delta", {"tables": None, "edition": "card"}, marks=pytest.mark.soak),
-    ],
-    ids=[*REWARDS, "card edition"],
-)
-def test_rewards_add_up_to_what_the_records_say(name, fields):
-    """Everybody plays as `pick` does, so records can be made beside; each game from its first decision to its end."""
-    games = 6 if fields["tables"] else 3  # games with all cards are long
-    env, _ = make(games, deciders=(Recorder(picks),), reward=name, **fields)
-    number, total, finished, found = [row for _, row in places(env)], np.zeros(games), np.zeros(games), set()
+@pytest.mark.parametrize("name", ["win", "score-delta", "ranks"])
+def test_episodes_are_told_as_the_records_say(name):
+    """Everybody plays as `pick` does, so records can be made beside."""
+    env, _ = make(6, Picker(), reward=name)
+    number, steps, finished = [row for _, row in places(env)], np.zeros(6), np.zeros(6)
     while finished.min() < 2:
         chairs = seats(env)
-        _, rewards, dones, _ = env.step(legal(env))
-        total += rewards
+        _, rewards, dones, infos = env.step(legal(env))
+        steps += 1
+        assert name in ("score-delta", "ranks") or not rewards[~dones].any()
         for i in np.flatnonzero(dones):
             table, _ = places(env)[i]
             expected = totals(table.ruleset, SEED, number[i])[name][chairs[i]]
-            assert total[i] == pytest.approx(expected, abs=1e-4)
-            found.add(total[i])
+            episode = infos[i]["episode"]
+            assert episode["r"] == pytest.approx(expected, abs=1e-4) and episode["l"] == steps[i]
+            assert episode["t"] >= 0
             finished[i] += 1
             number[i] += len(table)
-            total[i] = 0
-    assert len(found) > 1
-
-
-@pytest.mark.parametrize("name", ["win", "place", "score"])
-def test_rewards_for_the_end_come_at_the_end_only(name):
-    env, _ = make(reward=name)
-    given = []
-    for _ in range(26):
-        _, rewards, dones, _ = env.step(legal(env))
-        assert not rewards[~dones].any()
-        given += rewards[dones].tolist()
-    assert len(set(given)) > 1
+        steps[dones] = 0
 
 
 def test_a_reward_of_ones_own_is_that_of_the_learners_seat():
@@ -275,16 +187,33 @@ def test_a_reward_of_ones_own_is_that_of_the_learners_seat():
 # ---------------------------------------------------------------- who plays
 
 
-@pytest.mark.parametrize(("games", "sizes"), [(9, [3, 3, 3]), (11, [4, 4, 3]), (3, [1, 1, 1])])
-def test_player_counts_share_the_games_evenly(games, sizes):
-    _, observations = make(games)
-    counts = split(observations)["players"].argmax(1) + 3
-    assert counts.tolist() == np.repeat([3, 4, 5], sizes).tolist()
+@pytest.mark.parametrize(
+    ("games", "players", "counts"),
+    [(9, COUNTS, [3, 3, 3]), (11, COUNTS, [4, 4, 3]), (3, COUNTS, [1, 1, 1]), (5, [4], [0, 5, 0]), (2, 5, [0, 0, 2])],
+)
+def test_player_counts_share_the_games_evenly(games, players, counts):
+    _, observations = make(games, players=players)
+    found = split(observations)["players"].argmax(1)
+    assert np.bincount(found, minlength=3).tolist() == counts and (np.diff(found) >= 0).all()
 
 
-def test_player_counts_can_be_chosen():
-    _, observations = make(5, players=[4])
-    assert (split(observations)["players"] == [0, 1, 0]).all()
+@pytest.mark.parametrize(("games", "players"), [(2, COUNTS), (9, ()), (9, (4, 4)), (0, 4)])
+def test_games_that_cannot_be_shared_get_a_clear_error(games, players):
+    with pytest.raises(ValueError, match=f"{games} games cannot be shared by the player counts .* at least one game"):
+        make(games, players=players)
+
+
+@pytest.mark.parametrize(
+    ("opponents", "message"),
+    [
+        ("merchnat", "there is no agent 'merchnat'; known are: .*merchant"),
+        (["random", "random"], r"2 opponents given; a game of 4 has 3"),
+        (7, r"an agent is a name or has a method act\(views\), not 7"),
+    ],
+)
+def test_opponents_that_are_none_get_a_clear_error(opponents, message):
+    with pytest.raises(UnknownAgent, match=message):
+        make(4, opponents, players=4)
 
 
 def test_learners_sit_in_every_seat_as_often():
@@ -294,71 +223,41 @@ def test_learners_sit_in_every_seat_as_often():
         assert share == pytest.approx(np.full(table.ruleset.players, 1 / table.ruleset.players), abs=0.07)
 
 
-def test_learners_move_to_other_seats_from_game_to_game():
-    env, _ = make(3)
-    sat = {i: {int(seat)} for i, seat in enumerate(seats(env))}
-    for _ in range(150):
-        env.step(legal(env))
-        for i, seat in enumerate(seats(env)):
-            sat[i].add(int(seat))
-    assert sat == {0: {0, 1, 2}, 1: {0, 1, 2, 3}, 2: {0, 1, 2, 3, 4}}
-
-
-def test_networks_are_shown_no_secrets():
-    """However much the learner is shown, a network gets what its seat may know."""
-    deciders = networks()
-    env, observations = make(cast="league", deciders=deciders, whole_table=True)
-    for _ in range(20):
-        observations, *_ = env.step(legal(env))
-    slots = slots_of(env.tables[0].ruleset)
-    assert observations.shape[1] == state_length(slots)
-    assert {len(shown) for network in deciders for shown, *_ in network.asked} == {length(slots)}
-
-
 # ---------------------------------------------------------------- seeds
 
 
 def test_the_same_seed_gives_the_same_games_whatever_the_number_of_threads(monkeypatch):
-    """Enough games for two threads, of bots and of networks, in every loop."""
+    """Enough games for two threads, in every loop."""
     monkeypatch.setattr("borneo_env.engine.batch.GAMES_PER_THREAD", 8)
+    monkeypatch.setattr("borneo_env.engine.batch.GAMES_PER_THINKER", 8)
     played = []
     for threads in (1, 2):
-        deciders = Recorder(lambda masks, dice: masks.argmax(1)), Recorder(draws)
-        env, observations = make(48, "mixed", deciders, players=(3, 5), threads=threads)
-        played.append((observations.tobytes(), outcome(env, 25), [sorted(one.asked) for one in deciders]))
+        env, observations = make(48, "merchant", players=(3, 5), threads=threads)
+        played.append((observations.tobytes(), outcome(env, 25)))
     assert played[0] == played[1]
     assert any(ends for *_, ends in played[0][1])
 
 
-def test_another_seed_gives_other_games():
+def test_a_seed_and_a_reset_repeat_the_games():
     env, first = make()
+    played = outcome(env, 24)
+    env.seed(SEED)
+    assert (env.reset() == first).all()
+    assert outcome(env, 24) == played
     env.seed(SEED + 1)
     assert (env.reset() != first).any(1).all()
 
 
-def test_the_seed_of_the_constructor_decides_all():
-    def played(seed):
-        env = BorneoVecEnv(9, cast_of("mixed"), networks(), tables="tiny", seed=seed)
-        return env.reset().tobytes(), outcome(env, 12)
-
-    assert played(3) == played(3) != played(4)
-
-
 def test_a_reset_deals_the_next_games():
     env, first = make()
-    first, second, third = first.copy(), env.reset().copy(), env.reset()
+    second, third = env.reset(), env.reset()
     assert (second != first).any(1).all() and (third != second).any(1).all()
     for table, row in places(env):
         assert table.batch.games["number"][row] == row + 2 * len(table)
 
 
-@pytest.mark.parametrize("cast", ["mixed", "nobody"])
-def test_a_seed_and_a_reset_repeat_the_games(cast):
-    env, first = make(cast=cast)
-    first, played = first.copy(), outcome(env, 24)
-    env.seed(SEED)
-    assert (env.reset() == first).all()
-    assert outcome(env, 24) == played
+def test_without_a_seed_games_are_others_every_time():
+    assert (make(seed=None)[1] != make(seed=None)[1]).any(1).all()
 
 
 def test_a_reset_in_mid_game_forgets_the_game():
@@ -366,10 +265,13 @@ def test_a_reset_in_mid_game_forgets_the_game():
     env, _ = make(reward="score-delta")
     for _ in range(10):
         env.step(legal(env))
-    env.seed(SEED)
     env.reset()
-    fresh, _ = make(reward="score-delta")
-    assert outcome(env, 12) == outcome(fresh, 12)
+    for _ in range(24):
+        *_, infos = env.step(legal(env))
+        lengths = [info["episode"]["l"] for info in infos if info]
+        if lengths:
+            break
+    assert max(lengths) <= 24 and env._lengths.max() <= 24
 
 
 # ---------------------------------------------------------------- what stable-baselines3 expects
@@ -394,22 +296,13 @@ def test_shapes_and_types_are_those_of_the_spaces(edition, whole_table):
         assert len(infos) == 7 and all(type(info) is dict for info in infos)
 
 
-def test_hands_are_hidden_unless_they_are_asked_for():
-    env = BorneoVecEnv(3, Cast("merchant"), tables="tiny")
-    assert env.observation_space.shape == (length(slots_of(env.tables[0].ruleset)),)
-
-
 def test_the_whole_table_begins_with_what_the_seat_sees():
-    (table, shown), (seat, seen) = make(whole_table=True), make(whole_table=False)
+    (table, shown), (seat, seen) = make(whole_table=True), make()
     for _ in range(24):
         assert (shown[:, : seen.shape[1]] == seen).all()
         assert shown[:, seen.shape[1] :].any(1).all()
         actions = legal(seat)
-        (shown, *_, ends), (seen, *_, seats_ends) = table.step(actions), seat.step(actions)
-        for long, short in zip(ends, seats_ends, strict=True):
-            if long:
-                last = short["terminal_observation"]
-                assert (long["terminal_observation"][: len(last)] == last).all()
+        (shown, *_), (seen, *_) = table.step(actions), seat.step(actions)
 
 
 def test_masks_are_the_legal_moves():
@@ -428,7 +321,7 @@ def test_masks_are_the_legal_moves():
 
 
 def test_every_action_of_the_mask_is_accepted():
-    env, _ = make(15, "mixed")
+    env, _ = make(15, "merchant")
     rng = np.random.default_rng(1)
     for _ in range(30):
         masks = env.action_masks()
@@ -442,127 +335,54 @@ def test_wrong_actions_are_refused_and_change_nothing(place):
     twin, _ = make(reward="score-delta")
     for _ in range(3):
         actions = legal(env)
-        wrong = actions.copy()
+        wrong, idle = actions.copy(), actions.copy()
         wrong[place] = np.flatnonzero(~env.action_masks()[place])[0]
-        row = place % 3
-        with pytest.raises(IllegalMove, match=rf"game {row}, player \d, phase .*is not legal; legal are: "):
+        idle[place] = -1
+        row, players = place % 3, place // 3 + 3
+        with pytest.raises(IllegalMove, match=rf"game {row}, player \d, phase .*is not legal; legal are: ") as refused:
             env.step(wrong)
+        assert refused.value.__notes__ == [f"it is counted among the 3 games of {players} players"]
+        with pytest.raises(IllegalMove, match=f"game {row} is not over: the learner must play a legal action, not -1"):
+            env.step(idle)
         with pytest.raises(TypeError, match="actions are whole numbers, not float64"):
             env.step(actions.astype(float))
         for number in (8, 10):
-            with pytest.raises(ValueError, match="one action for each of the 3 games"):
+            with pytest.raises(ValueError, match="one action for each of the 9 games is needed, not an array of"):
                 env.step(np.resize(actions, number))
         assert (env.action_masks() == twin.action_masks()).all()
         (seen, *rest), (expected, *twins) = env.step(actions), twin.step(actions)
         assert (seen == expected).all() and all((a == b).all() for a, b in zip(rest[:2], twins[:2], strict=True))
 
 
-def position(env):
-    """All that a step must not change if it fails."""
-    tables = [(table.batch.games.tobytes(), table.seat.tolist(), table.seated.tolist()) for table in env.tables]
-    return tables, env.action_masks().tolist(), str(env.rng.bit_generator.state)
+def test_games_that_an_opponent_broke_off_must_be_reset():
+    class Raising(Picker):
+        fails = False
 
-
-@pytest.mark.parametrize("dtype", [np.int64, np.int16])
-def test_doing_nothing_is_no_decision_of_a_learner(dtype):
-    env, _ = make()
-    before, actions = position(env), legal(env).astype(dtype)
-    actions[4] = -1
-    with pytest.raises(IllegalMove, match=r"game 1, player \d, phase .*'action -1 .*' is not legal; legal are: "):
-        env.step(actions)
-    assert position(env) == before
-
-
-@pytest.mark.parametrize(
-    ("answers", "error", "message"),
-    [
-        (lambda masks, dice: np.full(len(masks), -1), IllegalMove, "'action -1 .*' is not legal; legal are: "),
-        (lambda masks, dice: masks.argmin(1), IllegalMove, "is not legal; legal are: "),
-        (lambda masks, dice: masks.argmax(1).astype(float), TypeError, "whole numbers, not by float64"),
-        (lambda masks, dice: masks.argmax(1)[1:], TypeError, r"whole numbers, not by int64 of \("),
-    ],
-    ids=["nothing", "illegal", "floats", "too few"],
-)
-@pytest.mark.parametrize("cast", ["self", "league"])
-def test_a_network_that_gives_no_legal_answer_is_told_so(cast, answers, error, message):
-    """At the first deal, and in a step, which then has not happened."""
-    with pytest.raises(error, match=message):
-        make(30, cast, (Recorder(answers), Recorder(answers)))
-    deciders = networks()
-    env, _ = make(30, cast, deciders)
-    before = position(env)
-    for network in deciders:
-        network.decide = answers
-    with pytest.raises(error, match=message):
-        env.step(legal(env))
-    assert position(env) == before
-
-
-@pytest.mark.parametrize("cast", ["nobody", pytest.param("mixed", marks=pytest.mark.soak)])
-def test_a_step_that_is_interrupted_has_not_happened(cast, monkeypatch):
-    """Wherever that is: when the actions of a table are played, when opponents are asked, and at the very end."""
-    env, shown = make(cast=cast, reward="score-delta")
-    twin, _ = make(cast=cast, reward="score-delta")
-    left = [0]
-
-    def counted(function):
-        def interrupted(*given, **named):
-            left[0] -= 1
-            if left[0] == 0:
+        def act(self, views):
+            if self.fails:
                 raise KeyboardInterrupt
-            return function(*given, **named)
+            return super().act(views)
 
-        return interrupted
-
-    for name in ("step", "play", "reset", "observe", "look"):
-        monkeypatch.setattr(Batch, name, counted(getattr(Batch, name)))
-    monkeypatch.setattr(env, "_told", counted(env._told))
-    finished = interrupted = 0
-    for number in range(40):
-        before, kept, actions = position(env), shown.copy(), legal(env)
-        left[0] = 1 + number % 13
-        try:
-            env.step(actions)
-        except KeyboardInterrupt:
-            interrupted += 1
-            left[0] = 0
-            assert position(env) == before
-            assert np.array_equal(shown, kept)
-        else:
-            left[0] = 0
-            twin.step(actions)
-            continue
-        (shown, *rest), (expected, *others) = env.step(actions), twin.step(actions)
-        assert (shown == expected).all() and all((a == b).all() for a, b in zip(rest[:2], others[:2], strict=True))
-        finished += rest[1].sum()
-    assert interrupted > 20 and finished
-
-
-def test_games_are_reset_before_their_first_step():
-    """Opponents may have to decide first."""
-    env = BorneoVecEnv(30, cast_of("self"), networks(), tables="tiny", seed=SEED)
-    with pytest.raises(ValueError, match=r"in game \d+ it is not the learner who decides: reset the games first"):
+    opponent = Raising()
+    env, _ = make(9, opponent)
+    opponent.fails = True
+    with pytest.raises(KeyboardInterrupt):
         env.step(legal(env))
+    opponent.fails = False
+    with pytest.raises(ResetNeeded, match=r"interrupted in the middle of a step: reset\(\) deals"):
+        env.step(np.zeros(9, int))
+    env.reset()
+    env.step(legal(env))
 
 
-def test_observations_last_until_the_step_after_next():
-    """stable-baselines3 keeps the last ones while it makes a step."""
-    env, observations = make(cast="mixed")
-    for _ in range(24):
-        kept = observations.copy()
-        new, *_ = env.step(legal(env))
-        assert (observations == kept).all() and not np.shares_memory(new, observations)
-        observations = new
-
-
-def test_everything_else_can_be_kept():
-    env, _ = make()
-    kept = []
+def test_what_was_given_can_be_kept():
+    env, shown = make()
+    kept = [shown]
     for _ in range(24):
         kept += [env.action_masks(), *env.env_method("action_masks")]
-        _, rewards, dones, infos = env.step(legal(env))
-        kept += [rewards, dones]
-        kept += [np.asarray(value) for info in infos for value in info.values()]
+        observations, rewards, dones, infos = env.step(legal(env))
+        kept += [observations, rewards, dones]
+        kept += [value for info in infos for value in info.values() if isinstance(value, np.ndarray)]
     before = [array.copy() for array in kept]
     outcome(env, 10)
     env.reset()
@@ -574,201 +394,54 @@ def test_everything_else_can_be_kept():
 def test_what_single_environments_have_is_told_to_be_missing():
     env, _ = make()
     assert env.get_attr("render_mode") == [None] * 9
-    assert env.env_is_wrapped(VecMonitor, indices=[1, 2]) == [False, False]
+    assert env.env_is_wrapped(Monitor, indices=[1, 2]) == [True, True]
+    assert env.env_is_wrapped(VecMonitor) == [False] * 9
     assert not env.has_attr("spec")
     with pytest.raises(AttributeError, match="no environments of their own: they have no 'spec'"):
         env.get_attr("spec")
     with pytest.raises(NotImplementedError, match="they have no 'render'"):
         env.env_method("render")
-    with pytest.raises(NotImplementedError, match="no attributes to set"):
+    with pytest.raises(NotImplementedError, match="no attributes to set; give another argument to BorneoVecEnv"):
         env.set_attr("seat", 1)
     env.close()
 
 
-def test_too_few_games_get_a_clear_error():
-    with pytest.raises(ValueError, match="2 games are too few for 3 player counts"):
-        BorneoVecEnv(2, Cast("merchant"))
-
-
-@pytest.mark.parametrize(("cast", "given"), [("self", 0), ("league", 1)])
-def test_missing_networks_get_a_clear_error(cast, given):
-    with pytest.raises(ValueError, match=f"{given} networks were given, and the opponents '{cast}' have more"):
-        make(30, cast, networks()[:given])
-
-
-def test_stable_baselines3s_wrapper_counts_the_games():
+def test_stable_baselines3s_own_monitor_counts_the_same():
     env, _ = make(reward="score-delta")
-    env = VecMonitor(env)
-    env.seed(SEED)
-    env.reset()
-    lengths, finished = np.zeros(9, int), 0
+    with pytest.warns(UserWarning, match="already wrapped with a `Monitor`"):
+        monitored = VecMonitor(make(reward="score-delta")[0])
+    monitored.seed(SEED)
+    monitored.reset()
+    finished = 0
     for _ in range(40):
-        _, _, dones, infos = env.step(picks(get_action_masks(env)))
-        lengths += 1
-        for i in np.flatnonzero(dones):
-            points = infos[i]["scores"].astype(float)
-            mine = points[infos[i]["seat"]]
-            lead = mine - (points.sum() - mine) / (len(points) - 1)
-            assert infos[i]["episode"]["r"] == pytest.approx(lead, abs=1e-4)
-            assert infos[i]["episode"]["l"] == lengths[i]
-            finished += 1
-        lengths[dones] = 0
+        actions = legal(env)
+        *_, infos = env.step(actions)
+        *_, others = monitored.step(actions)
+        for info, other in zip(infos, others, strict=True):
+            if info:
+                assert info["episode"]["r"] == pytest.approx(other["episode"]["r"], abs=1e-4)
+                assert info["episode"]["l"] == other["episode"]["l"]
+                finished += 1
     assert finished > 9
 
 
-def test_maskable_ppo_trains_with_its_own_policy_and_buffer():
-    env, _ = make(8, "merchant", (), whole_table=False)
-    learner = MaskablePPO("MlpPolicy", env, n_steps=16, batch_size=32, n_epochs=2, seed=1, device="cpu")
+def test_maskable_ppo_trains_and_logs_and_is_evaluated():
+    env, _ = make(12)
+    learner = MaskablePPO("MlpPolicy", env, n_steps=32, batch_size=64, n_epochs=2, seed=1, device="cpu")
+    logged = {}
     before = [values.clone() for values in learner.policy.parameters()]
-    learner.learn(128)
-    assert learner.num_timesteps == 128
+    learner.learn(12 * 32)
+    assert learner.num_timesteps == 12 * 32
     assert any((a != b).any() for a, b in zip(before, learner.policy.parameters(), strict=True))
-    returns, lengths = evaluate_policy(learner, VecMonitor(env), n_eval_episodes=4, return_episode_rewards=True)
-    assert len(returns) == 4 and 0 <= min(returns) <= max(returns) <= 1 and min(lengths) > 1
+    learner.logger.record = lambda name, value, **_: logged.update({name: value})
+    learner.dump_logs(1)
+    assert logged["rollout/ep_len_mean"] > 1
+    assert 0 <= logged["rollout/ep_rew_mean"] <= logged["rollout/success_rate"] <= 1  # equal winners share the reward
+    returns, lengths = evaluate_policy(learner, env, n_eval_episodes=12, return_episode_rewards=True)
+    assert len(returns) == 12 and 0 <= min(returns) <= max(returns) <= 1 and min(lengths) > 1
 
 
-# ---------------------------------------------------------------- briefing
-
-
-@pytest.mark.parametrize("whole_table", [False, True])
-def test_features_on_options_follow_what_is_seen(whole_table):
-    """The learner is given features of its options, and so is every network; asking changes nothing."""
-    told = []
-
-    class Network:
-        def choose(self, observations, masks, dice):
-            told.append((observations, masks.copy()))
-            return masks.argmax(1)
-
-    games = BorneoVecEnv(4, Cast("self"), [Network()], players=(3, 4), lookahead=True, whole_table=whole_table, seed=1)
-    plain = BorneoVecEnv(4, Cast("self"), [Network()], players=(3, 4), whole_table=whole_table, seed=1)
-    shown, without = games.reset(), plain.reset()
-    for _ in range(6):
-        actions = games.action_masks().argmax(1)
-        assert np.array_equal(shown[:, : without.shape[1]], without)
-        tables = [table.batch.copy() for table in games.tables]
-        views = [Views(batch.ruleset, *batch.view(np.arange(len(batch)))) for batch in tables]
-        features = shown[:, without.shape[1] :]
-        assert features.shape == (4, MAX_OPTIONS * OPTION_FEATURES) and games.observation_space.contains(shown[0])
-        assert np.array_equal(features, np.concatenate([lookahead_features(view) for view in views]))
-        shown, without = games.step(actions)[0], plain.step(actions)[0]
-    asked = [(seen, masks) for seen, masks in told if seen.shape[1] == 969 + MAX_OPTIONS * OPTION_FEATURES]
-    assert asked
-    for seen, masks in asked:
-        opinions = seen[:, 969:].reshape(-1, MAX_OPTIONS, OPTION_FEATURES)[:, :, ADVICE]
-        assert (opinions.max(1) == ADVISED).all() and ((opinions > 0).sum(1) == masks.sum(1)).all()
-
-
-@pytest.mark.parametrize("whole_table", [False, True])
-def test_the_last_observation_of_a_game_is_one_of_the_space(whole_table):
-    """It has no options to note anything about; stable-baselines3 values it like any other."""
-    env, _ = make(6, "merchant", (), players=(3,), lookahead=True, whole_table=whole_table)
-    slots = slots_of(env.tables[0].ruleset)
-    known = (state_length if whole_table else length)(slots)
-    learner = MaskablePPO("MlpPolicy", env, n_steps=4, batch_size=24, device="cpu")
-    ends = []
-    while len(ends) < 3:
-        *_, infos = env.step(legal(env))
-        ends += [info["terminal_observation"] for info in infos if info]
-    for last in ends:
-        assert env.observation_space.contains(last)
-        assert last[:known].any() and not last[known:].any()
-        assert learner.policy.predict_values(learner.policy.obs_to_tensor(last)[0]).shape == (1, 1)
-
-
-# ---------------------------------------------------------------- trials
-
-
-def test_trials_are_made_in_the_games_of_every_place():
-    """At all tables, whoever sits there; nothing is touched."""
-    games = BorneoVecEnv(12, Cast("merchant"), players=(3, 4, 5), seed=1)
-    games.reset()
-    for step in range(6):
-        masks = games.action_masks()
-        wanted = masks & (np.random.default_rng(step).random(masks.shape) < 0.6)
-        before = [table.batch.games.tobytes() for table in games.tables]
-        worth = games.worth(wanted, 1)
-        assert [table.batch.games.tobytes() for table in games.tables] == before
-        assert worth.shape == masks.shape and not worth[~wanted].any()
-        for i, (table, row) in enumerate(places(games)):
-            alone = Batch(1, table.ruleset, finished="hold")
-            alone.games[0] = table.batch.games[row]
-            alone.refresh()
-            assert np.array_equal(Trials(alone).worth(wanted[i : i + 1], 1)[0], worth[i])
-        games.step(masks.argmax(1))
-
-
-def test_features_and_trials_are_of_the_games_that_were_taken_up():
-    """Not of those before."""
-    first, other = (BorneoVecEnv(8, Cast("merchant"), players=(4,), lookahead=True, seed=seed) for seed in (1, 2))
-    shown = first.reset().copy(), other.reset().copy()
-    wanted = first.action_masks()
-    worth = first.worth(wanted, 1)
-    other.worth(other.action_masks(), 1)
-    (table,), (here,) = first.tables, other.tables
-    here.go_on(table.batch.copy(), table.seat, table.seated)
-    assert not np.array_equal(*shown) and np.array_equal(other.observations(), shown[0])
-    assert np.array_equal(other.worth(wanted, 1), worth)
-
-
-# ---------------------------------------------------------------- saved games
-
-
-def seats_of(env):
-    (table,) = env.tables
-    return table.batch.copy(), table.seat.copy(), table.seated.copy()
-
-
-def other_seat(env, seat, seated):
-    seat[2] = (seat[2] + 1) % 4
-
-
-def both_moved(env, seat, seated):
-    """The learner sits where somebody else decides."""
-    seat[2] = (seat[2] + 1) % 4
-    seated[2] = np.roll(seated[2], 1)
-
-
-@pytest.mark.parametrize(
-    ("forge", "message"),
-    [
-        (lambda env, seat, seated: seat.__setitem__(0, 4), "a learner sits in none of the seats 0 to 3"),
-        (lambda env, seat, seated: seat.__setitem__(0, -1), "a learner sits in none of the seats 0 to 3"),
-        (lambda env, seat, seated: seat.__setitem__(0, 2**40), "a learner sits in none of the seats 0 to 3"),
-        (lambda env, seat, seated: seated.__setitem__((1, 1), -7), "others at a table than the learner"),
-        (lambda env, seat, seated: seated.__setitem__((1, 1), 99), "others at a table than the learner"),
-        (lambda env, seat, seated: seated.__setitem__(1, LEARNER), "others at a table than the learner"),
-        (other_seat, "others at a table than the learner"),
-        (both_moved, "it is not the learner who decides"),
-    ],
-)
-def test_seats_that_are_none_are_refused(forge, message):
-    """They may come from a forged checkpoint, and the compiled loops would follow them anywhere."""
-    env, _ = make(4, "league", players=(4,))
-    batch, seat, seated = seats_of(env)
-    env.tables[0].go_on(batch, seat, seated)
-    forge(env, seat, seated)
-    with pytest.raises(ValueError, match=message):
-        env.tables[0].go_on(batch, seat, seated)
-
-
-@pytest.mark.parametrize("number", [0, 1])
-@pytest.mark.parametrize("change", [lambda seats: seats[1:], lambda seats: seats.astype(np.int8)])
-def test_seats_of_another_shape_or_type_are_refused(number, change):
-    env, _ = make(4, "league", players=(4,))
-    batch, *both = seats_of(env)
-    both[number] = change(both[number])
-    with pytest.raises(ValueError, match="seats of 4 games of 4 have another type or shape than they should"):
-        env.tables[0].go_on(batch, *both)
-
-
-def test_saved_games_are_played_on_as_the_table_plays_them():
-    """However a file says that they are to be played: ends are seen, and nobody is asked what is forced."""
-    env, _ = make(4, "nobody", (), players=(4,))
-    batch, seat, seated = seats_of(env)
-    strange = Batch(4, batch.ruleset, seed=3, finished="reset", skip_forced=False)
-    strange.games[:] = batch.games
-    strange.refresh()
-    twin, _ = make(4, "nobody", (), players=(4,))
-    env.tables[0].go_on(strange, seat, seated)
-    assert outcome(env, 120) == outcome(twin, 120)
+def test_every_reward_by_name_can_be_learnt_from():
+    for name in REWARDS:
+        env, _ = make(3, reward=name)
+        env.step(legal(env))

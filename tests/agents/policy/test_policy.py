@@ -18,8 +18,6 @@ from networks import card, network
 from borneo_env import Batch, Ruleset
 from borneo_env.agent import Random, UnknownAgent, Views, find_agent, known_agents
 from borneo_env.engine.game import MAX_OPTIONS
-from borneo_env.engine.games import state
-from borneo_env.vector import seat_spaces
 
 BOARD, TINY = Ruleset(players=4), Ruleset(players=3, tables="tiny")
 ANY_DICE = np.array([0, 1, 2**63, 2**64 - 1], np.uint64)
@@ -391,79 +389,6 @@ print(*(name for name in {LEARNING} if name in sys.modules))
 def test_a_policy_plays_without_torch(folder, tmp_path):
     played = Copy(PLAYS, f"policy:{folder}:sample=True", place=tmp_path, anew=True, without=LEARNING)
     assert played.said() == ("", "")
-
-
-@pytest.fixture(scope="module")
-def learner():
-    """A learner's network of torch with random weights and a random scale, whose critic sees the whole table."""
-    torch = pytest.importorskip("torch")
-    from borneo_train.network import TablePolicy
-
-    shown, actions = seat_spaces(BOARD, "int8", whole_table=True)
-    scale = np.random.default_rng(4).uniform(0.01, 1, shown.shape).astype(np.float32)
-    torch.manual_seed(4)
-    policy = TablePolicy(
-        shown, actions, lambda _: 1e-3, edition="board", scale=scale, actor=(48, 3), critic=(24, 2)
-    )  # fmt: skip
-    with torch.no_grad():
-        for weights in policy.parameters():
-            weights.normal_(0, 0.25)
-    return policy
-
-
-@pytest.fixture(scope="module")
-def positions():
-    """Observations, masks and dice of real games; and whole tables, of which the actor must not see the rest."""
-    games, views, mask, _ = decisions(BOARD)
-    seen = Views(BOARD, views, mask, dice(len(views))).observe()
-    return seen, mask, dice(len(views)), state(BOARD, games, games["player"])
-
-
-def test_numpy_likes_what_torch_likes(learner, positions):
-    import torch
-
-    seen, mask, _, everything = positions
-    found = Model(card(), learner.actor_layers()).logits(seen, mask)
-    with torch.no_grad():
-        features = learner.extract_features(torch.from_numpy(everything))
-        wanted = learner.action_net(learner.mlp_extractor.forward_actor(features)).numpy()
-        masked = learner.get_distribution(torch.from_numpy(everything), mask).distribution
-    assert found.std() > 1, "there is something to compare"
-    assert np.abs(found - wanted).max() < 2e-5 * np.abs(wanted).max()
-    best = best_actions(found, mask)
-    two_best = np.sort(np.where(mask, wanted, -np.inf), 1)[:, -2:]
-    clear = two_best[:, 1] - two_best[:, 0] > 1e-3
-    assert clear.mean() > 0.95
-    assert (best == masked.probs.argmax(1).numpy())[clear].all()
-
-
-def test_a_network_in_training_draws_what_the_policy_draws(learner, positions):
-    import torch
-    from borneo_train.network import Network
-
-    seen, mask, bits, _ = positions
-    layers = learner.actor_layers()
-    training = Network(torch.device("cpu"))
-    training.load(Model(card(), layers))
-    logits = Model(card(), layers).logits(seen, mask)
-    odds = np.exp(np.where(mask, logits.astype(float), -np.inf) - np.where(mask, logits, -np.inf).max(1, keepdims=True))
-    ends = (odds / odds.sum(1, keepdims=True)).cumsum(1)
-    clear = np.abs(ends - (bits / 2.0**64)[:, None]).min(1) > 1e-4
-    assert clear.mean() > 0.95
-    drawn = drawn_actions(logits, mask, bits)
-    assert (drawn == training.choose(seen, mask, bits))[clear].all()
-    assert (drawn != best_actions(logits, mask)).sum() > 50, "it is no mere choice of the best"
-
-
-@pytest.mark.parametrize("number", ANY_DICE)
-def test_a_network_in_training_plays_legal_actions_with_any_dice(number, learner, positions):
-    import torch
-    from borneo_train.network import Network
-
-    seen, mask, _, _ = positions
-    training = Network(torch.device("cpu"))
-    training.load(Model(card(), learner.actor_layers()))
-    assert mask[np.arange(len(seen)), training.choose(seen, mask, np.full(len(seen), number))].all()
 
 
 # ---------------------------------------------------------------- policies with lookahead features
