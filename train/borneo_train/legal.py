@@ -148,7 +148,7 @@ class LegalOdds(torch.autograd.Function):
 
 def judged(values: Tensor, last: Dense, masks: Tensor, actions: Tensor) -> tuple[Tensor, Tensor]:
     """Logarithms of the odds of actions, and entropies, from the values before the last layer."""
-    found: tuple[Tensor, Tensor] = LegalOdds.apply(values, last.weight, last.bias, masks, actions)  # type: ignore[no-untyped-call]
+    found: tuple[Tensor, Tensor] = LegalOdds.apply(values, last.weight, last.bias, masks, actions)
     return found
 
 
