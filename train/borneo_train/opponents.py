@@ -10,6 +10,7 @@ from collections.abc import Sequence
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from borneo_env.agent import Agent, Views, find_agent
@@ -73,6 +74,8 @@ def drawn_by(odds: Tensor, chance: Tensor) -> Tensor:
     return (heap > chance[:, None] * heap[:, -1:]).byte().argmax(1)
 
 
-def spread(n: int, low: float, high: float) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
-    """The numbers below n that lie in a share of them, from `low` to `high` of each hundred."""
-    return np.flatnonzero([low <= place % 100 / 100 < high for place in range(n)])
+def spread(n: int, low: float, high: float) -> NDArray[np.int64]:
+    """The numbers below n that lie in a share of them: from `low` to `high` of every hundred."""
+    places = np.arange(n)
+    chosen: NDArray[np.int64] = places[(places % 100 >= round(100 * low)) & (places % 100 < round(100 * high))]
+    return chosen

@@ -1,0 +1,221 @@
+"""The learner: all seats learn, masks hold, and the same seed gives the same weights."""
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch")
+
+from borneo_train.actor_critic import masked  # noqa: E402  # torch may be missing
+from borneo_train.advantages import advantages  # noqa: E402
+from borneo_train.learner import Learner, standard  # noqa: E402
+from borneo_train.network import apply  # noqa: E402
+from borneo_train.opponents import spread  # noqa: E402
+from borneo_train.settings import Settings  # noqa: E402
+
+from borneo_env.agent import Views  # noqa: E402
+from borneo_env.ruleset import Ruleset  # noqa: E402
+from borneo_env.vector import Seats  # noqa: E402
+
+TINY = {
+    "n_envs": 12,
+    "batch_size": 6,
+    "n_steps": 8,
+    "n_epochs": 1,
+    "network": "plain",
+    "actor": "16x2",
+    "critic": "8x1",
+}
+
+
+def learner_of(**given):
+    return Learner(Settings(**TINY | given).filled(has_card=False))
+
+
+def weights_of(learner):
+    return torch.cat(
+        [parameter.detach().flatten() for network in learner.networks for parameter in network.parameters()]
+    )
+
+
+@pytest.fixture(scope="module")
+def played():
+    """A learner that has learnt a little, and has played another rollout."""
+    learner = learner_of(seed=4)
+    for _ in range(12):
+        learner.play()
+        learner.learn()
+    learner.play()
+    return learner
+
+
+def test_masks_are_never_violated(played):
+    kept = played.rollout
+    assert kept.mask.gather(2, kept.action[..., None]).all()
+
+
+def test_a_rollout_holds_what_the_networks_thought(played):
+    kept, games = played.rollout, played.games
+    for moment in range(8):
+        logits = apply(played.actor.layers(), kept.table[moment])
+        odds = torch.log_softmax(masked(logits, kept.mask[moment]), 1)
+        assert torch.allclose(odds.gather(1, kept.action[moment, :, None])[:, 0], kept.logp[moment], atol=1e-4)
+        values = apply(played.critic.layers(), kept.table[moment]) * played.scale
+        for game in range(len(games)):
+            players, seat = int(games.players[game]), int(kept.seat[moment, game])
+            turned = values[game, :players].roll(seat)  # the first is the one who decides
+            assert torch.allclose(kept.value[moment, game, :players], turned, atol=1e-4)
+            assert not kept.value[moment, game, players:].any()
+
+
+def test_the_reward_is_the_win_less_par_and_some_of_the_lead():
+    learner = learner_of(players="4")
+    games = learner.games
+    games.places[:] = torch.tensor([1, 3, 1, 4, 0], dtype=torch.int8)
+    games.points[:] = torch.tensor([30.0, 12.0, 30.0, 0.0, 0.0])
+    games.done[:] = True
+    games.done[1] = False
+    learner.lead.fill_(0.5)
+    found = learner._rewards()
+    leads = [min(1.5, max(-1.5, lead / 12)) for lead in (30 - 14, 12 - 20, 30 - 14, 0 - 24)]
+    expected = [share + 0.5 * lead for share, lead in zip((0.25, -0.25, 0.25, -0.25), leads, strict=True)]
+    assert found[0, :4].tolist() == pytest.approx(expected)
+    assert not found[1].any() and not found[:, 4].any()
+
+
+def test_learning_from_all_seats_is_learning_from_each_seats_decisions_put_together(played):
+    """The gradient of a minibatch is the mean of those of the seats' own decisions, by how many they are."""
+    kept, settings = played.rollout, played.settings
+    found = advantages(kept.reward, kept.done, kept.value, settings.gamma, settings.gae_lambda)
+    own = standard(found.gather(2, kept.seat[..., None])[..., 0], kept.own)
+    nothing = torch.zeros(*kept.own.shape, 5)
+
+    def gradient(chosen):
+        rows = [t.flatten(0, 1) for t in (kept.table, kept.mask, kept.action, kept.logp, own, chosen, nothing)]
+        loss, _ = played._losses_of(*rows, torch.zeros(kept.own.numel(), 5).index_fill(1, torch.tensor([0]), 1.0))
+        parameters = list(played.actor.parameters())
+        return torch.cat([g.flatten() for g in torch.autograd.grad(loss, parameters)]), int(chosen.sum())
+
+    whole, count = gradient(torch.ones_like(kept.own))
+    parts = [gradient(kept.seat == seat) for seat in range(5)]
+    assert sum(n for _, n in parts) == count == kept.own.numel()
+    assert all(n > 0 for _, n in parts[:3])
+    together = sum(part * n / count for part, n in parts)
+    assert torch.allclose(whole, together, atol=1e-6)
+
+
+def test_the_same_seed_gives_the_same_weights():
+    runs = []
+    for seed in (7, 7, 8):
+        learner = learner_of(seed=seed, network="tied", actor="64x2", critic="64x1")
+        for _ in range(3):
+            learner.play()
+            learner.learn()
+        runs.append(weights_of(learner))
+    assert torch.equal(runs[0], runs[1])
+    assert not torch.equal(runs[0], runs[2])
+
+
+def test_figures_are_the_usual_ones(played):
+    figures = played.learn()
+    wanted = {
+        "ep_rew_mean", "ep_len_mean", "policy_gradient_loss", "value_loss", "entropy", "approx_kl", "clip_fraction",
+        "explained_variance", "learning_rate",
+    }  # fmt: skip
+    assert set(figures) == wanted
+    assert np.isfinite(list(figures.values())).all()
+    assert abs(figures["ep_rew_mean"]) < 1e-5, "what one wins the others lose"
+    assert 0 < figures["entropy"] < 6
+
+
+def test_rates_fall_with_progress_and_with_caution():
+    learner = learner_of(learning_rate=0.1, ent_coef=0.5, lead=1.0)
+    learner.progress = 1.0
+    learner._set_rates()
+    assert learner.optimizers[0].param_groups[0]["lr"] == pytest.approx(0.005)
+    assert float(learner.ent_coef) == pytest.approx(0.05)
+    learner.play()
+    assert float(learner.lead) == pytest.approx(0.2)
+    careful = learner_of(target_kl=1e-9)
+    careful.play()
+    careful.learn()
+    assert careful.caution == pytest.approx(0.9)
+
+
+@pytest.mark.parametrize("task", ("contracts", "ranks"))
+def test_other_tasks_have_their_own_rewards(task):
+    learner = learner_of(task=task)
+    rewards = 0.0
+    for _ in range(6):
+        learner.play()
+        learner.learn()
+        assert torch.equal(learner.rollout.reward[-1], learner.games.reward)
+        rewards += float(learner.rollout.reward.abs().sum())
+    assert rewards > 0
+
+
+def test_others_decide_in_their_share_of_the_games():
+    learner = learner_of(players="4", n_envs=200, batch_size=200, frozen=0.1, bots=0.05, bot="random")
+    learner.play()
+    kept, host = learner.rollout, learner.opponents.host
+    with_others = set(spread(200, 0.0, 0.15).tolist())
+    assert len(with_others) == 30
+    for game in range(200):
+        own = kept.own[:, game]
+        expected = (kept.seat[:, game] == host[game]) if game in with_others else torch.ones(8, dtype=torch.bool)
+        assert torch.equal(own, expected)
+    assert kept.mask.gather(2, kept.action[..., None]).all()
+
+
+def test_frozen_versions_play_as_they_did():
+    learner = learner_of(players="4", n_envs=100, batch_size=100, frozen=1.0)
+    asked = learner.opponents.asked()
+    actions, chance = torch.zeros(100, dtype=torch.int64), torch.full((100,), 0.5)
+    learner.opponents.decide(actions, chance)
+    first = actions[asked].clone()
+    with torch.no_grad():
+        for parameter in learner.actor.parameters():
+            parameter += torch.randn_like(parameter)
+    learner.opponents.decide(actions, chance)
+    assert torch.equal(actions[asked], first), "what is learnt does not change them"
+    learner.freeze()
+    learner.opponents.decide(actions, chance)
+    assert not torch.equal(actions[asked], first)
+
+
+def test_bots_play_their_own_moves():
+    """Contractors in all other seats: they choose as they do when they are asked alone."""
+    learner = learner_of(players="4", n_envs=8, batch_size=8, bots=1.0, bot="contractor")
+    batch = learner.games.groups[0].batch
+    actions = torch.zeros(8, dtype=torch.int64)
+    asked = learner.opponents.asked()
+    learner.opponents.decide(actions, torch.rand(8))
+    expected = learner.opponents.bot.act(Views(batch.ruleset, *batch.view(np.flatnonzero(asked.numpy()))))
+    assert np.array_equal(actions[asked].numpy(), expected)
+
+
+def wins_against_random(learner, games=300):
+    seats = Seats(games, Ruleset(players=3), seed=99, deals_anew=False)
+    wins, over = 0.0, np.zeros(games, bool)
+    while not over.all():
+        with torch.no_grad():
+            logits = learner.actor(torch.from_numpy(seats.observation))
+        actions = masked(logits, torch.from_numpy(seats.mask.copy())).argmax(1).numpy()
+        seats.step(np.where(over, -1, actions))
+        wins += float(seats.reward[seats.done & ~over].sum())
+        over |= seats.done
+    return wins / games
+
+
+def test_a_tiny_training_beats_random_players_by_far():
+    """300 games have a standard error of 2.7 points: 50 % is 6 of them above the par of 33 %."""
+    learner = learner_of(
+        players="3", n_envs=192, batch_size=192, n_steps=16, n_epochs=2, actor="32x1", critic="32x1",
+        learning_rate=3e-3, seed=1,
+    )  # fmt: skip
+    before = wins_against_random(learner)
+    for update in range(60):
+        learner.progress = update / 60
+        learner.play()
+        learner.learn()
+    after = wins_against_random(learner)
+    assert before < 0.45 < 0.5 < after, (before, after)

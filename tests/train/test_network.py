@@ -1,0 +1,132 @@
+"""Networks: tied weights, and the same numbers in NumPy."""
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch")
+
+from borneo_agents.policy.network import Layer, logits_of  # noqa: E402
+from borneo_train.actor_critic import actor_of, critic_of, scale_of  # noqa: E402  # torch may be missing
+from borneo_train.network import Width, apply, prepared  # noqa: E402
+from borneo_train.roles import AT_PORT, OF_COMPANY, OF_SPICE, action_things, role, table_things  # noqa: E402
+
+from borneo_env.cards import COMPANIES, SPICES  # noqa: E402
+from borneo_env.engine.actions import action_table  # noqa: E402
+from borneo_env.engine.batch import Batch  # noqa: E402
+from borneo_env.engine.observe import layout, length, state_layout  # noqa: E402
+from borneo_env.engine.state import slots_of  # noqa: E402
+from borneo_env.ruleset import EDITIONS, Ruleset  # noqa: E402
+
+KNOWN = length(slots_of(Ruleset()))
+BLOCKS = {block.name: block for block in layout(slots_of(Ruleset()))}
+
+
+def random_positions(n):
+    batch = Batch(n, seed=1)
+    batch.play_random(60)
+    return batch
+
+
+def actor(kind="tied", units=64, depth=2, seed=0):
+    torch.manual_seed(seed)
+    return actor_of(kind, "board", KNOWN, units, depth)
+
+
+@pytest.mark.parametrize("kind", ("tied", "plain"))
+@pytest.mark.parametrize("edition", EDITIONS)
+def test_a_network_leads_from_a_table_to_actions_and_values(kind, edition):
+    batch = Batch(3, edition=edition)
+    known = batch.observe().shape[1]
+    table = torch.from_numpy(batch.state(batch.player))
+    assert actor_of(kind, edition, known, 64, 1)(table).shape == (3, len(batch.actions))
+    assert critic_of(kind, edition, 64, 2)(table).shape == (3, 5)
+
+
+def test_numpy_has_the_logits_of_torch():
+    batch, network = random_positions(50), actor(depth=3)
+    with torch.no_grad():
+        for parameter in network.parameters():
+            parameter += 0.1 * torch.randn_like(parameter)
+        expected = network(torch.from_numpy(batch.observe())).numpy()
+        layers = [Layer(*(None if part is None else part.numpy() for part in layer)) for layer in network.layers()]
+    assert np.allclose(logits_of(layers, None, batch.observe(), batch.mask), expected, atol=1e-4)
+
+
+def test_numbers_behind_the_observation_do_not_count():
+    table = torch.from_numpy(random_positions(4).state(0))
+    layers = prepared(actor().layers(), torch.float32, KNOWN + 7)
+    other = table.clone()
+    other[:, KNOWN:] += 1
+    assert torch.equal(apply(layers, table), apply(layers, other))
+
+
+def test_weights_of_free_units_are_all_their_own():
+    network = actor("plain", units=8)
+    for shared in (*network.weights, network.last):
+        assert len(torch.unique(shared.places)) == shared.places.numel() == shared.weights.numel()
+
+
+def test_tied_weights_are_fewer():
+    assert sum(p.numel() for p in actor("tied", 128).parameters()) < sum(
+        p.numel() for p in actor("plain", 128).parameters()
+    )
+
+
+def test_what_a_unit_of_a_company_sees_is_the_same_for_all_companies():
+    """With the first two companies exchanged in what it sees, a tied network has the logits exchanged too."""
+    network = actor(depth=3)
+    with torch.no_grad():
+        for number, weights in enumerate((*network.weights, network.last)):
+            weights.weights.normal_(generator=torch.Generator().manual_seed(number))
+        free = Width.of("tied", 64).free
+        network.weights[0].weights[: KNOWN * free] = 0  # free units and those of spices know companies apart
+        ladders = BLOCKS["ladders"]
+        before = torch.zeros(1, KNOWN)
+        before[0, ladders.slice] = torch.rand(ladders.shape, generator=torch.Generator().manual_seed(1)).flatten()
+        after = before.clone()
+        exchanged = before[0, ladders.slice].view(ladders.shape)[[1, 0, 2, 3]]
+        after[0, ladders.slice] = exchanged.flatten()
+        of_company = network.weights[0]()[free : free + 4 * Width.of("tied", 64).company]
+        seen = [(table[:, :KNOWN] @ of_company.T).view(4, -1) for table in (before, after)]
+    assert torch.allclose(seen[0][[1, 0, 2, 3]], seen[1], atol=1e-5)
+    assert not torch.allclose(seen[0], seen[1], atol=1e-2)
+
+
+def index_of(name, *index):
+    block = BLOCKS[name]
+    return block.start + int(np.ravel_multi_index(index, block.shape))
+
+
+def test_roles_of_numbers():
+    things = table_things("board")
+    flags = things[index_of("port_flags", 2, 1)]  # of yellow, at the third port
+    assert role(flags, AT_PORT, (1, 2)) != role(flags, AT_PORT, (1, 0)) != role(flags, AT_PORT, (0, 0))
+    alike = things[index_of("port_flags", 0, 3)]
+    assert role(flags, AT_PORT, (1, 2)) == role(alike, AT_PORT, (3, 0))
+    first, second = things[index_of("hand", 0)], things[index_of("hand", 1)]  # red and yellow, pepper and cinnamon
+    assert role(first, OF_SPICE, (0,)) != role(first, OF_SPICE, (1,)) == role(second, OF_SPICE, (0,))
+    assert role(first, OF_COMPANY, (2,)) == role(first, OF_COMPANY, (3,)), "no flag of either"
+    assert role(first, OF_COMPANY, (0,)) != role(first, OF_COMPANY, (1,)), "three flags and one"
+
+
+def test_roles_of_actions():
+    table, things = action_table(slots_of(Ruleset())), action_things("board")
+    place, other = (things[table.action(f"place {COMPANIES[i]}", "place")] for i in (0, 1))
+    assert role(place, OF_COMPANY, (0,)) == role(other, OF_COMPANY, (1,)) != role(other, OF_COMPANY, (0,))
+    moved = things[table.action("transfer red 2 blue", "traders")]
+    assert len({role(moved, OF_COMPANY, (company,)) for company in range(4)}) == 3, "from, to, and neither"
+    contract = things[table.action(f"contract same-4 {SPICES[2]}", "contract")]
+    assert role(contract, OF_SPICE, (2,)) != role(contract, OF_SPICE, (1,))
+    assert len(things) == len(table)
+
+
+def test_every_number_has_a_scale():
+    for edition in EDITIONS:
+        assert len(scale_of(edition)) == state_layout(slots_of(Ruleset(edition)))[-1].slice.stop
+        assert ((scale_of(edition) > 0) & (scale_of(edition) <= 1)).all()
+
+
+def test_a_tied_network_has_a_multiple_of_64_units():
+    with pytest.raises(ValueError, match="multiple of 64 units, not 100"):
+        Width.of("tied", 100)
+    assert Width.of("tied", 128).all == 128
