@@ -19,8 +19,8 @@ from borneo_env.engine.state import SEATS
 from borneo_train.actor_critic import actor_of, critic_of, masked
 from borneo_train.advantages import advantages
 from borneo_train.games import Games, even_sizes, seats_in_order, seats_on_table
-from borneo_train.legal import drawn, judged
 from borneo_train.network import Dense, apply, hidden, prepared
+from borneo_train.on_cpu import drawn, judged
 from borneo_train.opponents import Opponents, drawn_by
 from borneo_train.settings import Settings, shape
 
@@ -173,7 +173,7 @@ class Learner:
         """Actions drawn by their odds, the logarithms of these, and what the critic thinks."""
         value = apply(critic, table).float()
         if not self.on_card:
-            return *drawn(hidden(actor, table), actor[-1], mask, chance), value
+            return *drawn(hidden(actor, table), actor[-1].weight, actor[-1].bias, mask, chance), value
         odds = torch.log_softmax(masked(apply(actor, table), mask), 1)
         action = drawn_by(odds.exp(), chance)
         return action, odds.gather(1, action[:, None])[:, 0], value
@@ -265,7 +265,7 @@ class Learner:
             odds = torch.log_softmax(masked(apply(actor, table), mask), 1)
             logp, entropies = odds.gather(1, action[:, None])[:, 0], -(odds.exp() * odds * mask).sum(1)
         else:
-            logp, entropies = judged(hidden(actor, table), actor[-1], mask, action)
+            logp, entropies = judged(hidden(actor, table), actor[-1].weight, actor[-1].bias, mask, action)
         change = torch.where(own, logp - old, 0.0)  # what others decided teaches the critic only
         ratio = change.exp()
         clipped = ratio.clamp(1 - self.settings.clip_range, 1 + self.settings.clip_range)

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn import functional
 
+from borneo_train.on_cpu import in_place
 from borneo_train.roles import GROUPS, Group, Thing, members, roles
 
 TIED, PLAIN = NETWORKS = ("tied", "plain")
@@ -93,7 +94,7 @@ class Shared(nn.Module):
         self.register_buffer("places", torch.from_numpy(places), persistent=False)
 
     def forward(self) -> Tensor:
-        return self.weights[self.places]
+        return self.weights[self.places] if self.weights.is_cuda else in_place(self.weights, self.places)
 
 
 def unit_groups(width: Width) -> list[tuple[Group, tuple[int, ...], int]]:

@@ -1,7 +1,8 @@
-"""The last layer of an actor on a CPU, where it looks at legal actions only.
+"""Two parts of a network that torch is slow at on a CPU, compiled, with gradients of their own.
 
 A decision has some eight options among hundreds of actions. Full products, and exponentials of numbers far below zero,
-would take longer than the rest of the network. It is a part of torch's graph, with a gradient of its own.
+would take longer than the rest of the network: so the last layer looks at legal actions only. And tied weights are put
+where they stand, and their gradients added up, one by one.
 """
 
 from __future__ import annotations
@@ -16,9 +17,22 @@ from torch import Tensor
 from borneo_env.engine.game import MAX_OPTIONS
 from borneo_env.engine.jit import entry, rule
 from borneo_env.engine.threads import available_cores, in_parallel
-from borneo_train.network import Dense
 
 ROWS_PER_THREAD = 64  # fewer are not worth waking another thread for
+
+
+@entry
+def put_in_place(weights, places, out):
+    """Write the weight of each place."""
+    for i in range(len(places)):
+        out[i] = weights[places[i]]
+
+
+@entry
+def add_up(gradients, places, out):
+    """Add up the gradients of all places of each weight."""
+    for i in range(len(places)):
+        out[places[i]] += gradients[i]
 
 
 @rule
@@ -117,6 +131,25 @@ def _room(rows: int, *shape: int) -> NDArray[np.float32]:
     return np.zeros((max(1, min(available_cores(), rows // ROWS_PER_THREAD)), *shape), np.float32)
 
 
+class InPlace(torch.autograd.Function):
+    """Tied weights where they stand."""
+
+    @staticmethod
+    def forward(ctx: Any, weights: Tensor, places: Tensor) -> Tensor:
+        ctx.places, ctx.count = places, len(weights)
+        out = np.empty(places.numel(), np.float32)
+        (own,) = _arrays(weights)
+        put_in_place(own, places.flatten().numpy(), out)
+        return torch.from_numpy(out).view(places.shape)
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Tensor) -> Any:
+        out = np.zeros(ctx.count, np.float32)
+        (given,) = _arrays(gradients[0].flatten())
+        add_up(given, ctx.places.flatten().numpy(), out)
+        return torch.from_numpy(out), None
+
+
 class LegalOdds(torch.autograd.Function):
     """The last layer of an actor: logarithms of the odds of actions, and entropies."""
 
@@ -146,15 +179,21 @@ class LegalOdds(torch.autograd.Function):
         )
 
 
-def judged(values: Tensor, last: Dense, masks: Tensor, actions: Tensor) -> tuple[Tensor, Tensor]:
-    """Logarithms of the odds of actions, and entropies, from the values before the last layer."""
-    found: tuple[Tensor, Tensor] = LegalOdds.apply(values, last.weight, last.bias, masks, actions)
+def in_place(weights: Tensor, places: Tensor) -> Tensor:
+    """Tied weights where they stand: `weights[places]`."""
+    found: Tensor = InPlace.apply(weights, places)
     return found
 
 
-def drawn(values: Tensor, last: Dense, masks: Tensor, chances: Tensor) -> tuple[Tensor, Tensor]:
+def judged(values: Tensor, weight: Tensor, bias: Tensor, masks: Tensor, actions: Tensor) -> tuple[Tensor, Tensor]:
+    """Logarithms of the odds of actions, and entropies, from the values before the last layer."""
+    found: tuple[Tensor, Tensor] = LegalOdds.apply(values, weight, bias, masks, actions)
+    return found
+
+
+def drawn(values: Tensor, weight: Tensor, bias: Tensor, masks: Tensor, chances: Tensor) -> tuple[Tensor, Tensor]:
     """Legal actions drawn by their odds, and the logarithms of these."""
     own = _arrays(values, masks, chances)
     actions, logs = np.empty(len(values), np.int64), np.empty(len(values), np.float32)
-    _run(draw_options, _arrays(last.weight, last.bias), (*own, actions, logs))
+    _run(draw_options, _arrays(weight, bias), (*own, actions, logs))
     return torch.from_numpy(actions), torch.from_numpy(logs)
