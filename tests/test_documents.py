@@ -31,7 +31,7 @@ DOCUMENTS = {
 }
 LONGEST_README = 150  # lines
 BOTS = "docs/bots.md"  # the page with a bot of one's own
-SLOW = ["docs/training.md"]  # pages whose Python `make soak` runs
+SLOW = ["docs/sb3.md", "docs/training.md"]  # pages whose Python `make soak` runs
 
 # What `make soak` runs the commands of `console` blocks with: an option that is given again replaces the one before.
 SMALLER = {

@@ -49,13 +49,13 @@ class Table(Seats):
         """Seat an agent that is one object in several seats as one, so that it is asked for all of them together."""
         super()._take_seats(chosen)
         first = {id(agent): number for number, agent in reversed([*enumerate(self.opponents)])}
-        numbers = np.array([*(first[id(agent)] for agent in self.opponents), -1])  # the learner's is the last
+        numbers = np.array([*(first[id(agent)] for agent in self.opponents), -1])  # the last is the learner's own
         self._seated[chosen] = numbers[self._seated[chosen]]
 
     def _play_compiled(self, rows: NDArray[np.intp]) -> None:
         kinds = [COMPILED.get(type(agent), NO_BOT) for agent in self.opponents]
         if max(kinds) > RANDOM:  # else the bots need not even be compiled
-            seated = np.array([*kinds, NO_BOT], np.int8)[self._seated]  # and so is NO_BOT, for it
+            seated = np.array([*kinds, NO_BOT], np.int8)[self._seated]  # the last is for the learner
             Bots(self.batch).play(seated, rows)
         else:
             super()._play_compiled(rows)

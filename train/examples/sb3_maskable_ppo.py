@@ -29,10 +29,10 @@ def reward(ruleset, before, after):
 
 def make_learner(opponents, seed, **settings):
     """A learner that knows nothing yet, and its games."""
-    torch.set_num_threads(1)  # more are no faster with layers so small, and their sums come in any order
+    torch.set_num_threads(1)  # so that sums come in one order; layers so small gain little by more
     env = BorneoVecEnv(GAMES, opponents, reward=reward, seed=seed)
     rate = LinearSchedule(2e-3, 2e-4, end_fraction=1)
-    network = {"net_arch": [128, 128], "activation_fn": torch.nn.ReLU}
+    network = {"net_arch": [128], "activation_fn": torch.nn.ReLU}  # of the actor, and the same of the critic
     return MaskablePPO("MlpPolicy", env, rate, policy_kwargs=network, seed=seed, device="cpu", **PPO, **settings)
 
 
