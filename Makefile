@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 .PHONY: run test checks tests docs soak gpu-test coverage mutants ecosystem bench clean
 
 run: $(VENV)/installed
-	$(BIN)/borneo train --lessons 200000 --steps 500000 --evaluate-every 125000 --evaluation-games 200 --seed 1 --fresh --out out/run
+	$(BIN)/borneo train --minutes 4 --players 4 --evaluations 5 --seed 1 --fresh --out out/run
 	$(BIN)/borneo arena policy:out/run/best random contractor climber merchant --games 2000 --seed 1 --fresh --out out/run/arena
 
 # Both parts at once: some tests only wait.

@@ -1,8 +1,8 @@
-"""How fast `borneo train` learns: `python benchmarks/training.py`. Prints steps a second, and how long the games take.
+"""How fast learners learn: `python benchmarks/training.py`. Prints the decisions learnt from in a second.
 
-The peer is the set-up of PettingZoo's tutorial for stable-baselines3: one game of Connect Four and MaskablePPO as it
-comes. Rounds of all learners alternate, so that other work on the machine slows all of them down. Nothing is
-evaluated or saved; the first rounds (compilation, the start of torch) are not counted.
+Our own learner, MaskablePPO on BorneoVecEnv, and as their peer the set-up of PettingZoo's tutorial for
+stable-baselines3: one game of Connect Four and MaskablePPO as it comes. Rounds of all learners alternate, so that other
+work on the machine slows all of them down. The first rounds (compilation, the start of torch) are not counted.
 """
 
 from __future__ import annotations
@@ -11,19 +11,19 @@ import importlib
 import importlib.util
 import json
 import statistics
-import tempfile
 import time
 import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import Annotated, Any
 
 import gymnasium
 import numpy as np
+import torch
 import typer
-from borneo_train.ppo import Training
-from borneo_train.settings import LAPTOP, Settings
+from borneo_train.learner import Learner
+from borneo_train.settings import Settings
+from borneo_train.vec_env import BorneoVecEnv
 from numpy.typing import NDArray
 from pettingzoo.utils import BaseWrapper
 from rich.console import Console
@@ -32,92 +32,72 @@ from rich.table import Column, Table
 from sb3_contrib import MaskablePPO
 from sb3_contrib.common.maskable.policies import MaskableActorCriticPolicy
 from sb3_contrib.common.wrappers import ActionMasker
-from stable_baselines3.common.callbacks import BaseCallback
-from stable_baselines3.common.logger import configure
 
-OPPONENTS = ("merchant", "self", "league")
 PEER = "tutorial, Connect Four"
 WARM_UP = 2  # rounds of playing and learning before the clock starts
-REPEATS = 3  # the median of so many rounds counts
-ASKED = ("step", "env_method")  # what a learner calls of its games: the latter for the masks
-NEVER = 10**12  # steps
+REPEATS = 5  # the median of so many rounds counts
 
 
 @dataclass(frozen=True)
 class Measurement:
     who: str
     games: int
-    steps_per_second: float
+    decisions_per_second: float
     ratio: float  # to the peer
-    environment_share: float  # of the time for rollouts: rules, masks, observations, scripted opponents
-    opponents_share: float  # of the same, of opponents that are networks
-
-
-class Stopwatch:
-    """Adds up the time that objects spend in some of their methods."""
-
-    def __init__(self, owners: Iterable[object], *methods: str) -> None:
-        self._seconds = 0.0
-        for owner in owners:
-            for name in methods:
-                setattr(owner, name, self._timed(getattr(owner, name)))
-
-    def read(self) -> float:
-        """The seconds since it was last read."""
-        seconds, self._seconds = self._seconds, 0.0
-        return seconds
-
-    def _timed(self, method: Callable[..., Any]) -> Callable[..., Any]:
-        def timed(*args: Any, **kwargs: Any) -> Any:
-            began = time.perf_counter()
-            try:
-                return method(*args, **kwargs)
-            finally:
-                self._seconds += time.perf_counter() - began
-
-        return timed
 
 
 class Contender:
-    """A learner, and what was measured of it: (steps a second, environment's share, opponents' share) of each round."""
+    """A learner, and the decisions a second of each round."""
 
-    def __init__(
-        self, who: str, learner: MaskablePPO, callback: BaseCallback | None = None, opponents: Iterable[object] = ()
-    ) -> None:
-        self.who, self.learner, self._callback = who, learner, callback
-        self._rollouts = Stopwatch([learner], "collect_rollouts")
-        self._games = Stopwatch([learner.env], *ASKED)
-        self._opponents = Stopwatch(opponents, "choose")
-        self._rounds: list[tuple[float, float, float]] = []
+    def __init__(self, who: str, games: int, learn: Callable[[], int]) -> None:
+        """`learn` plays and learns for one round; it returns the decisions learnt from."""
+        self.who, self.games, self._learn = who, games, learn
+        self._rates: list[float] = []
 
     def warm_up(self) -> None:
         for _ in range(WARM_UP):
-            self.measure()
-        self._rounds.clear()
+            self._learn()
 
     def measure(self) -> None:
         """Play and learn for one round."""
-        steps = self.learner.n_steps * self.learner.n_envs
         began = time.perf_counter()
-        self.learner.learn(steps, self._callback, reset_num_timesteps=False)
-        seconds = time.perf_counter() - began
-        rollouts, games, opponents = self._rollouts.read(), self._games.read(), self._opponents.read()
-        self._rounds.append((steps / seconds, (games - opponents) / rollouts, opponents / rollouts))
+        decisions = self._learn()
+        self._rates.append(decisions / (time.perf_counter() - began))
 
     def result(self, peer: Contender) -> Measurement:
         """The medians."""
-        rate, *shares = map(statistics.median, zip(*self._rounds, strict=True))
-        beside = statistics.median(rate for rate, *_ in peer._rounds)
-        return Measurement(self.who, self.learner.n_envs, rate, rate / beside, *shares)
+        rate, beside = statistics.median(self._rates), statistics.median(peer._rates)
+        return Measurement(self.who, self.games, rate, rate / beside)
 
 
-def borneo(opponents: str, folder: Path, seed: int) -> Contender:
-    """`borneo train` with the laptop preset, but for evaluations and checkpoints."""
-    settings = Settings(opponents=opponents, preset=LAPTOP, seed=seed, out=folder / opponents)
-    training = Training.begun(settings, "benchmarks/training.py")
-    training.next_evaluation = training.next_checkpoint = NEVER
-    training.learner.set_logger(configure(str(training.folder / "tensorboard"), ["tensorboard"]))
-    return Contender(f"borneo, {opponents}", training.learner, training, training.games.networks)
+def borneo(network: str, seed: int) -> Contender:
+    """`borneo train` as it comes, but for evaluations and checkpoints."""
+    learner = Learner(Settings(network=network, seed=seed).filled(torch.cuda.is_available()))
+
+    def learn() -> int:
+        learner.play()
+        learner.learn()
+        return learner.rollout.action.numel()
+
+    return Contender(f"borneo train, {network}", len(learner.games), learn)
+
+
+def with_sb3(name: str, learner: MaskablePPO) -> Contender:
+    """A learner of stable-baselines3."""
+    round_of = learner.n_steps * learner.n_envs
+
+    def learn() -> int:
+        learner.learn(round_of, reset_num_timesteps=False)
+        return round_of
+
+    return Contender(name, learner.n_envs, learn)
+
+
+def vec_env(seed: int) -> Contender:
+    """MaskablePPO on our games, against merchants."""
+    games = BorneoVecEnv(1536, "merchant", seed=seed)
+    settings: dict[str, Any] = {"n_steps": 16, "batch_size": 1536, "n_epochs": 2}
+    return with_sb3("MaskablePPO, BorneoVecEnv", MaskablePPO("MlpPolicy", games, seed=seed, **settings))
 
 
 class OneSeat(BaseWrapper, gymnasium.Env):  # type: ignore[misc]  # PettingZoo has no types
@@ -152,7 +132,7 @@ def tutorial(seed: int) -> Contender:
         module = importlib.import_module("pettingzoo.classic.connect_four_v3")
     seat = OneSeat(module.env())
     masked = ActionMasker(seat, lambda _: seat.mask())
-    return Contender(PEER, MaskablePPO(MaskableActorCriticPolicy, masked, seed=seed))
+    return with_sb3(PEER, MaskablePPO(MaskableActorCriticPolicy, masked, seed=seed))
 
 
 def measure(contenders: list[Contender]) -> None:
@@ -165,12 +145,11 @@ def measure(contenders: list[Contender]) -> None:
 
 
 def print_table(results: list[Measurement]) -> None:
-    table = Table(Column("learner", no_wrap=True), title="training from end to end; shares of the time for rollouts")
-    for heading in ("games", "steps/s", "ratio", "environment", "networks"):
+    table = Table(Column("learner", no_wrap=True), title="training from end to end")
+    for heading in ("games", "decisions/s", "ratio"):
         table.add_column(heading, justify="right")
     for one in results:
-        shares = (f"{share:.0%}" for share in (one.environment_share, one.opponents_share))
-        table.add_row(one.who, f"{one.games:,}", f"{one.steps_per_second:,.0f}", f"{one.ratio:.1f} x", *shares)
+        table.add_row(one.who, f"{one.games:,}", f"{one.decisions_per_second:,.0f}", f"{one.ratio:.1f} x")
     Console().print(table)
 
 
@@ -178,14 +157,11 @@ def main(
     seed: Annotated[int, typer.Option(help="Seed of games and networks.")] = 1,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """Measure how fast `borneo train` learns, beside PettingZoo's tutorial."""
+    """Measure how fast learners learn, beside PettingZoo's tutorial."""
     if not importlib.util.find_spec("pygame"):
         raise typer.BadParameter("the peer needs pygame; `make bench` installs it")
-    with tempfile.TemporaryDirectory() as folder:
-        contenders = [borneo(opponents, Path(folder), seed) for opponents in OPPONENTS] + [tutorial(seed)]
-        measure(contenders)
-        for contender in contenders:
-            contender.learner.logger.close()
+    contenders = [borneo("tied", seed), borneo("plain", seed), vec_env(seed), tutorial(seed)]
+    measure(contenders)
     results = [contender.result(contenders[-1]) for contender in contenders]
     if as_json:
         print(json.dumps({"seed": seed, "measured": [asdict(one) for one in results]}))

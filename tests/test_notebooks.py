@@ -31,10 +31,9 @@ SMALLER = {
         "size=500": "size=50",
     },
     "03_training": {
-        "steps=49_152": "steps=384",
-        "games=384": "games=12",
-        "minibatch=512": "minibatch=64",
-        "evaluate_every=12_288": "evaluate_every=192",
+        "timesteps=294_912": "timesteps=384",
+        "n_envs=384": "n_envs=12",
+        "batch_size=384": "batch_size=12",
         "evaluation_games=100": "evaluation_games=4",
         "games=200": "jobs=0, chunk=48, games=48",
         "Batch(40,": "Batch(4,",
