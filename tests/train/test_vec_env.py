@@ -266,12 +266,12 @@ def test_a_reset_in_mid_game_forgets_the_game():
     for _ in range(10):
         env.step(legal(env))
     env.reset()
-    for _ in range(24):
-        *_, infos = env.step(legal(env))
-        lengths = [info["episode"]["l"] for info in infos if info]
-        if lengths:
-            break
-    assert max(lengths) <= 24 and env._lengths.max() <= 24
+    steps, total, infos = 0, np.zeros(9), [{}]
+    while not any(infos):
+        _, rewards, _, infos = env.step(legal(env))
+        steps, total = steps + 1, total + rewards
+    for info, given in zip(infos, total, strict=True):
+        assert not info or (info["episode"]["l"] == steps and info["episode"]["r"] == pytest.approx(given))
 
 
 # ---------------------------------------------------------------- what stable-baselines3 expects
