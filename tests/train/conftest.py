@@ -1,0 +1,43 @@
+"""What the tests of training share."""
+
+from functools import cache
+
+import numpy as np
+import pytest
+
+
+@pytest.fixture(scope="session", autouse=True)
+def what_every_training_needs_is_made_once():
+    """The versions of software, and the roles of what stands on a table."""
+    training = pytest.importorskip("borneo_train.training")
+    network = pytest.importorskip("borneo_train.network")
+    roles, known = network.roles, {}
+
+    def roles_once(things, group):
+        key = (*map(id, things), group)
+        if key not in known:
+            known[key] = (roles(things, group), things)  # things that are kept have an id of their own
+        return known[key][0]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(network, "roles", roles_once)
+        patch.setattr(training, "software", cache(training.software))
+        yield
+
+
+@pytest.fixture
+def no_curves_are_drawn(monkeypatch):
+    """But those of trainings that several tests share."""
+    monkeypatch.setattr("borneo_train.training.draw_curve", lambda curve, settings, path: path.touch())
+
+
+@pytest.fixture
+def no_games_to_measure(monkeypatch):
+    """What a learner comes to follows from its weights: that takes no time, and tells learners apart."""
+    from borneo_train.tasks import TASKS, Measurement
+
+    def measured(policy, task, against, *, players, games, seed, edition):
+        value = float(np.abs(policy.model.layers[0].weights).mean())
+        return [Measurement(measure.name, against, players, games, seed, value, 0.0, 1.0) for measure in TASKS[task]]
+
+    monkeypatch.setattr("borneo_train.training.evaluate", measured)
