@@ -25,6 +25,14 @@ def what_every_training_needs_is_made_once():
         yield
 
 
+@pytest.fixture(scope="module")
+def games_are_hardly_played_before():
+    """That they are is a test of the games."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("borneo_train.games.WHOLE_GAME", 8)
+        yield
+
+
 @pytest.fixture
 def no_curves_are_drawn(monkeypatch):
     """But those of trainings that several tests share."""
@@ -36,8 +44,9 @@ def no_games_to_measure(monkeypatch):
     """What a learner comes to follows from its weights: that takes no time, and tells learners apart."""
     from borneo_train.tasks import TASKS, Measurement
 
-    def measured(policy, task, against, *, players, games, seed, edition):
-        value = float(np.abs(policy.model.layers[0].weights).mean())
+    def measured(agent, task, against, *, players, games, seed, edition, jobs=None):
+        value = 0.5 if isinstance(agent, str) else float(np.abs(agent.model.layers[0].weights).mean())
         return [Measurement(measure.name, against, players, games, seed, value, 0.0, 1.0) for measure in TASKS[task]]
 
     monkeypatch.setattr("borneo_train.training.evaluate", measured)
+    monkeypatch.setattr("borneo_train.report.evaluate", measured)
