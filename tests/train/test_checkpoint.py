@@ -166,7 +166,7 @@ def test_a_checkpoint_of_other_settings_is_refused(changes, told, saved, tmp_pat
 
 def test_fewer_games_than_there_should_be_are_refused(saved, training):
     Batch(3, training.learner.games.groups[0].ruleset, seed=1).save(saved / "games-4.npz")
-    with pytest.raises(checkpoint.CheckpointError, match="cannot go on from this checkpoint: .*3 games"):
+    with pytest.raises(checkpoint.CheckpointError, match=r"cannot go on from this checkpoint: .*3 games"):
         restored(saved, training)
 
 

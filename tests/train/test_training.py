@@ -183,9 +183,10 @@ def test_a_training_stopped_before_there_was_a_checkpoint_begins_again(whole, tm
     assert_same_policy(whole[0] / "last", tmp_path / "last")
 
 
-def test_a_longer_training_is_measured_as_often(copied, no_games_to_measure):
+def test_a_longer_training_is_measured_as_often(tmp_path, no_games_to_measure):
     """Not only at its end, as one might think who counts the evaluations before."""
-    again = run(go_on(copied, timesteps=12 * ROLLOUT))
+    run(begin(tmp_path))
+    again = run(go_on(tmp_path, timesteps=12 * ROLLOUT))
     assert [entry["steps"] for entry in again.curve] == [ROLLOUT * part for part in (0, 2, 4, 6, 12)]
     assert again.command == f"borneo train and then --resume --timesteps {12 * ROLLOUT}"
 

@@ -41,9 +41,8 @@ def compare(model: Model, task: str, *, players: int, games: int, seed: int) -> 
         if against != specialist:
             agents[specialist] = specialist
         for name, agent in agents.items():
-            table = {"players": players, "edition": edition}
-            for found in evaluate(agent, task, against, games=games, seed=seed, jobs=0, **table):
-                yield Row(name, found)
+            measured = evaluate(agent, task, against, players=players, games=games, seed=seed, edition=edition, jobs=0)
+            yield from (Row(name, found) for found in measured)
 
 
 def print_report(rows: Sequence[Row], folder: Path) -> None:
