@@ -29,7 +29,7 @@ from borneo_train.settings import Settings
 
 reveal_type(Batch(4, Ruleset()).step_game)
 reveal_type(play_arena)
-reveal_type(Settings().steps)
+reveal_type(Settings().timesteps)
 reveal_type(Measurement.per_second)
 """
 

@@ -4,21 +4,18 @@ import json
 import os
 from dataclasses import replace
 
-import numpy as np
 import pytest
+from trainings import TINY
 
 torch = pytest.importorskip("torch")
 
 from borneo_train import checkpoint  # noqa: E402  # torch may be missing
-from borneo_train.ppo import Training, check_notes  # noqa: E402
-from borneo_train.settings import Settings  # noqa: E402
+from borneo_train.training import Training, check_notes  # noqa: E402
 from safetensors.torch import load_file, save_file  # noqa: E402
 
-TINY = Settings(
-    games=8, horizon=4, minibatch=16, epochs=1, actor="8x1", critic="8x1", steps=64, seed=3, against="random",
-    evaluation_games=4, players="4", opponents="self",
-).filled()  # fmt: skip
-NOTES = {"curve": [], "best": None, "seconds": 1.5, "next_evaluation": 8, "next_member": 8, "league": []}
+from borneo_env import Batch  # noqa: E402
+
+NOTES = {"curve": [], "best": None, "seconds": 1.5}
 MEASURED = {
     "measure": "win share", "against": "random", "players": 4, "games": 4, "seed": 1, "value": 0.5, "low": 0.1,
     "high": None,
@@ -26,30 +23,27 @@ MEASURED = {
 
 
 @pytest.fixture(scope="module")
-def training(tmp_path_factory):
-    """A training before its first rollout, whose optimiser has something to remember."""
+def training(tmp_path_factory, games_are_hardly_played_before):
+    """A training after its first update: its optimisers have something to remember."""
     training = Training(replace(TINY, out=tmp_path_factory.mktemp("training")), "borneo train")
-    learner = training.learner
-    learner._last_obs, learner._last_episode_starts = training.games.reset(), np.ones(8, bool)
-    for parameter in learner.policy.parameters():
-        parameter.grad = torch.ones_like(parameter)
-    learner.policy.optimizer.step()
+    training.learner.play()
+    training.learner.learn()
     return training
 
 
 @pytest.fixture
 def saved(training, tmp_path):
-    return checkpoint.save(tmp_path / "checkpoints", training.learner, training.games, NOTES)
+    return checkpoint.save(tmp_path / "checkpoints", training.learner, NOTES)
 
 
 def restored(saved, training):
-    return checkpoint.restore(saved, training.learner, training.games)
+    return checkpoint.restore(saved, training.learner)
 
 
 # ---------------------------------------------------------------- where checkpoints are kept
 
 
-def test_others_may_keep_what_they_like_beside_the_checkpoints(training, tmp_path):
+def test_others_may_keep_what_they_like_beside_the_checkpoints(training, tmp_path, monkeypatch):
     folder = tmp_path / "checkpoints"
     (folder / "000 mine").mkdir(parents=True)
     (folder / "000 mine" / "notes").write_text("dear diary")
@@ -57,8 +51,8 @@ def test_others_may_keep_what_they_like_beside_the_checkpoints(training, tmp_pat
     (folder / "zzz").mkdir()
     (folder / "999999999999").symlink_to(folder / "000 mine")
     for steps in (4, 8, 12, 16, 16):
-        training.learner.num_timesteps = steps
-        checkpoint.save(folder, training.learner, training.games, NOTES)
+        monkeypatch.setattr(training.learner, "decisions", steps)
+        checkpoint.save(folder, training.learner, NOTES)
         assert int(checkpoint.newest(folder).name) == steps
     (checkpoint.newest(folder) / "why.txt").write_text("the best so far")
     assert sorted(path.name for path in folder.iterdir()) == [
@@ -75,23 +69,26 @@ def test_a_checkpoint_that_was_not_finished_is_written_anew(training, saved):
     part = saved.rename(saved.with_name(saved.name + checkpoint.PART))
     assert checkpoint.newest(saved.parent) is None
     (part / checkpoint.NOTES).unlink()
-    assert checkpoint.save(saved.parent, training.learner, training.games, NOTES) == saved
+    assert checkpoint.save(saved.parent, training.learner, NOTES) == saved
     assert [path.name for path in saved.parent.iterdir()] == [saved.name] and restored(saved, training) == NOTES
 
 
 # ---------------------------------------------------------------- what strangers may have put into them
 
 
-@pytest.mark.parametrize("opponents", ["self", "nobody"])
-def test_a_checkpoint_brings_all_back(opponents, tmp_path):
-    settings = replace(TINY, out=tmp_path, opponents=opponents, trials=int(opponents == "nobody"))
-    training = Training(settings, "borneo train")
-    training.learner._last_obs, training.learner._last_episode_starts = training.games.reset(), np.ones(8, bool)
-    saved = checkpoint.save(tmp_path, training.learner, training.games, NOTES)
-    masks = training.games.action_masks()
-    training.games.step(masks.argmax(1))
+def test_a_checkpoint_brings_all_back(training, saved):
+    learner = training.learner
+    tensors = {name: tensor.clone() for name, tensor in learner.tensors().items()}
+    table, numbers = learner.games.table.clone(), learner.numbers_kept()
+    learner.play()
+    learner.learn()
+    learner.freeze()
+    assert learner.numbers_kept() != numbers and not torch.equal(learner.games.table, table)
+    changed = {name for name, tensor in learner.tensors().items() if not torch.equal(tensor, tensors[name])}
+    assert {"generator", "order", "scale", "actor.last_bias", "critic.adam.0.exp_avg", "frozen.0.weight"} <= changed
     assert restored(saved, training) == NOTES
-    assert np.array_equal(training.games.action_masks(), masks)
+    assert learner.numbers_kept() == numbers and torch.equal(learner.games.table, table)
+    assert all(torch.equal(tensor, tensors[name]) for name, tensor in learner.tensors().items())
 
 
 def changed(name, value):
@@ -103,19 +100,17 @@ def without(name):
     return lambda tensors: {other: value for other, value in tensors.items() if other != name}
 
 
-MOMENT = "optimizer.0.exp_avg"
+MOMENT = "actor.adam.0.exp_avg"
 FORGERIES = {
-    "a seat that is none": (changed("seat.4", [7] * 8), "a learner sits in none of the seats 0 to 3"),
-    "seats below": (changed("seat.4", [-1] * 8), "a learner sits in none of the seats 0 to 3"),
-    "too few seats": (changed("seat.4", [0]), "another type or shape"),
-    "seats of another type": (changed("seat.4", [0.0] * 8), "another type or shape"),
-    "opponents that are none": (changed("seated.4", [[-9] * 4] * 8), "others at a table than the learner"),
-    "nobody seated": (without("seated.4"), "seated.4"),
-    "too few starts": (changed("starts", [1]), "one start for each of 8 games"),
-    "moments of another shape": (changed(MOMENT, [1.0]), "what the optimiser remembers of parameter 0 does not fit"),
-    "a moment too few": (without(MOMENT), "what the optimiser remembers of parameter 0 does not fit"),
-    "moments of nothing": (changed("optimizer.9999.step", 1.0), "list index out of range"),
-    "no random numbers": (changed("random.torch", torch.zeros(3, dtype=torch.uint8)), "size to be 3"),
+    "a network of another shape": (changed("actor.last_bias", [1.0]), "'actor.last_bias' is of another type or shape"),
+    "of another type": (changed("scale", 1), "'scale' is of another type or shape"),
+    "no network": (without("critic.last_bias"), "it is of another network: it should hold "),
+    "moments of another shape": (changed(MOMENT, [1.0]), "is of another type or shape"),
+    "a moment too few": (without(MOMENT), "it is of another network"),
+    "moments of nothing": (changed("actor.adam.9999.step", 1.0), "it is of another network"),
+    "no numbers": (changed("scale", torch.nan), "'scale' holds numbers that are none"),
+    "numbers without end": (changed("scale", torch.inf), "'scale' holds numbers that are none"),
+    "too few random numbers": (changed("order", torch.zeros(3, dtype=torch.uint8)), "'order' is of another type"),
 }
 
 
@@ -127,28 +122,51 @@ def test_a_forged_checkpoint_is_refused(forgery, saved, training):
         restored(saved, training)
 
 
-def test_a_policy_of_no_numbers_is_refused(saved, training):
-    tensors = load_file(saved / checkpoint.TENSORS)
-    name = next(name for name in tensors if name.startswith("policy.") and tensors[name].is_floating_point())
-    save_file(tensors | {name: torch.full_like(tensors[name], torch.nan)}, saved / checkpoint.TENSORS)
-    with pytest.raises(checkpoint.CheckpointError, match="of the policy holds numbers that are none"):
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ({"decisions": -1}, "decisions and updates are whole numbers from 0"),
+        ({"decisions": 1.5}, "decisions and updates are whole numbers from 0"),
+        ({"updates": "many"}, "decisions and updates are whole numbers from 0"),
+        ({"progress": 2}, "progress and caution are numbers from 0 to 1"),
+        ({"caution": None}, "progress and caution are numbers from 0 to 1"),
+        ({"luck": 1}, "a learner keeps decisions, updates, progress, caution"),
+    ],
+)
+def test_forged_numbers_are_refused(change, told, saved, training):
+    about = json.loads((saved / checkpoint.NOTES).read_text())
+    (saved / checkpoint.NOTES).write_text(json.dumps(about | {"learner": about["learner"] | change}))
+    with pytest.raises(checkpoint.CheckpointError, match=f"cannot go on from this checkpoint: .*{told}"):
+        restored(saved, training)
+
+
+def test_another_format_is_refused(saved, training):
+    about = json.loads((saved / checkpoint.NOTES).read_text())
+    (saved / checkpoint.NOTES).write_text(json.dumps(about | {"format": "borneo-checkpoint/9"}))
+    with pytest.raises(
+        checkpoint.CheckpointError, match="its format is 'borneo-checkpoint/9', not 'borneo-checkpoint/3'"
+    ):
         restored(saved, training)
 
 
 @pytest.mark.parametrize(
-    ("change", "told"),
+    ("changes", "told"),
     [
-        ({"format": "borneo-checkpoint/9"}, "its format is 'borneo-checkpoint/9', not 'borneo-checkpoint/2'"),
-        ({"steps": -1}, "-1 steps and 0 updates are no numbers from 0"),
-        ({"steps": 1.5}, "1.5 steps and 0 updates are no numbers from 0"),
-        ({"updates": "many"}, "0 steps and 'many' updates are no numbers from 0"),
-        ({"random": {"bit_generator": "MT19937"}}, "state must be for a PCG64"),
+        ({"actor": "16x1"}, "is of another type or shape"),
+        ({"actor": "8x2"}, "it is of another network"),
+        ({"n_envs": 6, "batch_size": 6}, "is of another type or shape"),
+        ({"players": "3"}, "games-3.npz: is no file"),
     ],
 )
-def test_forged_notes_are_refused(change, told, saved, training):
-    about = json.loads((saved / checkpoint.NOTES).read_text()) | {"steps": 0, "updates": 0}
-    (saved / checkpoint.NOTES).write_text(json.dumps(about | change))
+def test_a_checkpoint_of_other_settings_is_refused(changes, told, saved, tmp_path):
+    other = Training(replace(TINY, out=tmp_path, **changes), "borneo train")
     with pytest.raises(checkpoint.CheckpointError, match=f"cannot go on from this checkpoint: .*{told}"):
+        restored(saved, other)
+
+
+def test_fewer_games_than_there_should_be_are_refused(saved, training):
+    Batch(3, training.learner.games.groups[0].ruleset, seed=1).save(saved / "games-4.npz")
+    with pytest.raises(checkpoint.CheckpointError, match=r"cannot go on from this checkpoint: .*3 games"):
         restored(saved, training)
 
 
@@ -186,6 +204,7 @@ def test_damaged_files_are_told(damage, name, saved, training):
     "change",
     [
         {"curve": None},
+        {"curve": {}},
         {"curve": [{"steps": 0, "strength": []}]},
         {"curve": [{"steps": 0, "strength": [MEASURED | {"players": 9}]}]},
         {"curve": [{"steps": 0, "strength": [MEASURED | {"players": 3}]}]},
@@ -197,10 +216,8 @@ def test_damaged_files_are_told(damage, name, saved, training):
         {"curve": [{"steps": "none", "strength": [MEASURED]}]},
         {"best": "this one"},
         {"seconds": None},
-        {"next_evaluation": [1]},
-        {"next_member": 10**300},
-        {"league": [1, 2]},
-        {"league": 3},
+        {"seconds": -1},
+        {"seconds": 10**300},
     ],
 )
 def test_notes_that_no_training_has_made_are_refused(change, tmp_path):

@@ -1,25 +1,27 @@
 """`borneo train`, as it is typed."""
 
 import json
+import re
 import signal
 import subprocess
 import sys
 import time
 
 import pytest
+from copies import Copy
 
 pytest.importorskip("torch")
 
 from borneo_train import checkpoint  # torch may be missing
-from borneo_train.ppo import Training
+from borneo_train.learner import Learner
 from borneo_train.settings import Settings
 
 from borneo_env import cli
 
-pytestmark = pytest.mark.usefixtures("no_curves_are_drawn")
+pytestmark = pytest.mark.usefixtures("games_are_hardly_played_before", "no_curves_are_drawn")
 QUICK = (
-    "train --games 24 --horizon 4 --minibatch 48 --actor 8x1 --critic 8x1 --players 4 --steps 96 "
-    "--evaluate-every 96 --evaluation-games 4 --against random --seed 2"
+    "train --n-envs 12 --n-steps 4 --batch-size 12 --network plain --actor 8x1 --critic 8x1 --players 4 "
+    "--timesteps 48 --evaluations 1 --evaluation-games 4 --against random --device cpu --seed 2"
 )
 
 
@@ -36,13 +38,13 @@ def borneo(capsys, monkeypatch):
     return run
 
 
-def test_a_training_from_the_command_line(borneo, tmp_path):
+def test_a_training_from_the_command_line(borneo, tmp_path, no_games_to_measure):
     status, out, err = borneo(QUICK, "--out", tmp_path / "mine")
     assert status == 0, err
     assert "one seat against a table full of others, 4 players" in out
     assert "3 merchant" in out
     assert "4 games each on the same deals (seed 1000003)" in out
-    assert "96 steps, against random: win share" in err
+    assert "48 decisions, against random: win share" in err
     assert f"All is in {tmp_path / 'mine'}" in err
     card = json.loads((tmp_path / "mine" / "best" / "card.json").read_text())
     assert card["command"] == f"borneo {QUICK} --out {tmp_path / 'mine'}"
@@ -51,22 +53,76 @@ def test_a_training_from_the_command_line(borneo, tmp_path):
     assert (status, out) == (2, "")
     assert "holds a training: --resume goes on, --fresh starts anew" in err
 
-    status, out, err = borneo("train --resume --steps 192 --json --out", tmp_path / "mine")
+    status, out, err = borneo("train --resume --timesteps 96 --json --out", tmp_path / "mine")
     assert status == 0, err
     rows = json.loads(out)
     assert {row["agent"] for row in rows} == {"learner", "merchant"}
     assert {row["measurement"]["players"] for row in rows} == {4}
     card = json.loads((tmp_path / "mine" / "last" / "card.json").read_text())
-    assert card["steps"] == card["settings"]["steps"] == 192
-    assert card["command"] == f"borneo {QUICK} --out {tmp_path / 'mine'} and then --resume --steps 192"
+    assert card["steps"] == card["settings"]["timesteps"] == 96
+    assert card["command"] == f"borneo {QUICK} --out {tmp_path / 'mine'} and then --resume --timesteps 96"
     kept = json.loads((tmp_path / "mine" / "settings.json").read_text())
-    assert (kept["command"], kept["settings"]["steps"]) == (card["command"], 192)
+    assert (kept["command"], kept["settings"]["timesteps"]) == (card["command"], 96)
 
 
 def test_mistakes_are_one_line(borneo, tmp_path):
     status, out, err = borneo("train --task lose --out", tmp_path)
     assert (status, out) == (2, "")
     assert err.strip() == "error: --task 'lose' is not known; use one of win, contracts, ranks"
+    status, out, err = borneo("train --resume --fresh --out", tmp_path)
+    assert (status, out) == (2, "")
+    assert err.strip() == "error: --resume goes on, and --fresh starts anew: give one of them"
+
+
+def test_weights_that_are_no_numbers_are_one_line(borneo, tmp_path, no_games_to_measure):
+    status, out, err = borneo(QUICK, "--learning-rate", "1e30", "--timesteps", "1000000", "--out", tmp_path)
+    assert (status, out) == (2, "")
+    assert re.fullmatch(r"error: after \d+ decisions the weights are no numbers .*", err.splitlines()[-1])
+
+
+LOADED_BY_A_TRAINING = (
+    "torch.utils.tensorboard", "borneo_train.training", "borneo_train.report", "borneo_train.telling",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("module", ["torch", "tensorboard", "matplotlib"])
+def test_without_its_extra_a_training_says_how_to_get_it(module, borneo, tmp_path, monkeypatch):
+    for name in [name for name in LOADED_BY_A_TRAINING if name in sys.modules]:
+        package, _, inner = name.rpartition(".")
+        monkeypatch.setattr(sys.modules[package], inner, sys.modules[name])  # the same again for the next test
+        monkeypatch.delitem(sys.modules, name)
+    for name in [name for name in sys.modules if name.partition(".")[0] == module]:
+        monkeypatch.setitem(sys.modules, name, None)
+    monkeypatch.setitem(sys.modules, module, None)
+    status, out, err = borneo("train --out", tmp_path / "out")
+    assert (status, out) == (2, "") and not (tmp_path / "out").exists()
+    pattern = rf"error: training needs {module}[\w.]*: pip install '\.\[train\]' in the project's folder\n"
+    assert re.fullmatch(pattern, err), err
+
+
+HEAVY = ("torch", "matplotlib", "stable_baselines3", "tensorboard")
+HELPS = """
+import sys
+from borneo_env import cli
+sys.argv = ["borneo", *sys.argv[1:]]
+try:
+    cli.main()
+except SystemExit as left:
+    assert not left.code
+print("heavy:", *(name for name in HEAVY if name in sys.modules))
+""".replace("HEAVY", str(HEAVY))
+
+
+@pytest.mark.parametrize("words", [["--help"], ["train", "--help"]], ids=" ".join)
+def test_help_is_quick_because_it_loads_nothing_heavy(words, tmp_path):
+    out, _ = Copy(HELPS, *words, place=tmp_path, anew=True, without=HEAVY).said()
+    assert "Train a policy by self-play" in out and out.splitlines()[-1] == "heavy:"
+
+
+def test_help_fits_into_80_columns(borneo, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    _, out, _ = borneo("train --help")
+    assert max(map(len, out.splitlines())) <= 80 and "…" not in out
 
 
 def test_every_setting_has_a_sentence(borneo, monkeypatch):
@@ -83,33 +139,56 @@ def test_the_options_stand_in_groups(borneo, monkeypatch):
     _, out, _ = borneo("train --help")
     panels = out.split("╭─ ")[1:]
     assert [panel.split(" ─")[0] for panel in panels] == [
-        "Options", "What is learnt", "Opponents and teachers", "Evaluation", "The network", "How it is learnt", "Where",
+        "Options", "What is learnt", "Who else plays", "Evaluation", "The network", "How it is learnt", "Where",
     ]  # fmt: skip
-    assert max(panel.count("│ --") for panel in panels) <= 10
+    assert max(panel.count("│ --") for panel in panels) <= 12
     assert all(f"--{name} " in panels[-1] for name in ("out", "resume", "fresh"))
 
 
-LONG = QUICK.replace("--steps 96", "--steps 1000000")
+LONG = QUICK.replace("--timesteps 48", "--timesteps 1000000")
 
 
-def test_ctrl_c_saves(borneo, tmp_path, monkeypatch):
-    between = Training._on_rollout_start
+@pytest.fixture
+def interrupted(monkeypatch, no_games_to_measure):
+    """Somebody presses Ctrl-C in the second round, as often as is said."""
 
-    def interrupted_once(training):
-        between(training)
-        if training.learner.num_timesteps == 96:
-            signal.raise_signal(signal.SIGINT)
+    def press(times):
+        learn = Learner.learn
 
-    monkeypatch.setattr(Training, "_on_rollout_start", interrupted_once)
-    status, _, told = borneo(LONG, "--out", tmp_path)
-    assert_stopped_well(status, told, tmp_path)
+        def learning(learner):
+            if learner.decisions == 96:
+                for _ in range(times):
+                    signal.raise_signal(signal.SIGINT)
+            return learn(learner)
+
+        monkeypatch.setattr(Learner, "learn", learning)
+
+    return press
 
 
-def assert_stopped_well(status, told, folder):
+def test_ctrl_c_saves(borneo, tmp_path, interrupted):
+    interrupted(1)
+    status, out, told = borneo(LONG, "--json", "--out", tmp_path)
+    assert_stopped_well(status, told, tmp_path, f"{LONG} --json")
+    assert json.loads(out) == []
+
+
+def test_a_second_ctrl_c_stops_at_once(borneo, tmp_path, interrupted):
+    interrupted(2)
+    status, out, told = borneo(LONG, "--out", tmp_path)
+    assert (status, out) == (130, "") and told.splitlines()[-1].endswith("Ctrl-C again stops at once")
+
+
+def test_minutes_that_are_over_are_no_interruption(borneo, tmp_path, no_games_to_measure):
+    status, _, told = borneo(LONG, "--minutes", "0.000001", "--out", tmp_path)
+    assert status == 0 and "stopped after 48 decisions; --resume goes on" in told
+
+
+def assert_stopped_well(status, told, folder, command=LONG):
     assert status == 130, told
     assert "--resume goes on" in told
     card = json.loads((folder / "last" / "card.json").read_text())
-    assert card["command"] == f"borneo {LONG} --out {folder}"
+    assert card["command"] == f"borneo {command} --out {folder}"
     assert int(checkpoint.newest(folder / "checkpoints").name) == card["steps"]
     assert (folder / "curve.png").exists()
 

@@ -3,6 +3,7 @@
 from dataclasses import asdict
 
 import pytest
+from networks import network
 
 pytest.importorskip("torch")
 
@@ -19,10 +20,10 @@ def measured(task, against, value):
     ]
 
 
-def curve_of(settings, values):
+def curve_of(settings, values, every=1000):
     return [
         {
-            "steps": 1000 * i,
+            "steps": every * i,
             "strength": [one for name in against for one in measured(settings.task, name, against[name])],
         }
         for i, against in enumerate(values)
@@ -44,8 +45,8 @@ def drawn(monkeypatch, tmp_path):
 
     monkeypatch.setattr(report, "Figure", Kept)
 
-    def draw(settings, values):
-        report.draw_curve(curve_of(settings, values), settings, tmp_path / "curve.png")
+    def draw(settings, values, every=1000):
+        report.draw_curve(curve_of(settings, values, every), settings, tmp_path / "curve.png")
         return made[-1].axes
 
     return draw
@@ -75,13 +76,13 @@ def test_there_is_one_curve_for_each_agent_at_the_tables(drawn):
     assert [text.get_text() for text in strong.texts] == ["par is higher: 33 / 25 %"]
 
 
-def test_the_decisions_that_were_copied_come_first(drawn):
-    axes, _ = drawn(Settings(lessons=2000), GROWING)
-    assert line(axes, "3 players").get_xdata() == pytest.approx([2, 3, 4])
-    assert "copies merchants" in [text.get_text() for text in axes.texts]
+def test_decisions_are_counted_in_thousands_or_millions(drawn):
     axes, _ = drawn(Settings(), GROWING)
     assert line(axes, "3 players").get_xdata() == pytest.approx([0, 1, 2])
-    assert "copies merchants" not in [text.get_text() for text in axes.texts]
+    assert axes.get_xlabel() == "thousand decisions learnt from"
+    axes, _ = drawn(Settings(), GROWING, every=1_000_000)
+    assert line(axes, "3 players").get_xdata() == pytest.approx([0, 1, 2])
+    assert axes.get_xlabel() == "million decisions learnt from"
 
 
 def test_every_measure_has_its_panels_and_one_point_is_a_curve(drawn):
@@ -96,3 +97,45 @@ def test_every_measure_has_its_panels_and_one_point_is_a_curve(drawn):
 def test_names_of_agents_are_no_formulas(drawn):
     [axes] = drawn(Settings(), [{"my_bot:$x": 0.5}])
     assert not axes._left_title.get_parse_math()
+
+
+# ---------------------------------------------------------------- beside the bots
+
+
+def rows_of(task, measure="win share"):
+    table = {"players": 4, "games": 8, "seed": 1, "value": 0.5, "low": 0.25, "high": 0.75}
+    return [
+        report.Row(agent, Measurement(measure, against, **table))
+        for against in report.BOTS
+        for agent in ("learner", report.SPECIALIST[task])
+    ]
+
+
+def test_a_report_is_a_table_and_where_all_is(capsys, tmp_path):
+    report.print_report(rows_of("win"), tmp_path)
+    out, err = capsys.readouterr()
+    assert "one seat against a table full of others, 4 players" in out
+    cells = [[cell.strip() for cell in line.split("│")] for line in out.splitlines() if "3 contractor" in line]
+    assert cells == [["", "3 contractor", agent, "50.0 % (25.0 to 75.0)", ""] for agent in ("learner", "merchant")]
+    assert "8 games each on the same deals (seed 1), with 95 % intervals." in out
+    assert err.strip() == f"All is in {tmp_path}: the model in best, its curve in curve.png and curve.jsonl."
+
+
+def test_a_training_that_was_stopped_has_no_table(capsys, tmp_path):
+    report.print_report([], tmp_path)
+    out, err = capsys.readouterr()
+    assert out == "" and "All is in" in err
+
+
+def test_the_learner_and_the_best_bot_of_its_task_are_compared_in_its_edition(monkeypatch):
+    asked = []
+
+    def measured(agent, task, against, *, players, games, seed, edition, jobs):
+        asked.append((agent if isinstance(agent, str) else "learner", against, players, edition))
+        return [Measurement("win share", against, players, games, seed, 0.5, 0.0, 1.0)]
+
+    monkeypatch.setattr(report, "evaluate", measured)
+    found = list(report.compare(network("card", width=4), "ranks", players=3, games=6, seed=1))
+    assert [(row.agent, row.measurement.against, 3, "card") for row in found] == asked
+    assert [agent for agent, against, *_ in asked if against == "climber"] == ["learner"]
+    assert [agent for agent, against, *_ in asked if against == "random"] == ["learner", "climber"]

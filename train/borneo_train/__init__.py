@@ -1,1 +1,1 @@
-"""Learning to play Borneo: `borneo train`, on stable-baselines3."""
+"""Learning to play Borneo: `borneo train`, and the games as stable-baselines3 wants them."""

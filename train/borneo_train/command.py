@@ -25,6 +25,8 @@ MORE: dict[str, tuple[Any, Any]] = {
 def train(**given: Any) -> None:
     """Train a policy by self-play (needs the extra `train`)."""
     resume, fresh, as_json = (given.pop(name) for name in MORE)
+    if resume and fresh:
+        raise ValueError("--resume goes on, and --fresh starts anew: give one of them")
     try:
         from borneo_train.report import print_report
         from borneo_train.training import Training
@@ -42,7 +44,7 @@ def train(**given: Any) -> None:
         print(json.dumps([asdict(row) for row in report]))
     else:
         print_report(report, training.folder)
-    if training.stopped:
+    if training.stopped and training.stopping:  # by somebody; minutes that are over are no interruption
         raise typer.Exit(130)
 
 

@@ -118,10 +118,7 @@ class Learner:
     @torch.no_grad()
     def take_up(self, tensors: dict[str, Tensor], numbers: dict[str, float]) -> None:
         """Go on from a checkpoint; its tensors are of the right names and shapes."""
-        if set(numbers) != set(KEPT) or not all(
-            type(value) in (int, float) and 0 <= value < 2**62 for value in numbers.values()
-        ):
-            raise ValueError(f"a learner keeps {', '.join(KEPT)}, each a number from 0")
+        check_kept(numbers)
         for name, own in self.tensors().items():
             if name not in ("order", "generator"):
                 own.copy_(tensors[name])
@@ -224,6 +221,11 @@ class Learner:
         self.caution = max(0.1, self.caution * 0.9) if further else min(1.0, self.caution * 1.02)
         return figures | {"explained_variance": float(explained), "learning_rate": float(self.rate)}
 
+    def is_sound(self) -> bool:
+        """Whether its weights are numbers: an update that goes much too far leaves none."""
+        weights = [parameter for network in self.networks for parameter in network.parameters()]
+        return bool(torch.stack([torch.isfinite(part).all() for part in weights]).all())
+
     def _episodes(self) -> dict[str, float]:
         """Of the games that ended in this rollout, what a seat got in all, on the average, and their decisions."""
         ended = self.rollout.done.sum()
@@ -276,6 +278,17 @@ class Learner:
         outside = ((ratio - 1).abs() > self.settings.clip_range).float().mean()
         told = torch.stack([policy, worth, entropy, (ratio - 1 - change).mean(), outside]).detach()
         return policy - self.ent_coef * entropy + worth, told
+
+
+def check_kept(numbers: dict[str, float]) -> None:
+    """Complain about numbers that no learner has kept."""
+    if set(numbers) != set(KEPT):
+        raise ValueError(f"a learner keeps {', '.join(KEPT)}")
+    counts, parts = ([numbers[name] for name in names] for names in (KEPT[:2], KEPT[2:]))
+    if not all(type(count) is int and 0 <= count < 2**62 for count in counts):
+        raise ValueError(f"{' and '.join(KEPT[:2])} are whole numbers from 0")
+    if not all(type(part) in (int, float) and 0 <= part <= 1 for part in parts):
+        raise ValueError(f"{' and '.join(KEPT[2:])} are numbers from 0 to 1")
 
 
 def adam(network: nn.Module, rate: Tensor) -> torch.optim.Adam:

@@ -35,14 +35,14 @@ class Row:
 
 def compare(model: Model, task: str, *, players: int, games: int, seed: int) -> Iterator[Row]:
     """The learner, and the scripted bot that is best at its task, against tables full of each scripted bot."""
-    specialist = SPECIALIST[task]
+    specialist, edition = SPECIALIST[task], model.card.edition
     for against in BOTS:
         agents: dict[str, Any] = {LEARNER: Policy(model)}
         if against != specialist:
             agents[specialist] = specialist
         for name, agent in agents.items():
-            for found in evaluate(agent, task, against, players=players, games=games, seed=seed, jobs=0):
-                yield Row(name, found)
+            measured = evaluate(agent, task, against, players=players, games=games, seed=seed, edition=edition, jobs=0)
+            yield from (Row(name, found) for found in measured)
 
 
 def print_report(rows: Sequence[Row], folder: Path) -> None:

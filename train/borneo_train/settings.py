@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
+from math import inf
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -24,6 +25,12 @@ PRESETS: dict[str, dict[str, Any]] = {
         "critic": "384x3", "timesteps": 2_000_000_000, "evaluation_games": 2000,
     },
 }  # fmt: skip
+# What numbers may be. Infinite ones, and those that are none, are in no range.
+FROM_ONE = ("n_envs", "n_steps", "batch_size", "n_epochs", "evaluations", "evaluation_games")
+FROM_ZERO = ("timesteps", "minutes", "ent_coef", "lead")
+ABOVE_ZERO = ("learning_rate", "clip_range", "max_grad_norm", "target_kl")
+UP_TO_ONE = ("frozen", "bots", "gamma", "gae_lambda")
+SEEDS = 2**63  # seeds are below: those of games in which a learner is measured are a little higher
 
 
 def panel(title: str) -> Callable[..., Any]:
@@ -92,6 +99,20 @@ class Settings:
         if self.minutes:
             preset.pop("timesteps", None)
         return replace(self, device=device, **preset)
+
+    def check_numbers(self) -> None:
+        """Complain about numbers nothing can be trained with; those of the device are filled in."""
+        ranges: list[tuple[tuple[str, ...], Callable[[float], bool], str]] = [
+            (FROM_ONE, lambda value: 1 <= value < inf, "a number from 1"),
+            (FROM_ZERO, lambda value: 0 <= value < inf, "a number from 0"),
+            (ABOVE_ZERO, lambda value: 0 < value < inf, "a number above 0"),
+            (UP_TO_ONE, lambda value: 0 <= value <= 1, "a number from 0 to 1"),
+            (("seed",), lambda value: 0 <= value < SEEDS, "a number from 0, below 2**63"),
+        ]
+        for names, fits, words in ranges:
+            for name in names:
+                if not fits(getattr(self, name)):
+                    raise ValueError(f"{option(name)} is {words}, not {getattr(self, name)}")
 
     def counts(self) -> list[int]:
         """The player counts."""

@@ -16,6 +16,7 @@ from borneo_agents.statistics.results import Floats, seat_sums
 from borneo_env.agent import Agent
 from borneo_env.cards import CONTRACT_KINDS
 from borneo_env.engine.state import CONTESTS_DEFENDED, CONTESTS_WON
+from borneo_env.ruleset import Ruleset
 
 LEARNER = "learner"
 
@@ -77,11 +78,19 @@ def score(task: str, strength: Sequence[dict[str, Any]]) -> float:
 
 
 def evaluate(
-    agent: str | Agent, task: str, against: str, *, players: int, games: int, seed: int, jobs: int | None = None
+    agent: str | Agent,
+    task: str,
+    against: str,
+    *,
+    players: int,
+    games: int,
+    seed: int,
+    edition: str = "board",
+    jobs: int | None = None,
 ) -> list[Measurement]:
     """Measure an agent, alone at tables full of another, on the same deals from every seat."""
-    table = {LEARNER: agent, against: against}
-    result = play_arena(table, lineups=CHALLENGE, players=players, games=games, seed=seed, jobs=jobs, chunk=CHUNK)
+    table, ruleset = {LEARNER: agent, against: against}, Ruleset(edition, players)
+    result = play_arena(table, ruleset, lineups=CHALLENGE, games=games, seed=seed, jobs=jobs, chunk=CHUNK)
     rng = np.random.default_rng(seed)
     measurements = []
     for measure in TASKS[task]:

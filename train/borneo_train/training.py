@@ -30,9 +30,9 @@ from borneo_env.ruleset import EDITIONS, PLAYER_COUNTS
 from borneo_train import checkpoint
 from borneo_train.folders import clear_folder, move_folder, refuse_others, remove_file, remove_folder, write_here
 from borneo_train.learner import Learner
-from borneo_train.network import NETWORKS
+from borneo_train.network import NETWORKS, Width
 from borneo_train.report import Row, compare, draw_curve
-from borneo_train.settings import Settings, option
+from borneo_train.settings import Settings, option, shape
 from borneo_train.tasks import TASKS, Measurement, evaluate, score
 from borneo_train.telling import Teller
 
@@ -47,6 +47,16 @@ NEW = ".new"  # how the name of a model's folder ends while it is written
 LARGEST_SETTINGS = 2**20  # bytes
 MOST = 1e15  # steps, seconds and measures are smaller
 UNSEEN = 1_000_000  # added to the seed for games in which a learner is measured: it has not learnt from their deals
+
+
+class Diverged(ValueError):
+    """A learner whose weights are no numbers any more."""
+
+    def __init__(self, best: Path, decisions: int) -> None:
+        super().__init__(
+            f"after {decisions:,} decisions the weights are no numbers any more: train anew with a smaller "
+            f"--learning-rate; the best model before is in {best}"
+        )
 
 
 class Training:
@@ -78,16 +88,19 @@ class Training:
             raise ValueError(f"{folder}: there is no training to go on with: {on_one_line(str(error))}") from None
         refuse_other_settings(settings, before)
         refuse_code(folder / SETTINGS, before, settings)
-        changed = replace(before, timesteps=settings.timesteps or before.timesteps, minutes=settings.minutes)
-        if changed.timesteps != before.timesteps:
-            command += f" and then --resume --timesteps {changed.timesteps}"
+        changed = lengthened(before, settings)
+        length = "timesteps" if changed.timesteps else "minutes"
+        if getattr(changed, length) != getattr(before, length):
+            command += f" and then --resume {option(length)} {getattr(changed, length)}"
         training = cls(changed.filled(torch.cuda.is_available()), command)
         newest = checkpoint.newest(folder / CHECKPOINTS)
         if newest is not None:  # else it was stopped before there was anything to keep, and begins again
             notes = checkpoint.restore(newest, training.learner)
             check_notes(newest, notes, before)
             training.curve, training.best, training.seconds = notes["curve"], notes["best"], notes["seconds"]
-            training.next_evaluation = notes["next_evaluation"]
+            training.learner.progress = training.progress()  # of a length that may be another
+            training.next_evaluation = training.next_part(changed.evaluations)
+            training.next_checkpoint, training.next_freeze = map(training.next_part, (TIMES_KEPT, FREEZES))
             training.write_curve()
         training.keep_settings()
         return training
@@ -127,29 +140,44 @@ class Training:
     def run(self) -> list[Row]:
         """Train to the end, or until somebody stops it; returns how the learner compares with the bots."""
         self.log = SummaryWriter(str(self.folder / LOG))
-        before = signal.signal(signal.SIGINT, self._asked_to_stop)
         try:
             with self.teller:
-                while self._goes_on():
-                    self._update()
-                self._evaluate()
-                self._checkpoint()
+                self._learn()
                 return self._report()
         finally:
-            signal.signal(signal.SIGINT, before)
             self.log.close()
 
-    def _goes_on(self) -> bool:
-        """Whether there is more to learn; tells the learner how far it is."""
-        settings, limit = self.settings, 60 * self.settings.minutes
+    def _learn(self) -> None:
+        """Learn, measure and keep; somebody who presses Ctrl-C waits for that, or presses it again."""
+        before = signal.signal(signal.SIGINT, self._asked_to_stop)
+        try:
+            while self._goes_on():
+                self._update()
+            if self.stopped:
+                self._checkpoint()  # measuring takes a while, and may be cut short
+            self._evaluate()
+            self._checkpoint()
+        finally:
+            signal.signal(signal.SIGINT, before)
+
+    def progress(self) -> float:
+        """The part of the training that is over: of its decisions or, if their number is open, of its minutes."""
+        settings = self.settings
         if settings.timesteps:
-            self.learner.progress = min(1.0, self.learner.decisions / settings.timesteps)
-            over = 0 < limit <= self.session
-        else:
-            self.learner.progress = min(1.0, self.seconds / limit)
-            over = False
-        self.stopped = (self.stopping or over) and self.learner.progress < 1
-        return self.learner.progress < 1 and not self.stopped
+            return min(1.0, self.learner.decisions / settings.timesteps)
+        return min(1.0, self.seconds / (60 * settings.minutes))
+
+    def next_part(self, parts: int) -> int:
+        """Which part comes next if the training has so many of the same length."""
+        return int(self.learner.progress * parts) + 1
+
+    def _goes_on(self) -> bool:
+        """Whether there is more to learn, and nobody has stopped it."""
+        limit = 60 * self.settings.minutes
+        over = self.settings.timesteps > 0 and 0 < limit <= self.session
+        more = self.learner.progress < 1
+        self.stopped = more and (self.stopping or over)
+        return more and not self.stopped
 
     def _update(self) -> None:
         """One rollout, what is learnt from it, and what is due after it."""
@@ -162,15 +190,18 @@ class Training:
         began = time.monotonic()
         learner.play()
         figures = learner.learn()
+        if not learner.is_sound():
+            raise Diverged(self.folder / BEST, learner.decisions)
         spent = time.monotonic() - began
         self.seconds += spent
         self.session += spent
+        learner.progress = self.progress()
         steps, speed = learner.decisions, learner.rollout.action.numel() / spent
         self._log(figures, speed)
         self.teller.update(learner.progress, steps, speed, figures)
         if settings.frozen and learner.progress * FREEZES >= self.next_freeze:
             learner.freeze()
-            self.next_freeze += 1
+            self.next_freeze = self.next_part(FREEZES)
 
     def _asked_to_stop(self, *_: Any) -> None:
         if self.stopping:
@@ -208,13 +239,13 @@ class Training:
         steps, settings = self.learner.decisions, self.settings
         if self.curve and self.curve[-1]["steps"] == steps:
             return
-        self.next_evaluation = int(self.learner.progress * settings.evaluations) + 1
+        self.next_evaluation = self.next_part(settings.evaluations)
         model = self._model()
         found: list[Measurement] = []
         for against, count in product(settings.tables(), settings.counts()):
             found += evaluate(
                 Policy(model), settings.task, against, players=count, games=settings.evaluation_games,
-                seed=settings.seed + UNSEEN,
+                seed=settings.seed + UNSEEN, edition=settings.edition,
             )  # fmt: skip
         strength = [asdict(one) for one in found]
         self.curve.append({"steps": steps, "seconds": round(self.seconds, 1), "strength": strength})
@@ -235,13 +266,8 @@ class Training:
         write_here(self.folder / CURVE, lines)
 
     def _checkpoint(self) -> None:
-        self.next_checkpoint = int(self.learner.progress * TIMES_KEPT) + 1
-        notes = {
-            "curve": self.curve,
-            "best": self.best,
-            "seconds": self.seconds,
-            "next_evaluation": self.next_evaluation,
-        }
+        self.next_checkpoint = self.next_part(TIMES_KEPT)
+        notes = {"curve": self.curve, "best": self.best, "seconds": self.seconds}
         checkpoint.save(self.folder / CHECKPOINTS, self.learner, notes)
 
     @torch.no_grad()
@@ -271,9 +297,9 @@ def check(settings: Settings) -> None:
     counts = settings.counts()
     if len(set(counts)) < len(counts) or not set(counts) <= set(PLAYER_COUNTS):
         raise ValueError(f"--players wants some of 3,4,5, each once, not {settings.players!r}")
-    for name in ("n_envs", "n_steps", "batch_size", "n_epochs", "evaluations", "evaluation_games"):
-        if getattr(settings, name) < 1:
-            raise ValueError(f"{option(name)} is a number from 1, not {getattr(settings, name)}")
+    settings.check_numbers()
+    for name in ("actor", "critic"):
+        Width.of(settings.network, shape(getattr(settings, name), option(name))[0])
     if settings.n_envs % settings.batch_size:
         raise ValueError(
             f"--n-envs {settings.n_envs} is no multiple of --batch-size {settings.batch_size}: a minibatch has one "
@@ -281,13 +307,8 @@ def check(settings: Settings) -> None:
         )
     if settings.n_envs < len(counts):
         raise ValueError(f"--n-envs {settings.n_envs} leaves a player count without games")
-    for name in ("frozen", "bots"):
-        if not 0 <= getattr(settings, name) <= 1:
-            raise ValueError(f"{option(name)} is a share from 0 to 1, not {getattr(settings, name)}")
     if settings.frozen + settings.bots > 1:
         raise ValueError("--frozen and --bots are shares of the same games: together at most 1")
-    if settings.minutes < 0 or settings.timesteps < 0:
-        raise ValueError("--minutes and --timesteps are numbers from 0")
     for name in (*settings.tables(), settings.bot):
         find_agent(name)
 
@@ -309,7 +330,9 @@ def check_notes(path: Path, notes: dict[str, Any], settings: Settings) -> None:
     measures = [measure.name for measure in TASKS[settings.task]]
     measured = set(product(measures, settings.tables(), settings.counts()))
     try:
-        values = [notes["seconds"], notes["next_evaluation"], notes["best"] or 0]
+        values = [notes["seconds"], notes["best"] or 0]
+        if type(notes["curve"]) is not list or notes["seconds"] < 0:
+            raise ValueError("it has a list as its curve, and seconds from 0")
         for entry in notes["curve"]:
             found = [Measurement(**one) for one in entry["strength"]]
             if {(one.measure, one.against, one.players) for one in found} != measured:
@@ -320,6 +343,12 @@ def check_notes(path: Path, notes: dict[str, Any], settings: Settings) -> None:
     except (ValueError, KeyError, TypeError) as error:
         told = on_one_line(str(error))
         raise checkpoint.CheckpointError(f"{path}: cannot go on from this checkpoint: its notes: {told}") from None
+
+
+def lengthened(before: Settings, given: Settings) -> Settings:
+    """The same with the length that is given now, if one is. Minutes beside timesteps are those of a session."""
+    timesteps = given.timesteps or before.timesteps
+    return replace(before, timesteps=timesteps, minutes=given.minutes or (0.0 if timesteps else before.minutes))
 
 
 def refuse_code(path: Path, before: Settings, given: Settings) -> None:

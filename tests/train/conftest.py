@@ -1,0 +1,52 @@
+"""What the tests of training share."""
+
+from functools import cache
+
+import numpy as np
+import pytest
+
+
+@pytest.fixture(scope="session", autouse=True)
+def what_every_training_needs_is_made_once():
+    """The versions of software, and the roles of what stands on a table."""
+    training = pytest.importorskip("borneo_train.training")
+    network = pytest.importorskip("borneo_train.network")
+    roles, known = network.roles, {}
+
+    def roles_once(things, group):
+        key = (*map(id, things), group)
+        if key not in known:
+            known[key] = (roles(things, group), things)  # things that are kept have an id of their own
+        return known[key][0]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(network, "roles", roles_once)
+        patch.setattr(training, "software", cache(training.software))
+        yield
+
+
+@pytest.fixture(scope="module")
+def games_are_hardly_played_before():
+    """That they are is a test of the games."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("borneo_train.games.WHOLE_GAME", 8)
+        yield
+
+
+@pytest.fixture
+def no_curves_are_drawn(monkeypatch):
+    """But those of trainings that several tests share."""
+    monkeypatch.setattr("borneo_train.training.draw_curve", lambda curve, settings, path: path.touch())
+
+
+@pytest.fixture
+def no_games_to_measure(monkeypatch):
+    """What a learner comes to follows from its weights: that takes no time, and tells learners apart."""
+    from borneo_train.tasks import TASKS, Measurement
+
+    def measured(agent, task, against, *, players, games, seed, edition, jobs=None):
+        value = 0.5 if isinstance(agent, str) else float(np.abs(agent.model.layers[0].weights).mean())
+        return [Measurement(measure.name, against, players, games, seed, value, 0.0, 1.0) for measure in TASKS[task]]
+
+    monkeypatch.setattr("borneo_train.training.evaluate", measured)
+    monkeypatch.setattr("borneo_train.report.evaluate", measured)

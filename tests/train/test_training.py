@@ -1,0 +1,393 @@
+"""Trainings: tiny ones, from the first deal to the report."""
+
+import json
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from borneo_agents.policy.model import read_card, read_model
+from trainings import ROLLOUT, TINY, TWO_TABLES, assert_same_policy, begin, curve, go_on, run, stop_after
+
+torch = pytest.importorskip("torch")
+
+from borneo_train import checkpoint  # noqa: E402  # torch may be missing
+from borneo_train.settings import Settings  # noqa: E402
+from borneo_train.tasks import TASKS, Measurement  # noqa: E402
+from borneo_train.training import UNSEEN, Diverged, Training  # noqa: E402
+from tensorboard.backend.event_processing.event_accumulator import EventAccumulator  # noqa: E402
+
+pytestmark = pytest.mark.usefixtures("games_are_hardly_played_before", "no_curves_are_drawn")
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory, games_are_hardly_played_before):
+    """A training that nobody has stopped, and its report."""
+    folder = tmp_path_factory.mktemp("whole")
+    return folder, begin(folder).run()
+
+
+@pytest.fixture
+def copied(whole, tmp_path):
+    """The folder of that training, to do with as one likes."""
+    return Path(shutil.copytree(whole[0], tmp_path / "copied"))
+
+
+# ---------------------------------------------------------------- what there is afterwards
+
+
+def test_a_training_leaves_models_a_curve_and_a_report(whole):
+    folder, report = whole
+    assert {path.name for path in folder.iterdir()} == {
+        "best", "last", "checkpoints", "tensorboard", "curve.jsonl", "curve.png", "report.json", "settings.json",
+    }  # fmt: skip
+    assert [entry["steps"] for entry in curve(folder)] == [0, 2 * ROLLOUT, 4 * ROLLOUT]
+    assert {row.measurement.against for row in report} == {"random", "contractor", "climber", "merchant"}
+    assert {row.agent for row in report} == {"learner", "merchant"}
+    assert len(json.loads((folder / "report.json").read_text())["comparison"]) == len(report)
+
+
+def test_the_card_says_how_the_model_came_about(whole):
+    folder, _ = whole
+    card = read_card(folder / "last" / "card.json")
+    assert (card.steps, card.seed, card.task, card.players) == (4 * ROLLOUT, 3, "win", [4])
+    assert card.command == "borneo train"
+    assert card.settings["n_steps"] == 4
+    assert set(card.software) >= {"borneo-env", "torch", "numpy", "python"}
+    assert [(one["players"], one["games"]) for one in card.strength] == [(4, 4)]
+    assert str(folder) not in json.dumps(card.settings)
+
+
+def test_tensorboard_shows_figures_by_the_names_that_people_know(whole):
+    found = EventAccumulator(str(whole[0] / "tensorboard"))
+    found.Reload()
+    assert set(found.Tags()["scalars"]) >= {
+        "rollout/ep_rew_mean", "rollout/ep_len_mean", "time/fps", "train/approx_kl", "train/clip_fraction",
+        "train/value_loss", "train/policy_gradient_loss", "train/entropy", "train/explained_variance",
+        "train/learning_rate", "eval/win share/3 random",
+    }  # fmt: skip
+    assert [event.step for event in found.Scalars("train/value_loss")] == [ROLLOUT * part for part in (1, 2, 3, 4)]
+    assert [event.step for event in found.Scalars("eval/win share/3 random")] == [0, 2 * ROLLOUT, 4 * ROLLOUT]
+    rates = [event.value for event in found.Scalars("train/learning_rate")]
+    assert rates[-1] < rates[0] == pytest.approx(1e-3), "it falls"
+
+
+def test_a_learner_is_measured_on_deals_it_has_not_learnt_from(whole):
+    folder, rows = whole
+    assert {one["seed"] for entry in curve(folder) for one in entry["strength"]} == {TINY.seed + UNSEEN}
+    assert {row.measurement.seed for row in rows} == {TINY.seed + UNSEEN + 1}
+
+
+def test_by_default_a_learner_is_measured_against_weak_and_strong_ones(tmp_path, no_games_to_measure, capsys):
+    """So a first curve is neither flat at the bottom nor flat at the top."""
+    training = run(begin(tmp_path, against=Settings().against, players="3,4"))
+    tables = [("random", 3), ("random", 4), ("merchant", 3), ("merchant", 4)]
+    found = [entry["strength"] for entry in curve(tmp_path)]
+    assert all([(one["against"], one["players"]) for one in strength] == tables for strength in found)
+    assert training.best == pytest.approx(max(np.mean([one["value"] for one in strength]) for strength in found))
+    assert f"{ROLLOUT * 4:,} decisions, against merchant: win share" in capsys.readouterr().err
+
+
+def test_a_learner_is_measured_in_the_edition_it_has_learnt(tmp_path, monkeypatch):
+    """One of the other edition could not play, and would lose every game."""
+    asked = []
+
+    def measured(agent, task, against, *, edition, players, games, seed, jobs=None):
+        asked.append((edition, players))
+        return [Measurement("win share", against, players, games, seed, 0.5, 0.0, 1.0)]
+
+    monkeypatch.setattr("borneo_train.training.evaluate", measured)
+    monkeypatch.setattr("borneo_train.report.evaluate", measured)
+    begin(tmp_path, edition="card", players="3", timesteps=ROLLOUT).run()
+    assert len(asked) > 2 and set(asked) == {("card", 3)}
+
+
+@pytest.mark.parametrize(("values", "best"), [((0.2, 0.5, 0.3), 2), ((0.5, 0.2, 0.3), 0), ((0.5, 0.2, 0.5), 4)])
+def test_the_best_model_is_kept(values, best, tmp_path, monkeypatch):
+    """Of equals the last one, which has learnt the most."""
+    worth = iter(values)
+
+    def measured(policy, task, against, *, players, games, seed, edition):
+        return [Measurement("win share", against, players, games, seed, next(worth), 0.0, 1.0)]
+
+    monkeypatch.setattr("borneo_train.training.evaluate", measured)
+    run(begin(tmp_path))
+    assert read_card(tmp_path / "best" / "card.json").steps == best * ROLLOUT
+    assert read_card(tmp_path / "last" / "card.json").steps == 4 * ROLLOUT
+
+
+def test_the_same_seed_gives_the_same_training(whole, tmp_path, no_games_to_measure):
+    run(begin(tmp_path))
+    assert_same_policy(whole[0] / "last", tmp_path / "last")
+
+
+def test_another_seed_gives_another(tmp_path):
+    one, same, other = (begin(tmp_path / str(name), seed=seed) for name, seed in enumerate((3, 3, 4)))
+    first, again, another = (training._model().layers[0].weights for training in (one, same, other))
+    assert np.array_equal(first, again) and not np.array_equal(first, another)
+    assert torch.equal(one.learner.games.table, same.learner.games.table)
+    assert not torch.equal(one.learner.games.table, other.learner.games.table)
+
+
+def test_the_bar_ends_where_the_training_does(tmp_path, no_games_to_measure):
+    training = begin(tmp_path)
+    shown = []
+    training.teller.update = lambda part, steps, speed, figures: shown.append((part, steps))
+    run(training)
+    assert shown == [(part / 4, part * ROLLOUT) for part in (1, 2, 3, 4)]
+
+
+# ---------------------------------------------------------------- stopping and going on
+
+
+@pytest.mark.parametrize("changes", [{}, TWO_TABLES], ids=["alone", "with others"])
+def test_a_training_that_was_stopped_goes_on_as_if_it_had_not_been(changes, tmp_path, no_games_to_measure, monkeypatch):
+    """Earlier versions of the learner are those they would have been: they are replaced after every third rollout."""
+    monkeypatch.setattr("borneo_train.training.FREEZES", 2)
+    settings = {"timesteps": 6 * ROLLOUT, **changes}
+    run(begin(tmp_path / "whole", **settings))
+    training = stop_after(begin(tmp_path / "stopped", **settings), ROLLOUT)
+    training.run()
+    assert training.stopped and training.learner.decisions == ROLLOUT
+    stop_after(go_on(tmp_path / "stopped"), 4 * ROLLOUT).run()
+    again = go_on(tmp_path / "stopped")
+    assert again.learner.decisions == 4 * ROLLOUT
+    assert again.learner.progress == pytest.approx(4 / 6)
+    run(again)
+    assert_same_policy(tmp_path / "whole" / "last", tmp_path / "stopped" / "last")
+    unbroken = [entry["steps"] for entry in curve(tmp_path / "whole")]
+    stopped = [entry for entry in curve(tmp_path / "stopped") if entry["steps"] in unbroken]
+    assert [entry["strength"] for entry in stopped] == [entry["strength"] for entry in curve(tmp_path / "whole")]
+
+
+def test_what_was_written_after_the_checkpoint_is_forgotten(whole, tmp_path, no_games_to_measure):
+    stop_after(begin(tmp_path), 2 * ROLLOUT).run()
+    newest = checkpoint.newest(tmp_path / "checkpoints")
+    newest.rename(newest.with_name(newest.name + checkpoint.PART))  # as if the process had been killed while it wrote
+    again = go_on(tmp_path)
+    assert again.learner.decisions == ROLLOUT
+    assert [entry["steps"] for entry in curve(tmp_path)] == [0]
+    run(again)
+    assert_same_policy(whole[0] / "last", tmp_path / "last")
+
+
+def test_a_training_stopped_before_there_was_a_checkpoint_begins_again(whole, tmp_path, no_games_to_measure):
+    begin(tmp_path)
+    again = run(go_on(tmp_path))
+    assert again.learner.decisions == 4 * ROLLOUT
+    assert_same_policy(whole[0] / "last", tmp_path / "last")
+
+
+def test_a_longer_training_is_measured_as_often(tmp_path, no_games_to_measure):
+    """Not only at its end, as one might think who counts the evaluations before."""
+    run(begin(tmp_path))
+    again = run(go_on(tmp_path, timesteps=12 * ROLLOUT))
+    assert [entry["steps"] for entry in again.curve] == [ROLLOUT * part for part in (0, 2, 4, 6, 12)]
+    assert again.command == f"borneo train and then --resume --timesteps {12 * ROLLOUT}"
+
+
+RUN = """
+import sys
+sys.path.insert(0, sys.argv[2])
+from trainings import begin
+begin(sys.argv[1], timesteps=10**6, evaluations=1000).run()
+"""
+
+
+@pytest.mark.soak
+def test_a_training_that_was_killed_goes_on(tmp_path):
+    command = [sys.executable, "-c", RUN, str(tmp_path), str(Path(__file__).parent.parent)]
+    process = subprocess.Popen(command, stderr=subprocess.PIPE)
+    until = time.monotonic() + 240
+    while not list((tmp_path / "checkpoints").glob("*[0-9]")) and time.monotonic() < until:
+        assert process.poll() is None, process.stderr.read().decode()
+        time.sleep(0.05)
+    process.kill()
+    process.wait()
+    process.stderr.close()
+    run(go_on(tmp_path, timesteps=4 * ROLLOUT))
+    assert read_card(tmp_path / "last" / "card.json").steps >= 4 * ROLLOUT
+
+
+def interrupt(training, decisions):
+    """Let somebody press Ctrl-C while the learner learns from its decisions."""
+    learn = training.learner.learn
+
+    def interrupted():
+        if training.learner.decisions == decisions:
+            signal.raise_signal(signal.SIGINT)
+        return learn()
+
+    training.learner.learn = interrupted
+    return training
+
+
+def test_ctrl_c_saves_as_soon_as_the_round_is_learnt_from(tmp_path, no_games_to_measure, capsys):
+    handler = signal.getsignal(signal.SIGINT)
+    training = interrupt(begin(tmp_path, timesteps=10**6), 2 * ROLLOUT)
+    assert training.run() == []
+    assert training.stopped and training.learner.decisions == 2 * ROLLOUT
+    assert signal.getsignal(signal.SIGINT) is handler
+    card = read_card(tmp_path / "last" / "card.json")
+    assert int(checkpoint.newest(tmp_path / "checkpoints").name) == card.steps == 2 * ROLLOUT
+    assert (tmp_path / "curve.png").exists() and not (tmp_path / "report.json").exists()
+    told = capsys.readouterr().err
+    assert "Ctrl-C again stops at once" in told and f"stopped after {2 * ROLLOUT} decisions; --resume goes on" in told
+
+
+def test_ctrl_c_in_the_last_round_stops_nothing(tmp_path, no_games_to_measure):
+    training = interrupt(begin(tmp_path), 4 * ROLLOUT)
+    assert training.run() == [], "but whoever is in a hurry does not wait for the comparison"
+    assert not training.stopped and training.learner.decisions == 4 * ROLLOUT
+
+
+def test_a_second_ctrl_c_stops_at_once_and_loses_nothing(tmp_path, no_games_to_measure, monkeypatch):
+    """The second comes while the learner is measured, which takes long."""
+    training = interrupt(begin(tmp_path, timesteps=10**6), 2 * ROLLOUT)
+    handler, evaluate = signal.getsignal(signal.SIGINT), training._evaluate
+
+    def interrupted():
+        if training.stopping:
+            signal.raise_signal(signal.SIGINT)
+        evaluate()
+
+    training._evaluate = interrupted
+    with pytest.raises(KeyboardInterrupt):
+        training.run()
+    assert signal.getsignal(signal.SIGINT) is handler
+    assert go_on(tmp_path).learner.decisions == 2 * ROLLOUT
+
+
+def test_ctrl_c_in_the_comparison_stops_it(tmp_path, no_games_to_measure, monkeypatch):
+    """All is learnt and kept by then."""
+
+    def compared(*_, **__):
+        signal.raise_signal(signal.SIGINT)
+        yield
+
+    monkeypatch.setattr("borneo_train.training.compare", compared)
+    with pytest.raises(KeyboardInterrupt):
+        begin(tmp_path).run()
+    assert go_on(tmp_path).learner.progress == 1
+
+
+# ---------------------------------------------------------------- how long
+
+
+def test_minutes_beside_timesteps_stop_a_training(tmp_path, no_games_to_measure):
+    training = run(begin(tmp_path, timesteps=10**6, minutes=1e-6))
+    assert training.stopped and training.learner.decisions == ROLLOUT
+    assert training.learner.progress == ROLLOUT / 10**6, "rates fall by what is learnt, not by the time"
+
+
+def test_minutes_beside_timesteps_are_those_of_a_session(tmp_path, no_games_to_measure):
+    """Whoever goes on for some minutes gets them, however long it took before."""
+    run(begin(tmp_path, timesteps=2 * ROLLOUT, minutes=1e-6))
+    again = go_on(tmp_path, minutes=1.0)
+    again.seconds = 3600.0
+    run(again)
+    assert not again.stopped and again.learner.decisions == 2 * ROLLOUT
+
+
+def test_minutes_alone_are_how_long_a_training_is(tmp_path, no_games_to_measure):
+    training = run(begin(tmp_path, timesteps=0, minutes=1e-6))
+    assert training.settings.timesteps == 0
+    assert not training.stopped and training.learner.progress == 1 and training.learner.decisions == ROLLOUT
+
+
+def test_a_training_of_some_minutes_goes_on_for_what_is_left_of_them(tmp_path, no_games_to_measure):
+    stop_after(begin(tmp_path, timesteps=0, minutes=10.0), ROLLOUT).run()
+    again = go_on(tmp_path)
+    assert (again.settings.timesteps, again.settings.minutes) == (0, 10)
+    assert 0 < again.learner.progress == again.seconds / 600 < 0.1
+    again.seconds = 599.9999
+    run(again)
+    assert not again.stopped and again.learner.decisions == 2 * ROLLOUT
+    longer = go_on(tmp_path, minutes=20.0)
+    assert longer.learner.progress == pytest.approx(0.5, abs=0.01)
+    assert longer.command == "borneo train and then --resume --minutes 20.0"
+    counted = go_on(tmp_path, timesteps=4 * ROLLOUT)
+    assert (counted.learner.progress, counted.settings.minutes) == (0.5, 0)
+
+
+# ---------------------------------------------------------------- what goes wrong
+
+
+def test_weights_that_are_no_numbers_are_not_kept(tmp_path, no_games_to_measure):
+    training = begin(tmp_path, learning_rate=1e30, timesteps=10**6)
+    with pytest.raises(
+        Diverged, match=r"no numbers any more: train anew with a smaller --learning-rate; the best .*best"
+    ):
+        training.run()
+    assert np.isfinite(read_model(tmp_path / "best").layers[0].weights).all()
+    assert go_on(tmp_path).learner.is_sound()
+
+
+def test_a_damaged_checkpoint_is_told(copied):
+    path = checkpoint.newest(copied / "checkpoints") / checkpoint.TENSORS
+    path.write_bytes(path.read_bytes()[:1000])
+    with pytest.raises(checkpoint.CheckpointError, match="cannot go on from this checkpoint"):
+        go_on(copied)
+
+
+def test_a_folder_with_a_training_is_not_overwritten(copied):
+    with pytest.raises(ValueError, match="holds a training: --resume goes on, --fresh starts anew"):
+        begin(copied)
+    assert (copied / "curve.jsonl").exists()
+    Training.begun(replace(TINY, out=copied), "borneo train", fresh=True)
+    assert [path.name for path in copied.iterdir()] == ["settings.json"]
+
+
+def test_wrong_settings_remove_nothing(copied):
+    with pytest.raises(ValueError, match="--task 'lose'"):
+        Training.begun(replace(TINY, out=copied, task="lose"), "borneo train", fresh=True)
+    assert go_on(copied).learner.decisions == 4 * ROLLOUT
+
+
+def test_without_a_training_there_is_nothing_to_resume(tmp_path):
+    with pytest.raises(ValueError, match="there is no training to go on with"):
+        go_on(tmp_path)
+
+
+def test_settings_are_kept_whole_or_not_at_all(tmp_path, monkeypatch):
+    """Whatever happens while new ones are written, the old ones are there."""
+    training = begin(tmp_path)
+    before = (tmp_path / "settings.json").read_text()
+    training.command = "another one"
+
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "replace", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            training.keep_settings()
+    assert (tmp_path / "settings.json").read_text() == before
+    training.keep_settings()
+    assert json.loads((tmp_path / "settings.json").read_text())["command"] == "another one"
+    assert [path.name for path in tmp_path.glob("settings*")] == ["settings.json"]
+
+
+# ---------------------------------------------------------------- learning
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("task", TASKS)
+def test_a_small_training_improves_on_its_start(task, tmp_path):
+    """By its own measure, and by more than the intervals are wide."""
+    settings = Settings(
+        task=task, out=tmp_path, players="4", n_envs=384, n_steps=16, batch_size=384, n_epochs=2, actor="64x1",
+        critic="64x1", timesteps=384 * 16 * 12, learning_rate=2e-3, against="random", evaluation_games=80,
+        evaluations=1, seed=1, device="cpu",
+    )  # fmt: skip
+    training = run(Training.begun(settings, "borneo train"))
+    start, end = (entry["strength"][0] for entry in training.curve)
+    if TASKS[task][0].more_is_better:
+        assert end["low"] > start["high"]
+    else:
+        assert end["high"] < start["low"]
