@@ -15,7 +15,7 @@ from borneo_env.engine.observe import explain
 from borneo_env.rewards import Reward
 from borneo_env.ruleset import Ruleset
 from borneo_env.screen import RENDER_MODES, Screen
-from borneo_env.vector import INTERRUPTED, NO_GAME, RANDOM_SEAT, Seats, is_whole, seat_spaces
+from borneo_env.vector import INTERRUPTED, NO_GAME, RANDOM_SEAT, Seats, check_seat, is_whole, seat_spaces
 
 
 class BorneoEnv(gymnasium.Env[NDArray[Any], Any]):
@@ -43,6 +43,7 @@ class BorneoEnv(gymnasium.Env[NDArray[Any], Any]):
         self.render_mode = render_mode
         self._screen = Screen(render_mode)
         self._dealt = False
+        check_seat(seat, self.ruleset.players)
         self._seats = Seats(
             1, self.ruleset, opponents=opponents, seat=seat, reward=reward, dtype=dtype, threads=1, deals_anew=False
         )

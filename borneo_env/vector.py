@@ -59,7 +59,7 @@ class Seats:
         first: int = 0,
         whole_table: bool = False,
     ) -> None:
-        check_seat(seat, ruleset.players, opponents)
+        check_seats(seat, ruleset.players, opponents)
         self.ruleset = ruleset
         self.in_step = False  # a step or reset has begun and not come to its end
         self.opponents = find_opponents(opponents, ruleset.players)
@@ -261,6 +261,7 @@ class BorneoVectorEnv(VectorEnv):
         **fields: Any,
     ) -> None:
         ruleset = Ruleset.given(ruleset, fields)
+        check_seat(seat, ruleset.players)
         self.seats = Seats(
             num_envs, ruleset, opponents=opponents, seat=seat, reward=reward, dtype=dtype, threads=threads
         )
@@ -303,11 +304,16 @@ class BorneoVectorEnv(VectorEnv):
         return self.seats.mask.copy()
 
 
-def check_seat(seat: int | str, players: int, opponents: Any) -> None:
-    """Raise ValueError if a learner cannot sit there."""
-    if seat not in (RANDOM_SEAT, ALL_SEATS) and not (is_whole(seat) and 0 <= int(seat) < players):
-        names = f"{RANDOM_SEAT!r} or {ALL_SEATS!r}"
-        raise ValueError(f"seat {seat!r} does not exist; use 0 to {players - 1}, {names}")
+def check_seat(seat: int | str, players: int, names: tuple[str, ...] = (RANDOM_SEAT,)) -> None:
+    """Raise ValueError if a learner cannot sit there; seats may go by names too."""
+    if seat not in names and not (is_whole(seat) and 0 <= int(seat) < players):
+        told = " or ".join(map(repr, names))
+        raise ValueError(f"seat {seat!r} does not exist; use 0 to {players - 1}, or {told}")
+
+
+def check_seats(seat: int | str, players: int, opponents: Any) -> None:
+    """The same where a learner may have all seats; then there are no opponents."""
+    check_seat(seat, players, (RANDOM_SEAT, ALL_SEATS))
     if opponents != RANDOM and seat == ALL_SEATS:
         raise ValueError("with all seats there are no opponents; leave one of the two arguments out")
 

@@ -10,9 +10,11 @@ from gymnasium.error import ResetNeeded
 from playing import SEVERAL_RULESETS, Picker, fields, pick, totals
 
 import borneo_env
-from borneo_env import BorneoEnv, BorneoVectorEnv, IllegalMove, Ruleset, Seats
+from borneo_env import Batch, BorneoEnv, BorneoVectorEnv, IllegalMove, Ruleset, Seats
 from borneo_env.agent import UnknownAgent, WrongAnswer
+from borneo_env.engine.games import observe
 from borneo_env.engine.observe import split
+from borneo_env.engine.state import copy_games
 from borneo_env.rewards import REWARDS
 
 TWO_RULESETS = [p for p in SEVERAL_RULESETS if p.id in ("board-5-blackbeard", "card-3")]
@@ -110,6 +112,35 @@ def test_rewards_add_up_to_what_the_records_say(name, ruleset):
             finished += 1
             number[i] += size
             total[i] = 0
+
+
+def test_a_learner_in_all_seats_is_asked_for_everybody():
+    """The games are those of a batch; rewards come for all players, and the last look is a spectator's."""
+    seats = Seats(6, Ruleset(players=3), seat="all", reward="score-delta", seed=3)
+    batch = Batch(6, players=3, seed=3, finished="hold")
+    for _ in range(200):
+        assert np.array_equal(seats.seat, batch.player)
+        assert np.array_equal(seats.observation, batch.observe())
+        actions, before = batch.sample(), copy_games(batch.games)
+        seats.step(actions)
+        batch.step(actions)
+        expected = REWARDS["score-delta"](batch.ruleset, before, batch.games)
+        assert np.allclose(seats.reward, expected)
+        over = batch.player < 0
+        assert np.array_equal(seats.done, over)
+        assert np.array_equal(seats.final_observation[over], observe(batch.ruleset, batch.games[over], -1))
+        assert (seats.final_seat[over] == -1).all()
+        batch.reset(where=over)
+    assert batch.games["number"].max() > 6, "some games should have ended"
+
+
+def test_a_learner_in_all_seats_has_no_opponents():
+    with pytest.raises(ValueError, match="with all seats there are no opponents"):
+        Seats(2, Ruleset(), seat="all", opponents="merchant")
+    with pytest.raises(ValueError, match="seat 4 does not exist; use 0 to 3, or 'random' or 'all'"):
+        Seats(2, Ruleset(), seat=4)
+    with pytest.raises(ValueError, match="seat 'all' does not exist; use 0 to 3, or 'random'"):
+        BorneoVectorEnv(2, seat="all")
 
 
 # ---------------------------------------------------------------- Gymnasium's vector environment

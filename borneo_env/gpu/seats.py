@@ -18,7 +18,7 @@ from borneo_env.gpu.device import copy_into
 from borneo_env.gpu.exchange import CardArray
 from borneo_env.rewards import AT_THE_END, Named, find_reward
 from borneo_env.ruleset import Ruleset
-from borneo_env.vector import ALL_SEATS, INTERRUPTED, RANDOM_SEAT, check_like, check_seat
+from borneo_env.vector import ALL_SEATS, INTERRUPTED, RANDOM_SEAT, check_like, check_seats
 
 DTYPES = ("int8", "float16", "float32")
 
@@ -64,7 +64,7 @@ class GpuSeats:
     ) -> None:
         ruleset = Ruleset.given(ruleset, fields)
         players = ruleset.players
-        check_seat(seat, players, opponents)
+        check_seats(seat, players, opponents)
         if opponents != RANDOM and not callable(opponents):
             raise ValueError(f"opponents on the card are {RANDOM!r} or a function, not {opponents!r}; Seats has others")
         if dtype not in DTYPES:
