@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import json
+import os
 import shlex
 import sys
 from dataclasses import asdict, fields
@@ -27,6 +28,9 @@ def train(**given: Any) -> None:
     resume, fresh, as_json = (given.pop(name) for name in MORE)
     if resume and fresh:
         raise ValueError("--resume goes on, and --fresh starts anew: give one of them")
+    # Threads of torch that wait without sleeping take the cores from others, and from each other: on a busy machine
+    # learning is several times slower with them.
+    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
     try:
         from borneo_train.report import print_report
         from borneo_train.training import Training
