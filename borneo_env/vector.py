@@ -36,8 +36,8 @@ class Seats:
     `whole_table` the learner is shown the whole table (`Batch.state`), which begins with its observation: for critics
     that know more than the player.
 
-    With `seat="all"` the learner decides for everybody: `seat` says who is asked, `reward` has a number for each player,
-    and there are no opponents.
+    With `seat="all"` the learner decides for everybody: `seat` says who is asked, `reward` has a number for each
+    player, and there are no opponents.
 
     NO_ACTION is for games that are over, where they are held (`deals_anew=False`). A step that does not come to its
     end, because an opponent or a reward raised an error or somebody pressed Ctrl-C, leaves games with another player's

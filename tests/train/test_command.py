@@ -2,6 +2,7 @@
 
 import json
 import re
+import runpy
 import signal
 import subprocess
 import sys
@@ -72,6 +73,13 @@ def test_mistakes_are_one_line(borneo, tmp_path):
     status, out, err = borneo("train --resume --fresh --out", tmp_path)
     assert (status, out) == (2, "")
     assert err.strip() == "error: --resume goes on, and --fresh starts anew: give one of them"
+
+
+def test_the_module_is_the_same_command(capsys, tmp_path, monkeypatch):
+    monkeypatch.setattr(sys, "argv", ["borneo_train", "--task", "lose", "--out", str(tmp_path)])
+    with pytest.raises(SystemExit, match="2"):
+        runpy.run_module("borneo_train", run_name="__main__")
+    assert capsys.readouterr().err.strip().startswith("error: --task 'lose' is not known")
 
 
 def test_weights_that_are_no_numbers_are_one_line(borneo, tmp_path, no_games_to_measure):
