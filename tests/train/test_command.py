@@ -83,7 +83,7 @@ def test_the_module_is_the_same_command(capsys, tmp_path, monkeypatch):
 
 
 def test_weights_that_are_no_numbers_are_one_line(borneo, tmp_path, no_games_to_measure):
-    status, out, err = borneo(QUICK, "--learning-rate", "1e30", "--timesteps", "1000000", "--out", tmp_path)
+    status, out, err = borneo(QUICK, "--learning-rate", "1e30", "--timesteps", "384", "--out", tmp_path)
     assert (status, out) == (2, "")
     assert re.fullmatch(r"error: after \d+ decisions the weights are no numbers .*", err.splitlines()[-1])
 

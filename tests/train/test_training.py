@@ -319,7 +319,7 @@ def test_a_training_of_some_minutes_goes_on_for_what_is_left_of_them(tmp_path, n
 
 
 def test_weights_that_are_no_numbers_are_not_kept(tmp_path, no_games_to_measure):
-    training = begin(tmp_path, learning_rate=1e30, timesteps=10**6)
+    training = begin(tmp_path, learning_rate=1e30, timesteps=8 * ROLLOUT)
     with pytest.raises(
         Diverged, match=r"no numbers any more: train anew with a smaller --learning-rate; the best .*best"
     ):
