@@ -20,7 +20,7 @@ TINY = Settings(
 )  # fmt: skip
 TWO_TABLES = {
     "network": "tied", "actor": "64x1", "critic": "64x1", "players": "3,5", "batch_size": 6, "frozen": 0.06,
-    "bots": 0.04,
+    "bots": 0.04, "learning_rate": 0.05,  # earlier versions are soon others
 }  # fmt: skip
 
 

@@ -2,6 +2,7 @@
 
 import json
 import re
+import runpy
 import signal
 import subprocess
 import sys
@@ -74,8 +75,15 @@ def test_mistakes_are_one_line(borneo, tmp_path):
     assert err.strip() == "error: --resume goes on, and --fresh starts anew: give one of them"
 
 
+def test_the_module_is_the_same_command(capsys, tmp_path, monkeypatch):
+    monkeypatch.setattr(sys, "argv", ["borneo_train", "--task", "lose", "--out", str(tmp_path)])
+    with pytest.raises(SystemExit, match="2"):
+        runpy.run_module("borneo_train", run_name="__main__")
+    assert capsys.readouterr().err.strip().startswith("error: --task 'lose' is not known")
+
+
 def test_weights_that_are_no_numbers_are_one_line(borneo, tmp_path, no_games_to_measure):
-    status, out, err = borneo(QUICK, "--learning-rate", "1e30", "--timesteps", "1000000", "--out", tmp_path)
+    status, out, err = borneo(QUICK, "--learning-rate", "1e30", "--timesteps", "384", "--out", tmp_path)
     assert (status, out) == (2, "")
     assert re.fullmatch(r"error: after \d+ decisions the weights are no numbers .*", err.splitlines()[-1])
 

@@ -41,6 +41,16 @@ def test_cuda_without_a_card(tmp_path, monkeypatch):
     assert not (tmp_path / "new").exists()
 
 
+def test_what_was_trained_on_a_card_goes_on_on_one(tmp_path, monkeypatch):
+    kept = {"command": "borneo train", "settings": replace(TINY, device="cuda").as_dict()}
+    (tmp_path / "settings.json").write_text(json.dumps(kept))
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    with pytest.raises(ValueError, match="was trained on a GPU and goes on on one only; torch can use none here"):
+        go_on(tmp_path)
+    with pytest.raises(ValueError, match="has --device cuda and cannot go on with cpu"):
+        go_on(tmp_path, device="cpu")
+
+
 # ---------------------------------------------------------------- mistakes
 
 

@@ -1,8 +1,9 @@
 """`python -m borneo_train` is `borneo train`."""
 
-import typer
+import sys
 
-from borneo_train.command import train
+from borneo_env.cli import main
 
 if __name__ == "__main__":
-    typer.run(train)
+    sys.argv.insert(1, "train")
+    main()

@@ -37,8 +37,7 @@ def train(**given: Any) -> None:
     except ModuleNotFoundError as error:
         raise ValueError(str(missing(error))) from None
     settings = Settings(**given)
-    words = sys.argv[2:] if sys.argv[1:2] == ["train"] else sys.argv[1:]  # the script has no word before its options
-    command = shlex.join(["borneo", "train", *words])
+    command = shlex.join(["borneo", *sys.argv[1:]])
     if resume:
         training = Training.taken_up(settings)
     else:

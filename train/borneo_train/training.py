@@ -32,7 +32,7 @@ from borneo_train.folders import clear_folder, move_folder, refuse_others, remov
 from borneo_train.learner import Learner
 from borneo_train.network import NETWORKS, Width
 from borneo_train.report import Row, compare, draw_curve
-from borneo_train.settings import Settings, option, shape
+from borneo_train.settings import CUDA, Settings, option, shape
 from borneo_train.tasks import TASKS, Measurement, evaluate, score
 from borneo_train.telling import Teller
 
@@ -88,6 +88,8 @@ class Training:
             raise ValueError(f"{folder}: there is no training to go on with: {on_one_line(str(error))}") from None
         refuse_other_settings(settings, before)
         refuse_code(folder / SETTINGS, before, settings)
+        if before.device == CUDA and not torch.cuda.is_available():
+            raise ValueError(f"{folder} was trained on a GPU and goes on on one only; torch can use none here")
         changed = lengthened(before, settings)
         length = "timesteps" if changed.timesteps else "minutes"
         if getattr(changed, length) != getattr(before, length):
