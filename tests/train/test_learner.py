@@ -158,7 +158,7 @@ def test_others_decide_in_their_share_of_the_games():
     learner.play()
     kept, host = learner.rollout, learner.opponents.host
     with_others = set(spread(200, 0.0, 0.15).tolist())
-    assert len(with_others) == 30
+    assert 28 <= len(with_others) <= 32
     for game in range(200):
         own = kept.own[:, game]
         expected = (kept.seat[:, game] == host[game]) if game in with_others else torch.ones(8, dtype=torch.bool)

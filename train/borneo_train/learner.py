@@ -20,6 +20,7 @@ from borneo_train.actor_critic import actor_of, critic_of, masked
 from borneo_train.advantages import advantages
 from borneo_train.games import Games, even_sizes, seats_in_order, seats_on_table
 from borneo_train.network import Dense, apply, hidden, prepared
+from borneo_train.on_card import Recorded, RecordedStep
 from borneo_train.on_cpu import drawn, judged
 from borneo_train.opponents import Opponents, drawn_by
 from borneo_train.settings import Settings, shape
@@ -28,7 +29,6 @@ LEAD, MOST_LEAD = 12.0, 1.5  # points ahead that count as much as a win, and the
 TOLD = ("policy_gradient_loss", "value_loss", "entropy", "approx_kl", "clip_fraction")
 KEPT = ("decisions", "updates", "progress", "caution")  # numbers of a learner that a checkpoint holds
 EPSILON = 1e-5  # of Adam
-WARM_UP = 3  # updates before one is recorded
 
 
 class Rollout:
@@ -317,60 +317,3 @@ def standard(values: Tensor, chosen: Tensor) -> Tensor:
     mean = (values * chosen).sum() / count
     spread = (((values - mean) * chosen).square().sum() / count).sqrt()
     return (values - mean) / (spread + 1e-8)
-
-
-class Recorded:
-    """Work on a card that is recorded the second time it is done, and replayed from then on."""
-
-    def __init__(self, work: Callable[[], None], generator: torch.Generator) -> None:
-        self._work, self._generator = work, generator
-        self._graph: torch.cuda.CUDAGraph | None = None
-        self._done = 0
-
-    def __call__(self) -> None:
-        if self._graph is None and self._done < 1:
-            self._work()
-            self._done += 1
-            return
-        if self._graph is None:
-            self._graph = torch.cuda.CUDAGraph()
-            self._graph.register_generator_state(self._generator)
-            torch.cuda.synchronize()
-            with torch.cuda.graph(self._graph, capture_error_mode="relaxed"):
-                self._work()
-        self._graph.replay()
-
-
-class RecordedStep:
-    """A step of the optimisers on a card: some as they are, then one that is recorded, and replayed from then on."""
-
-    def __init__(self, work: Callable[..., None]) -> None:
-        self._work = work
-        self._graph: torch.cuda.CUDAGraph | None = None
-        self._rows: list[Tensor] = []
-        self._done = 0
-
-    def __call__(self, *rows: Tensor) -> None:
-        if not self._rows:
-            self._rows = [torch.empty(row.shape, dtype=row.dtype, device=row.device) for row in rows]
-        for own, row in zip(self._rows, rows, strict=True):
-            own.copy_(row)
-        if self._done < WARM_UP:
-            self._done += 1
-            stream = torch.cuda.Stream()  # type: ignore[no-untyped-call]
-            stream.wait_stream(torch.cuda.current_stream())
-            with torch.cuda.stream(stream):
-                self._work(*self._rows)
-            torch.cuda.current_stream().wait_stream(stream)
-            return
-        if self._graph is None:
-            self._graph = torch.cuda.CUDAGraph()
-            torch.cuda.synchronize()
-            with torch.cuda.graph(self._graph, capture_error_mode="relaxed"):
-                self._work(*self._rows)
-        self._graph.replay()
-
-
-def parameters_of(network: nn.Module) -> int:
-    """How many numbers a network has learnt."""
-    return sum(parameter.numel() for parameter in network.parameters())

@@ -17,6 +17,8 @@ from borneo_env.agent import Agent, Views, find_agent
 from borneo_train.games import Games
 from borneo_train.network import Dense, apply
 
+GOLDEN = (5**0.5 - 1) / 2  # of a turn: steps of it come everywhere equally often
+
 
 class Opponents:
     """The games with somebody else in them, and what these do there."""
@@ -75,7 +77,7 @@ def drawn_by(odds: Tensor, chance: Tensor) -> Tensor:
 
 
 def spread(n: int, low: float, high: float) -> NDArray[np.int64]:
-    """The numbers below n that lie in a share of them: from `low` to `high` of every hundred."""
-    places = np.arange(n)
-    chosen: NDArray[np.int64] = places[(places % 100 >= round(100 * low)) & (places % 100 < round(100 * high))]
+    """The numbers below n that belong to a share of them, from `low` to `high` of the whole, evenly spread."""
+    turn = np.arange(n) * GOLDEN % 1
+    chosen: NDArray[np.int64] = np.flatnonzero((turn >= low) & (turn < high))
     return chosen

@@ -232,7 +232,7 @@ class Training:
     def _log(self, figures: dict[str, float], speed: float) -> None:
         """TensorBoard's figures, by the names of stable-baselines3."""
         steps = self.learner.decisions
-        for name, value in figures.items():
+        for name, value in (figures | {"entropy_loss": -figures["entropy"]}).items():
             self.log.add_scalar(f"{'rollout' if name.startswith('ep_') else 'train'}/{name}", value, steps)
         self.log.add_scalar("time/fps", speed, steps)
 
