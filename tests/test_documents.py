@@ -35,8 +35,8 @@ SLOW = ["docs/sb3.md", "docs/training.md"]  # pages whose Python `make soak` run
 
 # What `make soak` runs the commands of `console` blocks with: an option that is given again replaces the one before.
 SMALLER = {
-    "train": "--fresh --device cpu --games 12 --horizon 8 --minibatch 96 --steps 96 --evaluate-every 96 "
-    "--evaluation-games 12 --actor 8x1 --critic 8x1",
+    "train": "--fresh --device cpu --n-envs 12 --n-steps 8 --batch-size 12 --timesteps 96 --evaluations 1 "
+    "--evaluation-games 12 --actor 64x1 --critic 64x1",
     "arena": "--games 12 --chunk 12 --jobs 1",
     "bench": "--seconds 0.01",
 }
@@ -177,8 +177,7 @@ def test_long_commands_have_options_that_exist(document):
 @pytest.mark.parametrize("document", documents_with("console"))
 def test_long_commands_run_with_small_sizes(document, with_my_bot):
     for name, *options in console_commands(document):
-        lessons = ["--lessons", "96"] if "--lessons" in options else []
-        run_borneo([name, *options, *shlex.split(SMALLER.get(name, "")), *lessons], INPUT.get(name, ""))
+        run_borneo([name, *options, *shlex.split(SMALLER.get(name, ""))], INPUT.get(name, ""))
 
 
 def test_commands_in_sentences_exist():

@@ -24,7 +24,7 @@ def test_the_missing_extra_is_told_with_the_remedy(make):
 @pytest.mark.parametrize(
     ("wrong", "reason"),
     [
-        ({"seat": 4}, r"seat 4 does not exist; use 0 to 3, 'random' or 'all'"),
+        ({"seat": 4}, r"seat 4 does not exist; use 0 to 3, or 'random' or 'all'"),
         (
             {"opponents": "merchant"},
             "opponents on the card are 'random' or a function, not 'merchant'; Seats has others",

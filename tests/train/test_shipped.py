@@ -1,6 +1,4 @@
-"""The policy that comes with the package: it is small, plays everywhere, and its card tells how to train it again."""
-
-import shlex
+"""The policy that comes with the package: it is small, plays everywhere, and its card tells how strong it is."""
 
 import pytest
 
@@ -9,11 +7,7 @@ pytest.importorskip("stable_baselines3")
 from borneo_agents.arena import play_arena
 from borneo_agents.policy.agent import SHIPPED
 from borneo_agents.policy.model import CARD, WEIGHTS, read_card
-from borneo_train.settings import Settings
 from borneo_train.tasks import TASKS
-from typer.main import get_command
-
-from borneo_env.cli import app
 
 SHIPPED_CARD = read_card(SHIPPED / CARD)
 
@@ -21,14 +15,6 @@ SHIPPED_CARD = read_card(SHIPPED / CARD)
 def test_it_is_of_the_board_edition_for_all_player_counts_and_small():
     assert (SHIPPED_CARD.edition, SHIPPED_CARD.players, SHIPPED_CARD.task) == ("board", [3, 4, 5], "win")
     assert (SHIPPED / WEIGHTS).stat().st_size < 6 * 2**20
-
-
-def test_its_command_has_the_settings_of_its_training():
-    name, task, *words = shlex.split(SHIPPED_CARD.command)
-    assert (name, task) == ("borneo", "train")
-    given = get_command(app).commands["train"].make_context("train", words).params
-    settings = Settings(**{key: value for key, value in given.items() if key in Settings.__dataclass_fields__})
-    assert settings.filled().as_dict() == SHIPPED_CARD.settings
 
 
 def test_its_strength_is_told_with_games_seed_and_interval_for_all_player_counts():

@@ -271,8 +271,12 @@ def test_ctrl_c_in_the_comparison_stops_it(tmp_path, no_games_to_measure, monkey
         yield
 
     monkeypatch.setattr("borneo_train.training.compare", compared)
-    with pytest.raises(KeyboardInterrupt):
-        begin(tmp_path).run()
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # tests in the background are deaf to Ctrl-C
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            begin(tmp_path).run()
+    finally:
+        signal.signal(signal.SIGINT, before)
     assert go_on(tmp_path).learner.progress == 1
 
 
