@@ -48,7 +48,6 @@ class Games:
         reward: str = "win",
         seed: int = 0,
         device: str = "cpu",
-        threads: int | None = None,
     ) -> None:
         """`sizes` says how many games there are of each player count."""
         slots = slots_of(Ruleset(edition))
@@ -59,18 +58,9 @@ class Games:
         self._kept: list[dict[str, Tensor]] = []
         first = 0
         for players, size in sizes.items():
-            common: dict[str, Any] = {
-                "seat": "all",
-                "reward": reward,
-                "seed": seed,
-                "first": first,
-                "whole_table": True,
-            }
+            kind: Any = GpuSeats if self.device.type == "cuda" else Seats
             ruleset = Ruleset(edition=edition, players=players)
-            on_card = self.device.type == "cuda"
-            self.groups.append(
-                GpuSeats(size, ruleset, **common) if on_card else Seats(size, ruleset, threads=threads, **common)
-            )
+            self.groups.append(kind(size, ruleset, seat="all", reward=reward, seed=seed, first=first, whole_table=True))
             self.slices.append(slice(first, first + size))
             first += size
         self.width = state_length(slots)
@@ -138,7 +128,6 @@ class Games:
         """Go on with saved games; others than there should be are a ValueError."""
         for group in self.groups:
             group.go_on(Batch.load(folder / file_of(group.ruleset.players)))
-        self._kept = []
         self._look()
 
     def _look(self) -> None:
