@@ -87,11 +87,10 @@ def test_learning_from_all_seats_is_learning_from_each_seats_decisions_put_toget
     kept, settings = played.rollout, played.settings
     found = advantages(kept.reward, kept.done, kept.value, settings.gamma, settings.gae_lambda)
     own = standard(found.gather(2, kept.seat[..., None])[..., 0], kept.own)
-    nothing = torch.zeros(*kept.own.shape, 5)
 
     def gradient(chosen):
-        rows = [t.flatten(0, 1) for t in (kept.table, kept.mask, kept.action, kept.logp, own, chosen, nothing)]
-        loss, _ = played._losses_of(*rows, torch.zeros(kept.own.numel(), 5).index_fill(1, torch.tensor([0]), 1.0))
+        rows = [t.flatten(0, 1) for t in (kept.table, kept.mask, kept.action, kept.logp, own, chosen)]
+        loss, _ = played._actor_loss_of(*rows)
         parameters = list(played.actor.parameters())
         return torch.cat([g.flatten() for g in torch.autograd.grad(loss, parameters)]), int(chosen.sum())
 

@@ -6,6 +6,7 @@ Games of several player counts lie one after the other, padded to five seats, so
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,7 @@ from borneo_env.engine.state import SEATS, slots_of
 from borneo_env.gpu import GpuSeats
 from borneo_env.ruleset import Ruleset
 from borneo_env.vector import Seats
+from borneo_train.on_card import side_by_side
 
 ROUND = 8  # rows of a table begin at such addresses, with zeros behind them: matrix units of cards want it so
 ARRAYS = ("observation", "mask", "seat", "reward", "done", "final_scores", "final_places")  # of Seats and GpuSeats
@@ -55,7 +57,7 @@ class Games:
         self.device = torch.device(device)
         self.groups: list[Any] = []
         self.slices: list[slice] = []
-        self._kept: list[dict[str, Tensor]] = []
+        self._kept: dict[int, dict[str, Tensor]] = {}
         first = 0
         for players, size in sizes.items():
             kind: Any = GpuSeats if self.device.type == "cuda" else Seats
@@ -73,25 +75,28 @@ class Games:
         self.places = self._room((n, SEATS), torch.int8)
         counts = [torch.full((size,), players) for players, size in sizes.items()]
         self.players = torch.cat(counts).to(self.device)
-        self._look()
+        self._look_at_all()
 
     def __len__(self) -> int:
         return len(self.seat)
 
     def play(self, actions: Tensor) -> None:
         """Play one legal decision in every game."""
-        for group, rows in zip(self.groups, self.slices, strict=True):
-            if self.device.type == "cuda":
-                group.step(actions[rows], check=False)
-            else:
-                group.step(actions[rows].numpy())
-        for shown, rows in zip(self._shown(), self.slices, strict=True):
-            players = shown["reward"].shape[1]
-            self.reward[rows, :players] = shown["reward"]
-            self.done[rows] = shown["done"]
-            self.points[rows, :players] = shown["final_scores"].float()
-            self.places[rows, :players] = shown["final_places"]
-        self._look()
+        side_by_side(self.device, *(partial(self._play_group, number, actions) for number in range(len(self.groups))))
+
+    def _play_group(self, number: int, actions: Tensor) -> None:
+        group, rows = self.groups[number], self.slices[number]
+        if self.device.type == "cuda":
+            group.step(actions[rows], check=False)
+        else:
+            group.step(actions[rows].numpy())
+        shown = self._shown(number)
+        players = shown["reward"].shape[1]
+        self.reward[rows, :players] = shown["reward"]
+        self.done[rows] = shown["done"]
+        self.points[rows, :players] = shown["final_scores"].float()
+        self.places[rows, :players] = shown["final_places"]
+        self._look(number)
 
     def spread_out(self, generator: torch.Generator) -> None:
         """Play some random decisions, in some games many, in others few: else all of them would end together.
@@ -106,7 +111,7 @@ class Games:
     def _deal(self, where: Tensor) -> None:
         for group, rows in zip(self.groups, self.slices, strict=True):
             group.reset(where=where[rows] if self.device.type == "cuda" else where[rows].numpy())
-        self._look()
+        self._look_at_all()
 
     def random_actions(self, generator: torch.Generator) -> Tensor:
         """(games,): any legal action for each."""
@@ -128,24 +133,26 @@ class Games:
         """Go on with saved games; others than there should be are a ValueError."""
         for group in self.groups:
             group.go_on(Batch.load(folder / file_of(group.ruleset.players)))
-        self._look()
+        self._look_at_all()
 
-    def _look(self) -> None:
-        for shown, rows in zip(self._shown(), self.slices, strict=True):
-            self.table[rows, : self.width] = shown["observation"]
-            self.mask[rows] = shown["mask"]
-            self.seat[rows] = shown["seat"]
+    def _look_at_all(self) -> None:
+        for number in range(len(self.groups)):
+            self._look(number)
 
-    def _shown(self) -> list[dict[str, Tensor]]:
-        """The arrays of the groups as tensors, by name; those of a card are the same memory at every step."""
+    def _look(self, number: int) -> None:
+        shown, rows = self._shown(number), self.slices[number]
+        self.table[rows, : self.width] = shown["observation"]
+        self.mask[rows] = shown["mask"]
+        self.seat[rows] = shown["seat"]
+
+    def _shown(self, number: int) -> dict[str, Tensor]:
+        """The arrays of a group as tensors, by name; those of a card are the same memory at every step."""
+        group = self.groups[number]
         if self.device.type != "cuda":
-            return [{name: _on_cpu(getattr(group, name)) for name in ARRAYS} for group in self.groups]
-        if not self._kept:
-            self._kept = [
-                {name: torch.as_tensor(getattr(group, name), device=self.device) for name in ARRAYS}
-                for group in self.groups
-            ]
-        return self._kept
+            return {name: _on_cpu(getattr(group, name)) for name in ARRAYS}
+        if number not in self._kept:
+            self._kept[number] = {name: torch.as_tensor(getattr(group, name), device=self.device) for name in ARRAYS}
+        return self._kept[number]
 
     def _room(self, shape: Sequence[int], kind: torch.dtype) -> Tensor:
         return torch.zeros(*shape, dtype=kind, device=self.device)

@@ -20,7 +20,7 @@ from borneo_train.actor_critic import actor_of, critic_of, masked
 from borneo_train.advantages import advantages
 from borneo_train.games import Games, even_sizes, seats_in_order, seats_on_table
 from borneo_train.network import Dense, apply, hidden, prepared
-from borneo_train.on_card import Recorded, RecordedStep
+from borneo_train.on_card import Recorded, RecordedStep, side_by_side
 from borneo_train.on_cpu import drawn, judged
 from borneo_train.opponents import Opponents, drawn_by
 from borneo_train.settings import Settings, shape
@@ -83,7 +83,8 @@ class Learner:
         self.progress = 0.0  # the part of the training that is over
         self.caution = 1.0  # what is left of the learning rate after updates that went too far
         compiled: Callable[..., Any] = torch.compile if self.on_card else lambda function: function
-        self._judge, self._losses = compiled(self._judged), compiled(self._losses_of)
+        self._choose, self._value = compiled(self._chosen), compiled(self._valued)
+        self._actor_loss, self._critic_loss = compiled(self._actor_loss_of), compiled(self._critic_loss_of)
         self._play, self._step = self._play_now, self._step_now
         if self.on_card:
             self._step = RecordedStep(self._step_now)
@@ -143,7 +144,7 @@ class Learner:
         for moment in range(self.settings.n_steps):
             kept.table[moment], kept.mask[moment], kept.seat[moment] = games.table, games.mask, games.seat
             chance = torch.rand(len(games), generator=self.generator, device=self.device)
-            action, logp, value = self._judge(actor, critic, games.table, games.mask, chance)
+            (action, logp), value = self._judged(actor, critic, chance)
             self.opponents.decide(action, chance)
             kept.action[moment], kept.logp[moment], kept.value[moment] = action, logp, self._by_seat(value)
             kept.own[moment] = ~self.opponents.asked()
@@ -152,7 +153,7 @@ class Learner:
             self.gained += kept.reward[moment]
             self.ended += torch.where(games.done, self.gained.sum(1) / games.players, 0.0)
             self.gained *= ~games.done[:, None]
-        kept.value[-1] = self._by_seat(apply(critic, games.table).float())
+        kept.value[-1] = self._by_seat(self._value(critic, games.table))
 
     @torch.no_grad()
     def freeze(self) -> None:
@@ -164,16 +165,22 @@ class Learner:
         width = self.games.table.shape[1] if network is self.critic else -(-self.games.known // 8) * 8
         return prepared(network.layers(), self.numbers, width)
 
-    def _judged(
-        self, actor: list[Dense], critic: list[Dense], table: Tensor, mask: Tensor, chance: Tensor
-    ) -> tuple[Tensor, Tensor, Tensor]:
-        """Actions drawn by their odds, the logarithms of these, and what the critic thinks."""
-        value = apply(critic, table).float()
+    def _judged(self, actor: list[Dense], critic: list[Dense], chance: Tensor) -> list[Any]:
+        """Actions drawn by their odds with the logarithms of these, and what the critic thinks."""
+        table, mask = self.games.table, self.games.mask
+        return side_by_side(
+            self.device, lambda: self._choose(actor, table, mask, chance), lambda: self._value(critic, table)
+        )
+
+    def _chosen(self, actor: list[Dense], table: Tensor, mask: Tensor, chance: Tensor) -> tuple[Tensor, Tensor]:
         if not self.on_card:
-            return *drawn(hidden(actor, table), actor[-1].weight, actor[-1].bias, mask, chance), value
+            return drawn(hidden(actor, table), actor[-1].weight, actor[-1].bias, mask, chance)
         odds = torch.log_softmax(masked(apply(actor, table), mask), 1)
         action = drawn_by(odds.exp(), chance)
-        return action, odds.gather(1, action[:, None])[:, 0], value
+        return action, odds.gather(1, action[:, None])[:, 0]
+
+    def _valued(self, critic: list[Dense], table: Tensor) -> Tensor:
+        return apply(critic, table).float()
 
     def _by_seat(self, value: Tensor) -> Tensor:
         """What the critic thinks of the seats, in their order, as returns."""
@@ -241,28 +248,30 @@ class Learner:
                 optimizer.param_groups[0]["lr"] = rate
 
     def _step_now(self, *rows: Tensor) -> None:
-        """One step of the optimisers, on a minibatch."""
-        loss, told = self._losses(*rows)
-        for optimizer in self.optimizers:
-            optimizer.zero_grad(set_to_none=True)
-        loss.backward()
-        for network, optimizer in zip(self.networks, self.optimizers, strict=True):
-            clip_grad_norm_(network.parameters(), self.settings.max_grad_norm)
-            optimizer.step()
-        self.told += told
+        """One step of the optimisers, on a minibatch; actor and critic have nothing in common."""
+        table, mask, action, old, advantage, own, target, there = rows
+        actor, critic = side_by_side(
+            self.device,
+            lambda: self._improve(0, self._actor_loss, table, mask, action, old, advantage, own),
+            lambda: self._improve(1, self._critic_loss, table, target, there),
+        )
+        policy, *others = actor
+        self.told += torch.stack([policy, *critic, *others])
 
-    def _losses_of(
-        self,
-        table: Tensor,
-        mask: Tensor,
-        action: Tensor,
-        old: Tensor,
-        advantage: Tensor,
-        own: Tensor,
-        target: Tensor,
-        there: Tensor,
-    ) -> tuple[Tensor, Tensor]:
-        actor, critic = (self._layers(network) for network in self.networks)
+    def _improve(self, number: int, loss_of: Callable[..., Any], *rows: Tensor) -> list[Tensor]:
+        """One step of one network; returns what is told of it."""
+        network, optimizer = self.networks[number], self.optimizers[number]
+        loss, told = loss_of(*rows)
+        optimizer.zero_grad(set_to_none=True)
+        loss.backward()
+        clip_grad_norm_(network.parameters(), self.settings.max_grad_norm)
+        optimizer.step()
+        return [figure.detach() for figure in told]
+
+    def _actor_loss_of(
+        self, table: Tensor, mask: Tensor, action: Tensor, old: Tensor, advantage: Tensor, own: Tensor
+    ) -> tuple[Tensor, list[Tensor]]:
+        actor = self._layers(self.actor)
         if self.on_card:
             odds = torch.log_softmax(masked(apply(actor, table), mask), 1)
             logp, entropies = odds.gather(1, action[:, None])[:, 0], -(odds.exp() * odds * mask).sum(1)
@@ -274,10 +283,13 @@ class Learner:
         decided = own.sum().clamp(1)
         policy = -torch.where(own, torch.minimum(ratio * advantage, clipped * advantage), 0.0).sum() / decided
         entropy = torch.where(own, entropies, 0.0).sum() / decided
-        worth = ((apply(critic, table).float() - target).square() * there).sum() / there.sum()
         outside = ((ratio - 1).abs() > self.settings.clip_range).float().mean()
-        told = torch.stack([policy, worth, entropy, (ratio - 1 - change).mean(), outside]).detach()
-        return policy - self.ent_coef * entropy + worth, told
+        return policy - self.ent_coef * entropy, [policy, entropy, (ratio - 1 - change).mean(), outside]
+
+    def _critic_loss_of(self, table: Tensor, target: Tensor, there: Tensor) -> tuple[Tensor, list[Tensor]]:
+        values = apply(self._layers(self.critic), table).float()
+        loss = ((values - target).square() * there).sum() / there.sum()
+        return loss, [loss]
 
 
 def check_kept(numbers: dict[str, float]) -> None:

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn import functional
 
+from borneo_train.on_card import Sources, spread
 from borneo_train.on_cpu import in_place
 from borneo_train.roles import GROUPS, Group, Thing, members, roles
 
@@ -82,19 +83,34 @@ def prepared(layers: Sequence[Dense], kind: torch.dtype, inputs: int) -> list[De
     return [layer.each(lambda part: part.to(kind)) for layer in (first, *layers[1:])]
 
 
+class Part(NamedTuple):
+    """A matrix or a vector of a network: which of its weights stands where, and what they are at first."""
+
+    places: NDArray[np.int64]
+    first: Tensor
+
+
 class Shared(nn.Module):
-    """Weights that stand in several places of a matrix or a vector."""
+    """The weights of all parts of a network in one list: each may stand in several places of its part."""
 
     places: Tensor
 
-    def __init__(self, places: NDArray[np.int64], first: Tensor) -> None:
-        """`places` say which weight stands where; `first` are the weights at first."""
+    def __init__(self, parts: Sequence[Part]) -> None:
         super().__init__()
-        self.weights = nn.Parameter(first)
+        begins = np.cumsum([0, *(len(part.first) for part in parts)])
+        places = np.concatenate([begin + part.places.ravel() for begin, part in zip(begins, parts, strict=False)])
+        self.weights = nn.Parameter(torch.cat([part.first for part in parts]))
+        self.shapes = [part.places.shape for part in parts]
         self.register_buffer("places", torch.from_numpy(places), persistent=False)
+        self._sources = Sources(places)
 
-    def forward(self) -> Tensor:
-        return self.weights[self.places] if self.weights.is_cuda else in_place(self.weights, self.places)
+    def forward(self) -> list[Tensor]:
+        if self.weights.is_cuda:
+            placed = spread(self.weights, self.places, self._sources)
+        else:
+            placed = in_place(self.weights, self.places)
+        sizes = [int(np.prod(shape)) for shape in self.shapes]
+        return [part.view(shape) for part, shape in zip(placed.split(sizes), self.shapes, strict=True)]
 
 
 def unit_groups(width: Width) -> list[tuple[Group, tuple[int, ...], int]]:
@@ -139,8 +155,8 @@ def places_in_groups(width: Width) -> NDArray[np.int64]:
     return np.concatenate([first[group] + np.arange(units) for group, _, units in unit_groups(width)])
 
 
-def random_weights(places: NDArray[np.int64], spread: float) -> Shared:
-    return Shared(places, torch.randn(int(places.max()) + 1) * spread)
+def random_part(places: NDArray[np.int64], spread: float) -> Part:
+    return Part(places, torch.randn(int(places.max()) + 1) * spread)
 
 
 class Tied(nn.Module):
@@ -154,22 +170,21 @@ class Tied(nn.Module):
         super().__init__()
         self.register_buffer("scale", torch.tensor(scale), persistent=False)
         units, groups = places_of_units(width), places_in_groups(width)
-        spread = (2 / width.all) ** 0.5
-        first = random_weights(places_of_things(inputs, width), (2 / len(inputs)) ** 0.5)
-        self.weights = nn.ModuleList([first, *(random_weights(units, spread) for _ in range(depth - 1))])
+        first = random_part(places_of_things(inputs, width), (2 / len(inputs)) ** 0.5)
+        others = [random_part(units, (2 / width.all) ** 0.5) for _ in range(depth - 1)]
         zeros, ones = torch.zeros(sum(width)), torch.ones(sum(width))
-        self.biases, self.gains, self.shifts = (
-            nn.ModuleList([Shared(groups, start.clone()) for _ in range(depth)]) for start in (zeros, ones, zeros)
-        )
-        self.last = random_weights(places_of_things(outputs, width), gain / width.all**0.5)
+        norm = [Part(groups, start) for start in (zeros, ones, zeros)]  # bias, gain and shift
+        last = random_part(places_of_things(outputs, width), gain / width.all**0.5)
+        self.shared = Shared([first, *others, *norm * depth, last])
         self.last_bias = nn.Parameter(torch.zeros(len(outputs)))
 
     def layers(self) -> list[Dense]:
         """The plain network it comes to."""
-        weights = [self.weights[0]() * self.scale, *(weights() for weights in self.weights[1:])]
-        norms = zip(self.biases, self.gains, self.shifts, strict=True)
-        made = [Dense(weight, *(part() for part in parts)) for weight, parts in zip(weights, norms, strict=True)]
-        return [*made, Dense(self.last().T, self.last_bias)]
+        first, *others, last = self.shared()
+        depth = len(others) // 4 + 1
+        weights, norms = [first * self.scale, *others[: depth - 1]], others[depth - 1 :]
+        made = [Dense(weight, *norms[3 * number : 3 * number + 3]) for number, weight in enumerate(weights)]
+        return [*made, Dense(last.T, self.last_bias)]
 
     def forward(self, inputs: Tensor) -> Tensor:
         return apply(self.layers(), inputs)

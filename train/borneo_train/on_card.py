@@ -1,4 +1,4 @@
-"""Work on a card that is recorded as a CUDA graph and then replayed.
+"""Work on a card: side by side, or recorded as a CUDA graph and then replayed; and what is quick there.
 
 Starting thousands of small kernels one by one from Python takes longer than running them. What is recorded works on the
 same memory every time.
@@ -7,11 +7,38 @@ same memory every time.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
+from typing import Any
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
+FACTOR = 4  # weights are looked after together that have up to so many times the places of others
 WARM_UP = 3  # steps before one is recorded: what is compiled and allocated must be there
+
+
+def side_by_side(device: torch.device, *works: Callable[[], Any]) -> list[Any]:
+    """Do independent work, on a card each on a stream of its own: small kernels do not fill a card one by one."""
+    if device.type != "cuda":
+        return [work() for work in works]
+    here = torch.cuda.current_stream()
+    streams = [here, *spare_streams(len(works) - 1)]
+    for stream in streams[1:]:
+        stream.wait_stream(here)
+    found = []
+    for stream, work in zip(streams, works, strict=True):
+        with torch.cuda.stream(stream):
+            found.append(work())
+    for stream in streams[1:]:
+        here.wait_stream(stream)
+    return found
+
+
+@cache
+def spare_streams(count: int) -> list[torch.cuda.Stream]:
+    return [torch.cuda.Stream() for _ in range(count)]  # type: ignore[no-untyped-call]
 
 
 class Recorded:
@@ -64,3 +91,51 @@ class RecordedStep:
             with torch.cuda.graph(self._graph, capture_error_mode="relaxed"):
                 self._work(*self._rows)
         self._graph.replay()
+
+
+class Sources:
+    """Where the places of each weight are, so that a card adds up gradients by looking, in the same order always.
+
+    Weights with about as many places are looked after together, and places that some of them lack are -1.
+    """
+
+    def __init__(self, places: NDArray[np.int64]) -> None:
+        order, counts = np.argsort(places, kind="stable"), np.bincount(places)
+        ends = counts.cumsum()
+        room = FACTOR ** np.ceil(np.log(counts) / np.log(FACTOR) - 1e-9).astype(np.int64)
+        self._host = []
+        for size in np.unique(room):
+            weights = np.flatnonzero(room == size)
+            number = np.arange(size)
+            found = order[np.minimum(ends[weights, None] - counts[weights, None] + number, len(places) - 1)]
+            self._host.append(np.where(number < counts[weights, None], found, -1))
+        self._host.insert(0, np.argsort(np.argsort(room, kind="stable"), kind="stable"))
+        self._there: list[Tensor] = []
+
+    def tensors(self, device: torch.device) -> list[Tensor]:
+        """Where each weight comes among all that are looked after, and the places of each lot."""
+        if not self._there:
+            self._there = [torch.from_numpy(array).to(device) for array in self._host]
+        return self._there
+
+
+class Spread(torch.autograd.Function):
+    """Weights at their places."""
+
+    @staticmethod
+    def forward(ctx: Any, weights: Tensor, places: Tensor, back: Tensor, *sources: Tensor) -> Tensor:
+        ctx.save_for_backward(back, *sources)
+        return weights[places]
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Tensor) -> Any:
+        back, *sources = ctx.saved_tensors
+        (given,) = gradients
+        sums = [torch.where(source >= 0, given[source.clamp(0)], 0.0).sum(1) for source in sources]
+        return torch.cat(sums)[back], None, None, *(None for _ in sources)
+
+
+def spread(weights: Tensor, places: Tensor, sources: Sources) -> Tensor:
+    """Tied weights where they stand: `weights[places]`."""
+    found: Tensor = Spread.apply(weights, places, *sources.tensors(weights.device))  # type: ignore[no-untyped-call]
+    return found
