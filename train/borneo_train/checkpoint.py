@@ -7,6 +7,7 @@ has its name.
 from __future__ import annotations
 
 import json
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -19,10 +20,13 @@ from borneo_env.ruleset import PLAYER_COUNTS
 from borneo_train.folders import clear_folder, folders_by_steps, move_folder, named_by, remove_folder
 from borneo_train.games import file_of
 from borneo_train.learner import Learner
+from borneo_train.settings import MOST_WORKERS
 
 FORMAT = "borneo-checkpoint/3"
 TENSORS, NOTES = "training.safetensors", "training.json"
-FILES = (TENSORS, NOTES, *map(file_of, PLAYER_COUNTS))
+SHARES = [f"worker-{worker}.safetensors" for worker in range(MOST_WORKERS)]
+FILES = (TENSORS, NOTES, *SHARES, *(file_of(*part) for part in product(PLAYER_COUNTS, range(MOST_WORKERS))))
+OWN = ("gained", "generator")  # tensors that each worker has of its own
 PART = ".part"  # how the name of a checkpoint ends that is being written
 LARGEST_TENSORS, LARGEST_NOTES, LARGEST_GAMES = 2 * 2**30, 16 * 2**20, 2**30  # bytes; no training of ours comes near
 KEPT = 2  # checkpoints; older ones are removed
@@ -48,12 +52,12 @@ def clear(folder: Path) -> None:
 
 def save(folder: Path, learner: Learner, notes: dict[str, Any]) -> Path:
     """Write a checkpoint between two updates; `notes` are kept with it."""
-    path = folder / named_by(learner.decisions)
-    part = folder / f"{path.name}{PART}"
+    path, part = _paths(folder, learner)
     clear_folder(part, FILES)
-    tensors = learner.tensors()
-    save_file({name: tensor.contiguous().cpu() for name, tensor in tensors.items()}, part / TENSORS)
+    _save_tensors(learner.tensors(), part / TENSORS)
+    learner.together.wait()  # the others write into the same folder
     learner.games.save(part)
+    learner.together.wait()
     about = {"format": FORMAT, "learner": learner.numbers_kept(), "notes": notes}
     (part / NOTES).write_text(json.dumps(about, indent=2) + "\n", encoding="utf-8")
     move_folder(part, path)
@@ -62,16 +66,39 @@ def save(folder: Path, learner: Learner, notes: dict[str, Any]) -> Path:
     return path
 
 
+def save_share(folder: Path, learner: Learner) -> None:
+    """Write what a worker has of its own, while the first one saves the rest."""
+    _, part = _paths(folder, learner)
+    rank = learner.together.rank
+    learner.together.wait()
+    _save_tensors({name: tensor for name, tensor in learner.tensors().items() if name in OWN}, part / SHARES[rank])
+    learner.games.save(part, rank)
+    learner.together.wait()
+
+
+def _paths(folder: Path, learner: Learner) -> tuple[Path, Path]:
+    """A checkpoint of now, and what it is called until it is complete."""
+    path = folder / named_by(learner.decisions)
+    return path, path.with_name(path.name + PART)
+
+
+def _save_tensors(tensors: dict[str, Tensor], path: Path) -> None:
+    save_file({name: tensor.contiguous().cpu() for name, tensor in tensors.items()}, path)
+
+
 def restore(path: Path, learner: Learner) -> dict[str, Any]:
     """Bring a learner and its games to where a checkpoint has them; returns the notes."""
     try:
         about = parse_json(read_text(path / NOTES, LARGEST_NOTES))
         if about["format"] != FORMAT:
             raise ValueError(f"its format is {in_short(about['format'])}, not {FORMAT!r}")
+        rank = learner.together.rank
         tensors = load(read_bytes(path / TENSORS, LARGEST_TENSORS))
+        if rank:
+            tensors |= load(read_bytes(path / SHARES[rank], LARGEST_TENSORS))
         check_tensors(tensors, learner.tensors())
         check_files(path, learner)
-        learner.games.restore(path)
+        learner.games.restore(path, rank)
         learner.take_up(tensors, about["learner"])
         notes: dict[str, Any] = about["notes"]
     except Exception as error:  # a damaged file can raise nearly anything
@@ -94,6 +121,6 @@ def check_tensors(found: dict[str, Tensor], own: dict[str, Tensor]) -> None:
 def check_files(path: Path, learner: Learner) -> None:
     """Complain about saved games that are missing or far too large."""
     for group in learner.games.groups:
-        saved = path / file_of(group.ruleset.players)
+        saved = path / file_of(group.ruleset.players, learner.together.rank)
         if not saved.is_file() or saved.stat().st_size > LARGEST_GAMES:
             raise FileError(saved, f"is no file of at most {LARGEST_GAMES:,} bytes")

@@ -124,15 +124,15 @@ class Games:
             return group.batch.take(rows).to_cpu(), np.arange(len(rows))
         return group.batch, rows
 
-    def save(self, folder: Path) -> None:
-        """Write the games as they stand, a file for each player count."""
+    def save(self, folder: Path, worker: int = 0) -> None:
+        """Write the games as they stand, those of a worker, a file for each player count."""
         for group in self.groups:
-            group.batch.save(folder / file_of(group.ruleset.players))
+            group.batch.save(folder / file_of(group.ruleset.players, worker))
 
-    def restore(self, folder: Path) -> None:
+    def restore(self, folder: Path, worker: int = 0) -> None:
         """Go on with saved games; others than there should be are a ValueError."""
         for group in self.groups:
-            group.go_on(Batch.load(folder / file_of(group.ruleset.players)))
+            group.go_on(Batch.load(folder / file_of(group.ruleset.players, worker)))
         self._look_at_all()
 
     def _look_at_all(self) -> None:
@@ -162,8 +162,8 @@ def _on_cpu(array: Any) -> Tensor:
     return torch.from_numpy(array if array.flags.writeable else array.copy())
 
 
-def file_of(players: int) -> str:
-    return f"games-{players}.npz"
+def file_of(players: int, worker: int = 0) -> str:
+    return f"games-{players}-worker-{worker}.npz" if worker else f"games-{players}.npz"
 
 
 def even_sizes(n: int, counts: Sequence[int]) -> dict[int, int]:

@@ -23,10 +23,12 @@ from borneo_train.network import Dense, apply, hidden, prepared
 from borneo_train.on_card import Recorded, RecordedStep, side_by_side
 from borneo_train.on_cpu import drawn, judged
 from borneo_train.opponents import Opponents, drawn_by
-from borneo_train.settings import Settings, shape
+from borneo_train.settings import SEEDS, Settings, shape
+from borneo_train.together import ALONE, Together
 
 LEAD, MOST_LEAD = 12.0, 1.5  # points ahead that count as much as a win, and the most that count, in such units
 TOLD = ("policy_gradient_loss", "value_loss", "entropy", "approx_kl", "clip_fraction")
+WORKERS_APART = 2**40  # between the seeds of the games of two workers
 KEPT = ("decisions", "updates", "progress", "caution")  # numbers of a learner that a checkpoint holds
 EPSILON = 1e-5  # of Adam
 
@@ -50,16 +52,19 @@ class Rollout:
 class Learner:
     """Networks, games, and how the first learn from the second."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, together: Together = ALONE) -> None:
+        """Of several that learn together, each has a part of the games, and of each minibatch."""
         self.settings = settings
+        self.together = together
         self.device = torch.device(settings.device)
         self.on_card = self.device.type == "cuda"
         self.numbers = torch.bfloat16 if self.on_card else torch.float32
         torch.manual_seed(settings.seed)
-        self.generator = torch.Generator(self.device).manual_seed(settings.seed)
+        seed = (settings.seed + together.rank * WORKERS_APART) % SEEDS
+        self.generator = torch.Generator(self.device).manual_seed(seed)
         self.order = torch.Generator().manual_seed(settings.seed)
-        sizes = even_sizes(settings.n_envs, settings.counts())
-        edition, task, device, seed = settings.edition, settings.task, settings.device, settings.seed
+        sizes = even_sizes(settings.n_envs // together.count, settings.counts())
+        edition, task, device = settings.edition, settings.task, settings.device
         self.games = games = Games(sizes, edition=edition, reward=task, seed=seed, device=device)
         games.spread_out(self.generator)
         actor, critic = shape(settings.actor, "--actor"), shape(settings.critic, "--critic")
@@ -135,7 +140,7 @@ class Learner:
         """Play every game on for the decisions of one rollout."""
         self.lead.fill_(self.settings.lead * (1 - 0.8 * self.progress))
         self._play()
-        self.decisions += self.rollout.action.numel()
+        self.decisions += self.rollout.action.numel() * self.together.count
 
     def _play_now(self) -> None:
         games, kept = self.games, self.rollout
@@ -200,21 +205,21 @@ class Learner:
 
     def learn(self) -> dict[str, float]:
         """Go through the rollout; returns what one looks at."""
-        settings, kept = self.settings, self.rollout
+        settings, kept, total = self.settings, self.rollout, self.together.total
         self._set_rates()
         found = advantages(kept.reward, kept.done, kept.value, settings.gamma, settings.gae_lambda)
         returns = found + kept.value[:-1]
-        there = self.present.sum() * settings.n_steps
-        mean = returns.sum() / there
-        spread = (((returns - mean).square() * self.present).sum() / there).sqrt()
-        explained = 1 - (found.square() * self.present).sum() / there / spread.square()
+        there = total(self.present.sum() * settings.n_steps)
+        mean = total(returns.sum()) / there
+        spread = (total(((returns - mean).square() * self.present).sum()) / there).sqrt()
+        explained = 1 - total((found.square() * self.present).sum()) / there / spread.square()
         self.scale.copy_(spread if not self.updates else 0.99 * self.scale + 0.01 * spread)
         own = found.gather(2, kept.seat[..., None])[..., 0]
-        own = standard(own, kept.own)
+        own = standard(own, kept.own, self.together)
         order = seats_in_order(kept.seat, self.games.players.expand_as(kept.seat))
         target = returns.gather(2, order) / self.scale
         rows = (kept.table, kept.mask, kept.action, kept.logp, own, kept.own, target, self.present.expand_as(returns))
-        parts = len(self.games) // settings.batch_size
+        parts = settings.n_envs // settings.batch_size
         minibatches = [
             (moment, part) for moment in range(settings.n_steps) for part in range(parts)
         ] * settings.n_epochs
@@ -223,7 +228,8 @@ class Learner:
             moment, part = minibatches[number]
             self._step(*(tensor[moment, part::parts] for tensor in rows))
         self.updates += 1
-        figures = self._episodes() | dict(zip(TOLD, (self.told / len(minibatches)).tolist(), strict=True))
+        told = total(self.told) / (len(minibatches) * self.together.count)
+        figures = self._episodes() | dict(zip(TOLD, told.tolist(), strict=True))
         further = figures["approx_kl"] > settings.target_kl
         self.caution = max(0.1, self.caution * 0.9) if further else min(1.0, self.caution * 1.02)
         return figures | {"explained_variance": float(explained), "learning_rate": float(self.rate)}
@@ -235,9 +241,10 @@ class Learner:
 
     def _episodes(self) -> dict[str, float]:
         """Of the games that ended in this rollout, what a seat got in all, on the average, and their decisions."""
-        ended = self.rollout.done.sum()
-        length = self.rollout.done.numel() / ended.clamp(1)
-        return {"ep_rew_mean": float(self.ended.sum() / ended.clamp(1)), "ep_len_mean": float(length)}
+        together = self.together
+        ended = together.total(self.rollout.done.sum()).clamp(1)
+        length = self.rollout.done.numel() * together.count / ended
+        return {"ep_rew_mean": float(together.total(self.ended.sum()) / ended), "ep_len_mean": float(length)}
 
     def _set_rates(self) -> None:
         rate = self.settings.learning_rate * (1 - 0.95 * self.progress) * self.caution
@@ -264,6 +271,7 @@ class Learner:
         loss, told = loss_of(*rows)
         optimizer.zero_grad(set_to_none=True)
         loss.backward()
+        self.together.average(network)
         clip_grad_norm_(network.parameters(), self.settings.max_grad_norm)
         optimizer.step()
         return [figure.detach() for figure in told]
@@ -323,9 +331,10 @@ def none_yet(optimizer: torch.optim.Optimizer) -> None:
             }
 
 
-def standard(values: Tensor, chosen: Tensor) -> Tensor:
-    """Values with mean 0 and variance 1 over those that are chosen."""
-    count = chosen.sum().clamp(1)
-    mean = (values * chosen).sum() / count
-    spread = (((values - mean) * chosen).square().sum() / count).sqrt()
+def standard(values: Tensor, chosen: Tensor, together: Together = ALONE) -> Tensor:
+    """Values with mean 0 and variance 1 over those that are chosen, by all who learn together."""
+    total = together.total
+    count = total(chosen.sum()).clamp(1)
+    mean = total((values * chosen).sum()) / count
+    spread = (total(((values - mean) * chosen).square().sum()) / count).sqrt()
     return (values - mean) / (spread + 1e-8)

@@ -30,6 +30,8 @@ FROM_ONE = ("n_envs", "n_steps", "batch_size", "n_epochs", "evaluations", "evalu
 FROM_ZERO = ("timesteps", "minutes", "ent_coef", "lead")
 ABOVE_ZERO = ("learning_rate", "clip_range", "max_grad_norm", "target_kl")
 UP_TO_ONE = ("frozen", "bots", "gamma", "gae_lambda")
+MOST_WORKERS = 64
+USUAL_WORKERS = 4  # at most, if nobody says how many; more than there are cores are never usual
 SEEDS = 2**63  # seeds are below: those of games in which a learner is measured are a little higher
 
 
@@ -70,6 +72,7 @@ class Settings:
     actor: Annotated[str, layers("Width and number of the policy's layers, such as 128x2.", preset=True)] = ""
     critic: Annotated[str, layers("Width and number of the critic's, which sees all cards.", preset=True)] = ""
 
+    workers: Annotated[int, updates("Processes that learn together, one thread each.", preset=True)] = 0
     n_envs: Annotated[int, updates("Games played side by side.", preset=True)] = 0
     n_steps: Annotated[int, updates("Decisions in each game between two updates.", preset=True)] = 0
     batch_size: Annotated[int, updates("Decisions in each step of the optimiser.", preset=True)] = 0
@@ -88,8 +91,8 @@ class Settings:
     seed: Annotated[int, where("The same seed gives the same training on the same kind of machine.")] = 0
     # fmt: on
 
-    def filled(self, has_card: bool) -> Settings:
-        """The same with the device's values where none were given."""
+    def filled(self, has_card: bool, cores: int = 1) -> Settings:
+        """The same with the device's values where none were given; `cores` are those of this machine."""
         if self.device not in DEVICES:
             raise ValueError(f"--device is one of {', '.join(DEVICES)}, not {self.device!r}")
         if self.device == CUDA and not has_card:
@@ -98,7 +101,13 @@ class Settings:
         preset = {key: value for key, value in PRESETS[device].items() if not getattr(self, key)}
         if self.minutes:
             preset.pop("timesteps", None)
-        return replace(self, device=device, **preset)
+        filled = replace(self, device=device, **preset)
+        return replace(filled, workers=self.workers or filled.usual_workers(cores))
+
+    def usual_workers(self, cores: int) -> int:
+        """How many processes learn if nobody says it: one on a card, else one for each core, with equal parts."""
+        most = 1 if self.device == CUDA else min(cores, USUAL_WORKERS)
+        return max(count for count in range(1, most + 1) if count == 1 or self.batch_size % count == 0)
 
     def check_numbers(self) -> None:
         """Complain about numbers nothing can be trained with; those of the device are filled in."""
@@ -107,6 +116,7 @@ class Settings:
             (FROM_ZERO, lambda value: 0 <= value < inf, "a number from 0"),
             (ABOVE_ZERO, lambda value: 0 < value < inf, "a number above 0"),
             (UP_TO_ONE, lambda value: 0 <= value <= 1, "a number from 0 to 1"),
+            (("workers",), lambda value: 1 <= value <= MOST_WORKERS, f"a number from 1 to {MOST_WORKERS}"),
             (("seed",), lambda value: 0 <= value < SEEDS, "a number from 0, below 2**63"),
         ]
         for names, fits, words in ranges:

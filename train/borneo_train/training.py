@@ -25,6 +25,7 @@ from torch import Tensor
 from torch.utils.tensorboard import SummaryWriter
 
 from borneo_env.agent import UnknownAgent, check_registered, find_agent
+from borneo_env.engine.threads import available_cores
 from borneo_env.files import on_one_line, parse_json, read_text
 from borneo_env.ruleset import EDITIONS, PLAYER_COUNTS
 from borneo_train import checkpoint
@@ -35,6 +36,8 @@ from borneo_train.report import Row, compare, draw_curve
 from borneo_train.settings import CUDA, Settings, option, shape
 from borneo_train.tasks import TASKS, Measurement, evaluate, score
 from borneo_train.telling import Teller
+from borneo_train.together import FREEZE, KEEP, ROUND
+from borneo_train.workers import Workers, one_thread
 
 SOFTWARE = ("borneo-env", "numpy", "numba", "torch")
 MAY_CHANGE = ("timesteps", "minutes")  # when a training is taken up again
@@ -72,7 +75,7 @@ class Training:
         others = [name for name in (*FILES, *FOLDERS) if not holds and os.path.lexists(folder / name)]
         if others:
             raise ValueError(f"{folder} holds no training, but {', '.join(others)}: give another --out, or move that")
-        training = cls(settings.filled(torch.cuda.is_available()), command)  # complains before anything is removed
+        training = cls(filled(settings), command)  # complains before anything is removed
         training.clear()
         training.keep_settings()
         return training
@@ -94,7 +97,7 @@ class Training:
         length = "timesteps" if changed.timesteps else "minutes"
         if getattr(changed, length) != getattr(before, length):
             command += f" and then --resume {option(length)} {getattr(changed, length)}"
-        training = cls(changed.filled(torch.cuda.is_available()), command)
+        training = cls(filled(changed), command)
         newest = checkpoint.newest(folder / CHECKPOINTS)
         if newest is not None:  # else it was stopped before there was anything to keep, and begins again
             notes = checkpoint.restore(newest, training.learner)
@@ -119,7 +122,9 @@ class Training:
         self.seconds = self.session = 0.0  # spent learning: in all, and since this process began
         self.next_evaluation = self.next_checkpoint = self.next_freeze = 0
         self.stopping = self.stopped = False
-        self.learner = Learner(settings)
+        self.workers = Workers(settings)
+        with one_thread(settings.workers):
+            self.learner = Learner(settings, self.workers.together)
 
     def keep_settings(self) -> None:
         """Write down what this training is, for those who go on with it."""
@@ -144,7 +149,8 @@ class Training:
         self.log = SummaryWriter(str(self.folder / LOG))
         try:
             with self.teller:
-                self._learn()
+                with self.workers.start(self.folder / CHECKPOINTS):
+                    self._learn()
                 return self._report()
         finally:
             self.log.close()
@@ -189,19 +195,22 @@ class Training:
             self._checkpoint()
         elif learner.progress * TIMES_KEPT >= self.next_checkpoint:
             self._checkpoint()
+        self.workers.order(ROUND, learner.progress)
         began = time.monotonic()
-        learner.play()
-        figures = learner.learn()
+        with one_thread(settings.workers):
+            learner.play()
+            figures = learner.learn()
         if not learner.is_sound():
             raise Diverged(self.folder / BEST, learner.decisions)
         spent = time.monotonic() - began
         self.seconds += spent
         self.session += spent
         learner.progress = self.progress()
-        steps, speed = learner.decisions, learner.rollout.action.numel() / spent
+        steps, speed = learner.decisions, settings.n_envs * settings.n_steps / spent
         self._log(figures, speed)
         self.teller.update(learner.progress, steps, speed, figures)
         if settings.frozen and learner.progress * FREEZES >= self.next_freeze:
+            self.workers.order(FREEZE)
             learner.freeze()
             self.next_freeze = self.next_part(FREEZES)
 
@@ -270,6 +279,7 @@ class Training:
     def _checkpoint(self) -> None:
         self.next_checkpoint = self.next_part(TIMES_KEPT)
         notes = {"curve": self.curve, "best": self.best, "seconds": self.seconds}
+        self.workers.order(KEEP)
         checkpoint.save(self.folder / CHECKPOINTS, self.learner, notes)
 
     @torch.no_grad()
@@ -290,6 +300,11 @@ class Training:
         return Model(card, layers)
 
 
+def filled(settings: Settings) -> Settings:
+    """The same with what this machine adds."""
+    return settings.filled(torch.cuda.is_available(), available_cores())
+
+
 def check(settings: Settings) -> None:
     """Complain about settings nothing can be trained with; those of the device are filled in."""
     choices: dict[str, Iterable[str]] = {"task": TASKS, "edition": EDITIONS, "network": NETWORKS}
@@ -307,7 +322,13 @@ def check(settings: Settings) -> None:
             f"--n-envs {settings.n_envs} is no multiple of --batch-size {settings.batch_size}: a minibatch has one "
             "decision each of a whole part of the games"
         )
-    if settings.n_envs < len(counts):
+    if settings.batch_size % settings.workers:
+        raise ValueError(
+            f"--batch-size {settings.batch_size} is no multiple of --workers {settings.workers}: each has an equal part"
+        )
+    if settings.workers > 1 and settings.device == CUDA:
+        raise ValueError("--workers are for the CPU: on a GPU one process learns")
+    if settings.n_envs // settings.workers < len(counts):
         raise ValueError(f"--n-envs {settings.n_envs} leaves a player count without games")
     if settings.frozen + settings.bots > 1:
         raise ValueError("--frozen and --bots are shares of the same games: together at most 1")

@@ -1,0 +1,79 @@
+"""Processes that learn together: each plays games of its own, and all take the same steps.
+
+Gradients are averaged over all of them before each step, and so is everything else that decides how far it goes. So
+their weights are the same at all times, and nothing depends on which of them is quicker. The first process says what
+they do next.
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+from datetime import timedelta
+from pathlib import Path
+
+import torch
+import torch.distributed as dist
+from torch import Tensor, nn
+
+BACKEND = {"cpu": "gloo", "cuda": "nccl"}  # of torch.distributed, by device
+PATIENCE = timedelta(days=30)  # the others wait while the first one measures; a process that ends is missed at once
+READY = "worker {} is ready"  # what a worker writes where all meet
+ROUND, KEEP, FREEZE = range(3)  # orders: play and learn; write a checkpoint; be the opponents from now on
+
+
+class Together:
+    """This process among those that learn together; alone it has nobody to talk to."""
+
+    def __init__(self, rank: int = 0, count: int = 1) -> None:
+        self.rank, self.count = rank, count
+
+    def join(self, store: dist.Store, device: str) -> None:
+        """Meet the others on this machine; nobody outside can."""
+        os.environ["GLOO_SOCKET_IFNAME"] = loopback()
+        dist.init_process_group(BACKEND[device], store=store, rank=self.rank, world_size=self.count, timeout=PATIENCE)
+
+    def total(self, values: Tensor) -> Tensor:
+        """The sum of what all have."""
+        if self.count > 1:
+            dist.all_reduce(values)
+        return values
+
+    def average(self, network: nn.Module) -> None:
+        """Put the mean of all processes' gradients in the place of this one's."""
+        if self.count == 1:
+            return
+        gradients = [parameter.grad for parameter in network.parameters() if parameter.grad is not None]
+        mean = self.total(torch.cat([gradient.flatten() for gradient in gradients])) / self.count
+        parts = mean.split([gradient.numel() for gradient in gradients])
+        for gradient, part in zip(gradients, parts, strict=True):
+            gradient.copy_(part.view_as(gradient))
+
+    def order(self, order: int = ROUND, progress: float = 0.0) -> tuple[int, float]:
+        """What the first process says is done next, and how much of the training is over; all call it together."""
+        said = torch.tensor([order, progress], dtype=torch.float64)
+        if self.count > 1:
+            dist.broadcast(said, 0)
+        return int(said[0]), float(said[1])
+
+    def wait(self) -> None:
+        """Wait until all are here."""
+        if self.count > 1:
+            dist.barrier()
+
+    def leave(self) -> None:
+        if self.count > 1 and dist.is_initialized():
+            dist.destroy_process_group()
+
+
+ALONE = Together()
+
+
+def meeting_place(path: Path, count: int) -> dist.Store:
+    """Where so many processes meet: a file."""
+    return dist.FileStore(str(path), count)
+
+
+def loopback() -> str:
+    """The network interface that only this machine reaches."""
+    return next(name for _, name in socket.if_nameindex() if name.startswith("lo"))

@@ -1,0 +1,60 @@
+"""A worker: a process that plays and learns as the first process of a training says.
+
+It is started with a JSON text: its rank, its parent's number, where all meet, the settings, and the folder of
+checkpoints; it goes on from the newest of them. It does the same as the first process, with games of its own. It ends with the first
+process, whatever becomes of that.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import threading
+import time
+from pathlib import Path
+
+from borneo_train import checkpoint
+from borneo_train.learner import Learner
+from borneo_train.settings import Settings
+from borneo_train.together import FREEZE, KEEP, READY, ROUND, Together, meeting_place
+
+
+def follow(learner: Learner, folder: Path) -> None:
+    """Do what the first process says, until it ends this one."""
+    while True:
+        order, learner.progress = learner.together.order()
+        if order == ROUND:
+            learner.play()
+            learner.learn()
+        elif order == KEEP:
+            checkpoint.save_share(folder, learner)
+        elif order == FREEZE:
+            learner.freeze()
+
+
+def _leave_with(parent: int) -> None:
+    """End this process when its parent has ended."""
+    while os.getppid() == parent:
+        time.sleep(1)
+    os._exit(1)
+
+
+def main() -> None:
+    about = json.loads(sys.argv[1])
+    threading.Thread(target=_leave_with, args=(about["parent"],), daemon=True).start()
+    settings = Settings.kept(about["settings"], Path(about["out"]))
+    together = Together(about["rank"], settings.workers)
+    learner = Learner(settings, together)
+    folder = Path(about["checkpoints"])
+    newest = checkpoint.newest(folder)
+    if newest is not None:
+        checkpoint.restore(newest, learner)
+    store = meeting_place(Path(about["store"]), together.count)
+    store.set(READY.format(together.rank), "")
+    together.join(store, settings.device)
+    follow(learner, folder)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,142 @@
+"""Workers: the other processes of a training, started and ended by the first one.
+
+The first process measures, tells and keeps. The others do what it says (see `worker`). They begin while it measures
+the learner for the first time, so hardly anybody waits for them. One that ends is missed at once: the first process
+has a connection to it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numba
+import torch
+from borneo_agents.arena.workers import ONE_THREAD
+
+from borneo_env.files import on_one_line
+from borneo_train.settings import Settings
+from borneo_train.together import READY, Together, meeting_place
+
+SOON = 0.02  # seconds between two looks at a worker
+MISSED = 5.0  # seconds within which a worker is gone whose connection is closed
+LAST_WORDS = 300  # letters of them that are told
+STORE = "together"  # the file by which all meet
+
+
+class WorkerEnded(ValueError):
+    """A worker that has ended before its training."""
+
+
+class Workers:
+    """The processes beside this one, in a with block; none if it learns alone."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.together = Together(count=settings.workers)
+        self._settings = settings
+        self._processes: list[subprocess.Popen[bytes]] = []
+        self._joined = False
+
+    def start(self, checkpoints: Path) -> Workers:
+        """Start them, each where the newest checkpoint has it."""
+        if self.together.count > 1:
+            self._folder = tempfile.TemporaryDirectory()
+            self._store = meeting_place(self._file(STORE), self.together.count)
+            self._processes = [self._started(rank, checkpoints) for rank in range(1, self.together.count)]
+        return self
+
+    def __enter__(self) -> Workers:
+        return self
+
+    def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
+        """End them all. If an error came from one that has ended, say that."""
+        gone = self._gone() if isinstance(error, RuntimeError) else None
+        for process in self._processes:
+            process.kill()
+            process.wait()
+        if self._processes:
+            self.together.leave()
+            self._folder.cleanup()
+        self._processes = []
+        if gone:
+            raise WorkerEnded(gone) from error
+
+    def order(self, order: int, progress: float = 0.0) -> None:
+        """Have all do something together; the first time, wait until they are there."""
+        if self._processes and not self._joined:
+            self._join()
+        self.together.order(order, progress)
+
+    def _started(self, rank: int, checkpoints: Path) -> subprocess.Popen[bytes]:
+        about = {
+            "rank": rank, "parent": os.getpid(), "store": str(self._file(STORE)),
+            "settings": self._settings.as_dict(), "out": str(self._settings.out.absolute()),
+            "checkpoints": str(checkpoints.absolute()),
+        }  # fmt: skip
+        with open(self._log(rank), "wb") as log:
+            return subprocess.Popen(
+                [sys.executable, "-P", "-m", "borneo_train.worker", json.dumps(about)],
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                env=_environment(),
+                start_new_session=True,  # so that Ctrl-C reaches the first process alone
+            )
+
+    def _join(self) -> None:
+        """Meet the workers, who need some seconds to begin."""
+        ready = [READY.format(rank) for rank in range(1, self.together.count)]
+        while not self._store.check(ready):
+            if any(process.poll() is not None for process in self._processes):
+                raise RuntimeError("a worker has not begun")
+            time.sleep(SOON)
+        self.together.join(self._store, self._settings.device)
+        self._joined = True
+
+    def _gone(self) -> str | None:
+        """Which worker has ended, and why, in words; the last moment to do so is now."""
+        until = time.monotonic() + MISSED
+        while time.monotonic() < until:
+            for rank, process in enumerate(self._processes, 1):
+                if process.poll() is not None:
+                    words = self._log(rank).read_text(encoding="utf-8", errors="replace").strip().splitlines()
+                    told = on_one_line(words[-1] if words else f"status {process.returncode}", LAST_WORDS)
+                    return f"worker {rank} has ended: {told}; --resume goes on from the last checkpoint"
+            time.sleep(SOON)
+        return None
+
+    def _file(self, name: str) -> Path:
+        return Path(self._folder.name) / name
+
+    def _log(self, rank: int) -> Path:
+        return self._file(f"{rank}.log")
+
+
+@contextmanager
+def one_thread(workers: int) -> Iterator[None]:
+    """Use one thread of torch and of the engine if there are several processes: they fill the cores."""
+    if workers == 1:
+        yield
+        return
+    of_engine, of_torch = numba.config.NUMBA_NUM_THREADS, torch.get_num_threads()
+    try:
+        numba.config.NUMBA_NUM_THREADS = 1
+        torch.set_num_threads(1)
+        yield
+    finally:
+        numba.config.NUMBA_NUM_THREADS = of_engine
+        torch.set_num_threads(of_torch)
+
+
+def _environment() -> dict[str, str]:
+    """This process's environment, with the same import paths, and one thread for each worker."""
+    paths = os.pathsep.join(str(Path(path).resolve()) for path in sys.path if path)
+    return {**os.environ, "PYTHONPATH": paths, **dict.fromkeys(ONE_THREAD, "1")}
