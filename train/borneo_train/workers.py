@@ -88,7 +88,7 @@ class Workers:
                 stdout=log,
                 stderr=log,
                 env=_environment(),
-                start_new_session=True,  # so that Ctrl-C reaches the first process alone
+                process_group=0,  # so that Ctrl-C reaches the first process alone
             )
 
     def _join(self) -> None:
