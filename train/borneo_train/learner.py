@@ -166,16 +166,22 @@ class Learner:
         self.opponents.be(self._layers(self.actor))
 
     def _layers(self, network: Any) -> list[Dense]:
-        """A network as it is applied to tables."""
+        """A network as it is applied to tables; a card wants them padded."""
+        if not self.on_card:
+            return list(network.layers())
         width = self.games.table.shape[1] if network is self.critic else -(-self.games.known // 8) * 8
         return prepared(network.layers(), self.numbers, width)
 
     def _judged(self, actor: list[Dense], critic: list[Dense], chance: Tensor) -> list[Any]:
         """Actions drawn by their odds with the logarithms of these, and what the critic thinks."""
-        table, mask = self.games.table, self.games.mask
+        table, mask = self._as_numbers(self.games.table), self.games.mask
         return side_by_side(
             self.device, lambda: self._choose(actor, table, mask, chance), lambda: self._value(critic, table)
         )
+
+    def _as_numbers(self, table: Tensor) -> Tensor:
+        """Tables as both networks want them; on a card each makes its own, as a part of its first product."""
+        return table if self.on_card else table.float()
 
     def _chosen(self, actor: list[Dense], table: Tensor, mask: Tensor, chance: Tensor) -> tuple[Tensor, Tensor]:
         if not self.on_card:
@@ -257,6 +263,7 @@ class Learner:
     def _step_now(self, *rows: Tensor) -> None:
         """One step of the optimisers, on a minibatch; actor and critic have nothing in common."""
         table, mask, action, old, advantage, own, target, there = rows
+        table = self._as_numbers(table)
         actor, critic = side_by_side(
             self.device,
             lambda: self._improve(0, self._actor_loss, table, mask, action, old, advantage, own),
@@ -316,7 +323,7 @@ def adam(network: nn.Module, rate: Tensor) -> torch.optim.Adam:
     parameters = list(network.parameters())
     if rate.is_cuda:
         return torch.optim.Adam(parameters, lr=rate, eps=EPSILON, fused=True, capturable=True)
-    return torch.optim.Adam(parameters, lr=float(rate), eps=EPSILON)
+    return torch.optim.Adam(parameters, lr=float(rate), eps=EPSILON, fused=True)
 
 
 def none_yet(optimizer: torch.optim.Optimizer) -> None:
