@@ -269,6 +269,7 @@ class Learner:
             lambda: self._improve(0, self._actor_loss, table, mask, action, old, advantage, own),
             lambda: self._improve(1, self._critic_loss, table, target, there),
         )
+        self.together.finish()
         policy, *others = actor
         self.told += torch.stack([policy, *critic, *others])
 
@@ -278,10 +279,13 @@ class Learner:
         loss, told = loss_of(*rows)
         optimizer.zero_grad(set_to_none=True)
         loss.backward()
-        self.together.average(network)
-        clip_grad_norm_(network.parameters(), self.settings.max_grad_norm)
-        optimizer.step()
+        self.together.average(network, lambda: self._advance(number))
         return [figure.detach() for figure in told]
+
+    def _advance(self, number: int) -> None:
+        """Take the step that the gradients of a network say."""
+        clip_grad_norm_(self.networks[number].parameters(), self.settings.max_grad_norm)
+        self.optimizers[number].step()
 
     def _actor_loss_of(
         self, table: Tensor, mask: Tensor, action: Tensor, old: Tensor, advantage: Tensor, own: Tensor

@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import os
 import socket
+from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import torch
 import torch.distributed as dist
@@ -27,6 +29,7 @@ class Together:
 
     def __init__(self, rank: int = 0, count: int = 1) -> None:
         self.rank, self.count = rank, count
+        self._open: list[tuple[Any, Tensor, list[Tensor], Callable[[], None]]] = []  # messages that travel
 
     def join(self, store: dist.Store, device: str) -> None:
         """Meet the others on this machine; nobody outside can."""
@@ -39,15 +42,27 @@ class Together:
             dist.all_reduce(values)
         return values
 
-    def average(self, network: nn.Module) -> None:
-        """Put the mean of all processes' gradients in the place of this one's."""
+    def average(self, network: nn.Module, then: Callable[[], None]) -> None:
+        """Put the mean of all processes' gradients in the place of this one's, and then do something with it.
+
+        That may wait until `finish`: messages travel while another network is looked at.
+        """
         if self.count == 1:
+            then()
             return
         gradients = [parameter.grad for parameter in network.parameters() if parameter.grad is not None]
-        mean = self.total(torch.cat([gradient.flatten() for gradient in gradients])) / self.count
-        parts = mean.split([gradient.numel() for gradient in gradients])
-        for gradient, part in zip(gradients, parts, strict=True):
-            gradient.copy_(part.view_as(gradient))
+        whole = torch.cat([gradient.flatten() for gradient in gradients])
+        self._open.append((dist.all_reduce(whole, async_op=True), whole, gradients, then))
+
+    def finish(self) -> None:
+        """Wait for all means, and do what is to be done with them."""
+        for message, whole, gradients, then in self._open:
+            message.wait()
+            parts = (whole / self.count).split([gradient.numel() for gradient in gradients])
+            for gradient, part in zip(gradients, parts, strict=True):
+                gradient.copy_(part.view_as(gradient))
+            then()
+        self._open.clear()
 
     def order(self, order: int = ROUND, progress: float = 0.0) -> tuple[int, float]:
         """What the first process says is done next, and how much of the training is over; all call it together."""
