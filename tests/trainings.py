@@ -16,7 +16,8 @@ from borneo_train.training import Training  # torch may be missing
 ROLLOUT = 12 * 4
 TINY = Settings(
     n_envs=12, n_steps=4, batch_size=12, n_epochs=1, learning_rate=1e-3, network="plain", actor="8x1", critic="8x1",
-    timesteps=4 * ROLLOUT, evaluations=2, evaluation_games=4, against="random", players="4", device="cpu", seed=3,
+    timesteps=4 * ROLLOUT, evaluations=2, evaluation_games=4, against="random", players="4", device="cpu", workers=1,
+    seed=3,
 )  # fmt: skip
 TWO_TABLES = {
     "network": "tied", "actor": "64x1", "critic": "64x1", "players": "3,5", "batch_size": 6, "frozen": 0.06,

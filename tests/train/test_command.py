@@ -22,7 +22,7 @@ from borneo_env import cli
 pytestmark = pytest.mark.usefixtures("games_are_hardly_played_before", "no_curves_are_drawn")
 QUICK = (
     "train --n-envs 12 --n-steps 4 --batch-size 12 --network plain --actor 8x1 --critic 8x1 --players 4 "
-    "--timesteps 48 --evaluations 1 --evaluation-games 4 --against random --device cpu --seed 2"
+    "--timesteps 48 --evaluations 1 --evaluation-games 4 --against random --device cpu --workers 1 --seed 2"
 )
 
 

@@ -72,7 +72,6 @@ class Settings:
     actor: Annotated[str, layers("Width and number of the policy's layers, such as 128x2.", preset=True)] = ""
     critic: Annotated[str, layers("Width and number of the critic's, which sees all cards.", preset=True)] = ""
 
-    workers: Annotated[int, updates("Processes that learn together, one thread each.", preset=True)] = 0
     n_envs: Annotated[int, updates("Games played side by side.", preset=True)] = 0
     n_steps: Annotated[int, updates("Decisions in each game between two updates.", preset=True)] = 0
     batch_size: Annotated[int, updates("Decisions in each step of the optimiser.", preset=True)] = 0
@@ -88,6 +87,7 @@ class Settings:
 
     out: Annotated[Path, where("Folder for the model, its curve and checkpoints.")] = Path("out/train")
     device: Annotated[str, where("cpu, cuda, or auto: cuda where there is a card.")] = AUTO
+    workers: Annotated[int, where("Processes that learn as one, on a CPU usually one a core.", preset=True)] = 0
     seed: Annotated[int, where("The same seed gives the same training on the same kind of machine.")] = 0
     # fmt: on
 

@@ -31,7 +31,7 @@ class Together:
         self.rank, self.count = rank, count
         self._open: list[tuple[Any, Tensor, list[Tensor], Callable[[], None]]] = []  # messages that travel
 
-    def join(self, store: dist.Store, device: str) -> None:
+    def join(self, store: Any, device: str) -> None:
         """Meet the others on this machine; nobody outside can."""
         os.environ["GLOO_SOCKET_IFNAME"] = loopback()
         dist.init_process_group(BACKEND[device], store=store, rank=self.rank, world_size=self.count, timeout=PATIENCE)
@@ -39,7 +39,7 @@ class Together:
     def total(self, values: Tensor) -> Tensor:
         """The sum of what all have."""
         if self.count > 1:
-            dist.all_reduce(values)
+            self._add_up(values).wait()
         return values
 
     def average(self, network: nn.Module, then: Callable[[], None]) -> None:
@@ -52,17 +52,21 @@ class Together:
             return
         gradients = [parameter.grad for parameter in network.parameters() if parameter.grad is not None]
         whole = torch.cat([gradient.flatten() for gradient in gradients])
-        self._open.append((dist.all_reduce(whole, async_op=True), whole, gradients, then))
+        self._open.append((self._add_up(whole), whole, gradients, then))
 
     def finish(self) -> None:
         """Wait for all means, and do what is to be done with them."""
         for message, whole, gradients, then in self._open:
             message.wait()
-            parts = (whole / self.count).split([gradient.numel() for gradient in gradients])
+            parts = torch.split_with_sizes(whole / self.count, [gradient.numel() for gradient in gradients])
             for gradient, part in zip(gradients, parts, strict=True):
                 gradient.copy_(part.view_as(gradient))
             then()
         self._open.clear()
+
+    def _add_up(self, values: Tensor) -> Any:
+        """Put the sum of what all have in the place of values, as soon as the message that is returned has come."""
+        return dist.all_reduce(values, async_op=True)
 
     def order(self, order: int = ROUND, progress: float = 0.0) -> tuple[int, float]:
         """What the first process says is done next, and how much of the training is over; all call it together."""
@@ -84,9 +88,9 @@ class Together:
 ALONE = Together()
 
 
-def meeting_place(path: Path, count: int) -> dist.Store:
+def meeting_place(path: Path, count: int) -> Any:
     """Where so many processes meet: a file."""
-    return dist.FileStore(str(path), count)
+    return dist.FileStore(str(path), count)  # type: ignore[attr-defined]  # torch exports it, but does not say so
 
 
 def loopback() -> str:

@@ -1,8 +1,8 @@
 """A worker: a process that plays and learns as the first process of a training says.
 
 It is started with a JSON text: its rank, its parent's number, where all meet, the settings, and the folder of
-checkpoints; it goes on from the newest of them. It does the same as the first process, with games of its own. It ends with the first
-process, whatever becomes of that.
+checkpoints. It goes on from the newest of them, and does the same as the first process with games of its own. It ends
+with the first process, whatever becomes of that.
 """
 
 from __future__ import annotations

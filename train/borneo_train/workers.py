@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
 import tempfile
@@ -75,6 +76,10 @@ class Workers:
             self._join()
         self.together.order(order, progress)
 
+    def pids(self) -> list[int]:
+        """Their numbers."""
+        return [process.pid for process in self._processes]
+
     def _started(self, rank: int, checkpoints: Path) -> subprocess.Popen[bytes]:
         about = {
             "rank": rank, "parent": os.getpid(), "store": str(self._file(STORE)),
@@ -107,11 +112,14 @@ class Workers:
         while time.monotonic() < until:
             for rank, process in enumerate(self._processes, 1):
                 if process.poll() is not None:
-                    words = self._log(rank).read_text(encoding="utf-8", errors="replace").strip().splitlines()
-                    told = on_one_line(words[-1] if words else f"status {process.returncode}", LAST_WORDS)
+                    told = on_one_line(self._last_words(rank) or status(process.returncode), LAST_WORDS)
                     return f"worker {rank} has ended: {told}; --resume goes on from the last checkpoint"
             time.sleep(SOON)
         return None
+
+    def _last_words(self, rank: int) -> str:
+        words = self._log(rank).read_text(encoding="utf-8", errors="replace").strip()
+        return words.rpartition("\n")[2]
 
     def _file(self, name: str) -> Path:
         return Path(self._folder.name) / name
@@ -134,6 +142,11 @@ def one_thread(workers: int) -> Iterator[None]:
     finally:
         numba.config.NUMBA_NUM_THREADS = of_engine
         torch.set_num_threads(of_torch)
+
+
+def status(code: int) -> str:
+    """How a process has ended."""
+    return str(signal.strsignal(-code)) if code < 0 else f"status {code}"
 
 
 def _environment() -> dict[str, str]:

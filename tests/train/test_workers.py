@@ -1,0 +1,179 @@
+"""Processes that learn together: the same steps as one would make, the same weights again, and a clear end."""
+
+import os
+import signal
+import threading
+from dataclasses import replace
+
+import pytest
+from trainings import ROLLOUT, TINY, assert_same_policy, begin, go_on, run, stop_after
+
+torch = pytest.importorskip("torch")
+
+from borneo_train import checkpoint  # noqa: E402  # torch may be missing
+from borneo_train.learner import Learner  # noqa: E402
+from borneo_train.settings import Settings  # noqa: E402
+from borneo_train.together import Together  # noqa: E402
+from borneo_train.training import check, filled  # noqa: E402
+from borneo_train.workers import WorkerEnded  # noqa: E402
+
+pytestmark = pytest.mark.usefixtures("games_are_hardly_played_before", "no_curves_are_drawn")
+ROWS = ("table", "mask", "action", "logp", "seat", "reward", "done", "own", "value")  # of a rollout
+
+
+class Beside(Together):
+    """One of two threads that learn together, as processes would."""
+
+    def __init__(self, rank, barrier, said):
+        super().__init__(rank, 2)
+        self.barrier, self.said = barrier, said
+
+    def _add_up(self, values):
+        self.said[self.rank] = values.clone()
+        self.barrier.wait(60)
+        values.copy_(self.said[0] + self.said[1])
+        self.barrier.wait(60)
+        return Arrived()
+
+
+class Arrived:
+    """A message that has come."""
+
+    def wait(self):
+        pass
+
+
+def two_learners(settings):
+    barrier, said = threading.Barrier(2), [None, None]
+    return [Learner(settings, Beside(rank, barrier, said)) for rank in range(2)]
+
+
+def side_by_side(*works):
+    """Do work in threads; returns what each comes to."""
+    found = [None] * len(works)
+
+    def do(number):
+        found[number] = works[number]()
+
+    threads = [threading.Thread(target=do, args=(number,)) for number in range(len(works))]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return found
+
+
+def weights_of(learner):
+    return torch.cat([part.detach().flatten() for network in learner.networks for part in network.parameters()])
+
+
+# ---------------------------------------------------------------- what is learnt
+
+
+def test_two_learn_what_one_learns_from_the_decisions_of_both():
+    """Their advantages, scales, gradients and figures are those of all decisions together."""
+    settings = replace(TINY, n_envs=24, batch_size=12, n_epochs=2, learning_rate=0.01, target_kl=1e-9)
+    two, one = two_learners(settings), Learner(settings)
+    for _ in range(2):
+        for learner in two:
+            learner.play()
+        one.play()
+        for name in ROWS:
+            both = [getattr(learner.rollout, name) for learner in two]
+            getattr(one.rollout, name).copy_(torch.cat(both, 1))
+        one.ended.copy_(torch.cat([learner.ended for learner in two]))
+        figures, same = side_by_side(*(learner.learn for learner in two))
+        assert figures == same == pytest.approx(one.learn(), rel=1e-3, abs=1e-6)
+        assert torch.equal(weights_of(two[0]), weights_of(two[1]))
+        assert torch.allclose(weights_of(two[0]), weights_of(one), atol=1e-5)
+        assert two[0].decisions == one.decisions and two[0].caution == one.caution < 1
+
+
+def test_workers_play_games_of_their_own():
+    first, second = two_learners(TINY)
+    assert len(first.games) == len(second.games) == TINY.n_envs // 2
+    assert not torch.equal(first.games.table, second.games.table)
+    assert not torch.equal(first.generator.get_state(), second.generator.get_state())
+    assert torch.equal(weights_of(first), weights_of(second))
+
+
+def test_whoever_learns_alone_talks_to_nobody(tmp_path, no_games_to_measure, monkeypatch):
+    monkeypatch.setattr("borneo_train.together.dist", None)
+    monkeypatch.setattr("borneo_train.workers.subprocess", None)
+    assert run(begin(tmp_path)).learner.decisions == 4 * ROLLOUT
+
+
+# ---------------------------------------------------------------- processes
+
+
+def test_the_same_seed_gives_the_same_weights_even_if_the_training_is_stopped(tmp_path, no_games_to_measure, capfd):
+    settings = {"workers": 2, "frozen": 0.5, "learning_rate": 0.05}
+    run(begin(tmp_path / "whole", **settings))
+    stopped = stop_after(begin(tmp_path / "stopped", **settings), 2 * ROLLOUT)
+    stopped.run()
+    assert stopped.stopped and stopped.learner.decisions == 2 * ROLLOUT
+    with pytest.raises(ValueError, match="the training has --workers 2 and cannot go on with 3"):
+        go_on(tmp_path / "stopped", workers=3)
+    run(go_on(tmp_path / "stopped"))
+    assert_same_policy(tmp_path / "whole" / "last", tmp_path / "stopped" / "last")
+    names = {path.name for path in checkpoint.newest(tmp_path / "whole" / "checkpoints").iterdir()}
+    assert names == {
+        "training.safetensors", "training.json", "games-4.npz", "games-4-worker-1.npz", "worker-1.safetensors",
+    }  # fmt: skip
+    checkpoint.clear(tmp_path / "whole" / "checkpoints")
+    assert not (tmp_path / "whole" / "checkpoints").exists(), "no file of a worker is left"
+    assert "Traceback" not in capfd.readouterr().err
+
+
+def test_a_worker_that_dies_ends_the_training(tmp_path, no_games_to_measure):
+    training = begin(tmp_path, workers=2, timesteps=10**6)
+    goes_on = training._goes_on
+
+    def killing():
+        if training.learner.decisions == 2 * ROLLOUT:
+            os.kill(training.workers.pids()[0], signal.SIGKILL)
+        return goes_on()
+
+    training._goes_on = killing
+    with pytest.raises(WorkerEnded, match="worker 1 has ended: Killed; --resume goes on from the last checkpoint"):
+        training.run()
+    assert training.workers.pids() == [] and checkpoint.newest(tmp_path / "checkpoints") is not None
+
+
+def test_a_worker_that_cannot_begin_ends_the_training(tmp_path, no_games_to_measure, monkeypatch):
+    training = begin(tmp_path, workers=2)
+    monkeypatch.setattr(training.workers, "_settings", replace(training.settings, edition="dice"))
+    with pytest.raises(WorkerEnded, match=r"worker 1 has ended: .*dice.*; --resume goes on"):
+        training.run()
+
+
+# ---------------------------------------------------------------- how many
+
+
+@pytest.mark.parametrize(
+    ("cores", "batch_size", "workers"), [(1, 12, 1), (2, 12, 2), (4, 6, 3), (16, 12, 4), (2, 5, 1)]
+)
+def test_there_is_a_worker_for_each_core_if_all_have_equal_parts(cores, batch_size, workers):
+    assert Settings(batch_size=batch_size).filled(has_card=False, cores=cores).workers == workers
+    assert Settings(batch_size=batch_size, workers=5).filled(has_card=False, cores=cores).workers == 5
+
+
+def test_on_a_card_one_process_learns():
+    usual = Settings().filled(has_card=True, cores=16)
+    assert usual.workers == 1
+    with pytest.raises(ValueError, match="--workers are for the CPU: on a GPU one process learns"):
+        check(replace(usual, workers=2))
+
+
+@pytest.mark.parametrize(
+    ("changes", "complaint"),
+    [
+        ({"workers": 5}, "--batch-size 12 is no multiple of --workers 5: each has an equal part"),
+        ({"workers": 12, "players": "3,4,5"}, "--n-envs 12 leaves a player count without games"),
+        ({"workers": 65}, "--workers is a number from 1 to 64, not 65"),
+        ({"workers": -1}, "--workers is a number from 1 to 64, not -1"),
+    ],
+)
+def test_numbers_of_workers_that_cannot_be_are_refused(changes, complaint):
+    with pytest.raises(ValueError, match=complaint):
+        check(filled(replace(TINY, **changes)))
