@@ -35,7 +35,7 @@ SLOW = ["docs/sb3.md", "docs/training.md"]  # pages whose Python `make soak` run
 
 # What `make soak` runs the commands of `console` blocks with: an option that is given again replaces the one before.
 SMALLER = {
-    "train": "--fresh --device cpu --n-envs 12 --n-steps 8 --batch-size 12 --timesteps 96 --evaluations 1 "
+    "train": "--fresh --device cpu --workers 1 --n-envs 12 --n-steps 8 --batch-size 12 --timesteps 96 --evaluations 1 "
     "--evaluation-games 12 --actor 64x1 --critic 64x1",
     "arena": "--games 12 --chunk 12 --jobs 1",
     "bench": "--seconds 0.01",

@@ -81,6 +81,8 @@ class Together:
             dist.barrier()
 
     def leave(self) -> None:
+        """Talk to nobody any more, whatever was under way."""
+        self._open.clear()
         if self.count > 1 and dist.is_initialized():
             dist.destroy_process_group()
 

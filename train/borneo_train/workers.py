@@ -66,7 +66,7 @@ class Workers:
         if self._processes:
             self.together.leave()
             self._folder.cleanup()
-        self._processes = []
+        self._processes, self._joined = [], False
         if gone:
             raise WorkerEnded(gone) from error
 
