@@ -106,7 +106,7 @@ def test_numbers_are_in_their_ranges(words):
 
 def test_every_number_has_a_range():
     numbers = {field.name for field in fields(Settings) if type(field.default) in (int, float)}
-    assert numbers == {*FROM_ONE, *FROM_ZERO, *ABOVE_ZERO, *UP_TO_ONE, "seed"}
+    assert numbers == {*FROM_ONE, *FROM_ZERO, *ABOVE_ZERO, *UP_TO_ONE, "seed", "workers"}
     TINY.check_numbers()
 
 

@@ -124,6 +124,22 @@ class Settings:
                 if not fits(getattr(self, name)):
                     raise ValueError(f"{option(name)} is {words}, not {getattr(self, name)}")
 
+    def check_parts(self) -> None:
+        """Complain about games that cannot be divided among minibatches, workers and player counts."""
+        if self.n_envs % self.batch_size:
+            raise ValueError(
+                f"--n-envs {self.n_envs} is no multiple of --batch-size {self.batch_size}: a minibatch has one "
+                "decision each of a whole part of the games"
+            )
+        if self.batch_size % self.workers:
+            raise ValueError(
+                f"--batch-size {self.batch_size} is no multiple of --workers {self.workers}: each has an equal part"
+            )
+        if self.workers > 1 and self.device == CUDA:
+            raise ValueError("--workers are for the CPU: on a GPU one process learns")
+        if self.n_envs // self.workers < len(self.counts()):
+            raise ValueError(f"--n-envs {self.n_envs} leaves a player count without games")
+
     def counts(self) -> list[int]:
         """The player counts."""
         return numbers(self.players, "--players")

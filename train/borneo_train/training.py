@@ -317,19 +317,7 @@ def check(settings: Settings) -> None:
     settings.check_numbers()
     for name in ("actor", "critic"):
         Width.of(settings.network, shape(getattr(settings, name), option(name))[0])
-    if settings.n_envs % settings.batch_size:
-        raise ValueError(
-            f"--n-envs {settings.n_envs} is no multiple of --batch-size {settings.batch_size}: a minibatch has one "
-            "decision each of a whole part of the games"
-        )
-    if settings.batch_size % settings.workers:
-        raise ValueError(
-            f"--batch-size {settings.batch_size} is no multiple of --workers {settings.workers}: each has an equal part"
-        )
-    if settings.workers > 1 and settings.device == CUDA:
-        raise ValueError("--workers are for the CPU: on a GPU one process learns")
-    if settings.n_envs // settings.workers < len(counts):
-        raise ValueError(f"--n-envs {settings.n_envs} leaves a player count without games")
+    settings.check_parts()
     if settings.frozen + settings.bots > 1:
         raise ValueError("--frozen and --bots are shares of the same games: together at most 1")
     for name in (*settings.tables(), settings.bot):
