@@ -54,8 +54,8 @@ def product(a, b):
         s5 += a[i + NEXT[5]] * b[i + NEXT[5]]
         s6 += a[i + NEXT[6]] * b[i + NEXT[6]]
         s7 += a[i + NEXT[7]] * b[i + NEXT[7]]
-    for i in range(len(a) // 8 * 8, len(a)):
-        s0 += a[i] * b[i]
+    for last in range(len(a) // 8 * 8, len(a)):
+        s0 += a[last] * b[last]
     return ((s0 + s1) + (s2 + s3)) + ((s4 + s5) + (s6 + s7))
 
 
