@@ -9,6 +9,7 @@ PACKAGES = {
     "borneo_env": ROOT / "borneo_env",
     "borneo_agents": ROOT / "agents" / "borneo_agents",
     "borneo_train": ROOT / "train" / "borneo_train",
+    "borneo_web": ROOT / "web" / "borneo_web",
     "borneo_bench": ROOT / "benchmarks" / "borneo_bench",
 }
 
