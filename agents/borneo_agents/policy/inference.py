@@ -20,7 +20,7 @@ Network = namedtuple("Network", "first deeper biases gains shifts last last_bias
 
 # What a network works with: the values of units, what is summed up for the next ones, the terms of a sum, and the
 # inputs that are not 0.
-Room = namedtuple("Room", "values sums terms places amounts")
+Room = namedtuple("Room", "values sums terms places")
 
 
 def compiled_network(layers: Layers) -> Any:
@@ -45,60 +45,56 @@ def make_room(threads: int, *networks: Any) -> tuple[Any, ...]:
     """Scratch memory for each thread, large enough for each of these networks."""
     units = max(network.last.shape[1] for network in networks)
     inputs = 1 + max(units, *(len(network.first) for network in networks))
-    return (
-        np.zeros((threads, 3, units), np.float32),
-        np.zeros((threads, inputs), np.int64),
-        np.zeros((threads, inputs), np.float32),
-    )
+    return np.zeros((threads, 3, units), np.float32), np.zeros((threads, inputs), np.int32)
 
 
 @rule
-def room_of(values, places, amounts):
+def room_of(values, places):
     """The scratch memory of a thread."""
-    return Room(values[0, 0], values[0, 1], values[0, 2], places[0], amounts[0])
+    return Room(values[0, 0], values[0, 1], values[0, 2], places[0])
 
 
 @rule
 def run(network, table, room):
     """Write what all layers but the last make of a table into the room's values."""
-    count = list_inputs(table, len(network.first), room)
-    add_rows(network.first, count, network.biases[0], room)
+    add_rows(network.first, table, network.biases[0], room)
     put_normed(network, 0, room)
     for layer in range(1, len(network.biases)):
-        count = list_inputs(room.values, network.last.shape[1], room)
-        add_rows(network.deeper[layer - 1], count, network.biases[layer], room)
+        add_rows(network.deeper[layer - 1], room.values, network.biases[layer], room)
         put_normed(network, layer, room)
 
 
 @rule
-def list_inputs(inputs, length, room):
+def list_inputs(inputs, length, places):
     """List the inputs that are not 0, without branches, which cost twice the time; returns how many they are."""
     count = 0
     for number in range(length):
-        room.places[count] = number
-        room.amounts[count] = inputs[number]
+        places[count] = number
         count += inputs[number] != 0
     return count
 
 
 @rule
-def add_rows(weights, count, biases, room):
-    """Sum up the biases and the rows of weights that are listed, four at a time, which saves memory traffic."""
+def add_rows(weights, inputs, biases, room):
+    """Sum up the biases and the weights of inputs that are not 0, of four at a time, which saves memory traffic."""
     units = weights.shape[1]
-    sums, places, amounts = room.sums, room.places, room.amounts
+    sums, places = room.sums, room.places
+    count = list_inputs(inputs, len(weights), places)
     for unit in range(units):
         sums[unit] = biases[unit]
     whole = count // 4 * 4
     for k in range(0, whole, 4):
         a, b, c, d = places[k], places[k + 1], places[k + 2], places[k + 3]
-        of_a, of_b, of_c, of_d = amounts[k], amounts[k + 1], amounts[k + 2], amounts[k + 3]
+        of_a, of_b = np.float32(inputs[a]), np.float32(inputs[b])
+        of_c, of_d = np.float32(inputs[c]), np.float32(inputs[d])
         for unit in range(units):
             sums[unit] += (of_a * weights[a, unit] + of_b * weights[b, unit]) + (
                 of_c * weights[c, unit] + of_d * weights[d, unit]
             )
     for k in range(whole, count):
+        amount = np.float32(inputs[places[k]])
         for unit in range(units):
-            sums[unit] += amounts[k] * weights[places[k], unit]
+            sums[unit] += amount * weights[places[k], unit]
 
 
 @rule
@@ -153,9 +149,9 @@ def total(terms, length):
 
 
 @entry
-def outputs_of_tables(network, tables, found, values, places, amounts):
+def outputs_of_tables(network, tables, found, values, places):
     """Write all outputs of a network for each table."""
-    room = room_of(values, places, amounts)
+    room = room_of(values, places)
     for i in range(len(tables)):
         run(network, tables[i], room)
         for number in range(found.shape[1]):

@@ -261,10 +261,10 @@ def write_behind(search, behind):
 @entry
 def search_views(
     boxes, networks, manner, budget, views, dice, doubtful, priors, behind,
-    tables, values, places, amounts, games, searches,
+    tables, values, places, games, searches,
 ):  # fmt: skip
     """Write how far each doubtful action is behind the best of them, in each view."""
-    room, search = room_of(values, places, amounts), searches[0]
+    room, search = room_of(values, places), searches[0]
     for i in range(len(views)):
         line_up(search, doubtful[i], priors[i])
         while in_doubt(search) and (search.asked < budget or search.next > 0):
@@ -280,10 +280,10 @@ def begin_search(doubtful, priors, searches):
 
 @entry
 def go_on(
-    boxes, networks, manner, views, dice, behind, tables, values, places, amounts, games, searches
+    boxes, networks, manner, views, dice, behind, tables, values, places, games, searches
 ):  # fmt: skip
     """Try one more option of one view; returns whether any are in doubt after it."""
-    room, search = room_of(values, places, amounts), searches[0]
+    room, search = room_of(values, places), searches[0]
     try_next(boxes[0], views[0], dice[0], networks, manner, tables[0], room, games[0], search)
     write_behind(search, behind[0])
     return in_doubt(search)
