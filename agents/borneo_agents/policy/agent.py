@@ -6,6 +6,7 @@ A policy with a critic searches before it decides between options it is in doubt
 from __future__ import annotations
 
 import hashlib
+import time
 from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any
@@ -88,6 +89,7 @@ class Policy:
         return probabilities_of(self._logits(views), views.mask)
 
     def _logits(self, views: Views) -> NDArray[np.float32]:
+        began = time.perf_counter()
         views.arrays()  # which complains about views of nobody
         card, ruleset = self.model.card, views.ruleset
         if ruleset.edition != card.edition:
@@ -97,7 +99,7 @@ class Policy:
             raise ModelError(f"the policy was trained for {counts} players, not for {ruleset.name}")
         if self.model.option_head is None:
             logits = self.model.logits(views.observe(), views.mask)
-            return self._after_search(views, logits) if self._searches() else logits
+            return self._after_search(views, logits, began) if self._searches() else logits
         threads = available_cores()
         told = lookahead_features(views, threads)
         logits = self.model.logits(np.concatenate([views.observe(), told], 1), views.mask)
@@ -115,7 +117,7 @@ class Policy:
     def _networks(self) -> Any:
         return networks_of(self.model)
 
-    def _after_search(self, views: Views, logits: NDArray[np.float32]) -> NDArray[np.float32]:
+    def _after_search(self, views: Views, logits: NDArray[np.float32], began: float) -> NDArray[np.float32]:
         """(n, actions): logits after a search between the actions in doubt; those of others are out of reach."""
         probabilities = probabilities_of(logits, views.mask)
         doubtful = probabilities >= DOUBTFUL
@@ -125,7 +127,8 @@ class Policy:
         if self._milliseconds is None:
             behind = search_options(some, doubtful[rows], priors, self._networks, self._budget, available_cores())
         else:
-            behind = search_for(some, doubtful[rows], priors, self._networks, self._milliseconds)
+            left = self._milliseconds - 1000 * (time.perf_counter() - began) / len(views)
+            behind = search_for(some, doubtful[rows], priors, self._networks, left)
         logits[rows] = np.where(doubtful[rows], -behind, -np.inf)
         return logits
 

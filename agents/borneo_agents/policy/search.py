@@ -9,21 +9,22 @@ best of several noisy values is mostly a lucky one.
 from __future__ import annotations
 
 import time
+from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from borneo_agents.policy.inference import compiled_network, make_room, output, room_of, run
+from borneo_agents.policy.inference import Network, compiled_network, make_room, output, room_of, run
 from borneo_agents.policy.model import Model
 from borneo_agents.search.determinization import DETERMINIZED, TRIED, determinize, stream_of
 from borneo_env.agent import Views
 from borneo_env.engine.dice import below
 from borneo_env.engine.game import MAX_OPTIONS, apply, legal
-from borneo_env.engine.jit import attributes, entry, rule
+from borneo_env.engine.jit import attributes, entry, machine_code, rule
 from borneo_env.engine.observe import SECRETS, observe, seat_from, state_length, write_state
 from borneo_env.engine.rules.ending import place_of, score
-from borneo_env.engine.state import CHOICES, GAME, OVER, THINGS, slots_of
+from borneo_env.engine.state import BOX, CHOICES, GAME, OVER, THINGS, slots_of
 from borneo_env.engine.threads import in_parallel
 
 MOST_DETERMINIZATIONS = 512  # that scratch memory has room for
@@ -94,7 +95,7 @@ def line_up(search, doubtful, priors):
     compare(search, 0.0)
 
 
-@rule
+@entry
 def try_next(box, view, dice, networks, manner, table, room, games, search):
     """Play the next option that is in the race in the determinization, after the last one compare them."""
     if search.next == 0:
@@ -335,16 +336,28 @@ def search_for(
     behind = np.zeros(doubtful.shape)
     boxes, games, dice = map(attributes, views.arrays())
     scratch = tuple(map(attributes, _scratch(1, views, networks)))
+    step = _step()
     for i in range(len(views)):
         end = time.perf_counter() + milliseconds / 1000
         begin_search(doubtful[i], priors[i], scratch[-1])
         one = slice(i, i + 1)
         now, longest, doubt = time.perf_counter(), 0.0, True
         while doubt and now + longest < end:
-            doubt = go_on(boxes, networks, manner, games[one], dice[one], behind[one], *scratch)
+            doubt = step(boxes, networks, manner, games[one], dice[one], behind[one], *scratch)
             before, now = now, time.perf_counter()
             longest = max(longest, now - before)
     return behind
+
+
+@cache
+def _step() -> Any:
+    """The machine code of `go_on`: to find it by the types of arguments takes longer than a playout."""
+    row, square = np.zeros((1, 1), np.float32), np.zeros((1, 1, 1), np.float32)
+    network = Network(row, square, row, row, row, row, row[0])
+    room, tables = make_room(1, network), np.zeros((1, 1), np.int8)
+    scratch = (tables, *room, np.zeros((1, 2), GAME), np.zeros(1, SEARCH))
+    views, dice, behind = np.zeros(1, GAME), np.zeros(1, np.uint64), np.zeros((1, 1))
+    return machine_code(go_on, np.zeros(1, BOX), Networks(network, network), MANNER, views, dice, behind, *scratch)
 
 
 def _check_room(doubtful: NDArray[np.bool_]) -> None:
