@@ -110,8 +110,9 @@ class Policy:
         return self._after_race(views, logits, trust, threads) if self._determinizations else logits
 
     def _searches(self) -> bool:
+        """Whether it does: values of playouts are about winning."""
         effort = self._budget if self._milliseconds is None else self._milliseconds
-        return self.model.critic is not None and effort > 0
+        return self.model.critic is not None and self.model.card.task == "win" and effort > 0
 
     @cached_property
     def _networks(self) -> Any:

@@ -47,11 +47,9 @@ class Manner(NamedTuple):
     """How a search is made."""
 
     turns: int = 4  # that begin before a playout is cut off
-    now: bool = False  # whether the moment after the option counts too
     drawn: bool = True  # whether moves are drawn by their probabilities; else the most probable ones are played
     per_value: float = 40.0  # what a value of 1 counts beside the logarithm of a probability
     behind: float = 2.0  # standard errors by which an option is too far behind
-    centred: bool = False  # whether values count above the mean of all players
 
 
 MANNER = Manner()
@@ -97,7 +95,7 @@ def line_up(search, doubtful, priors):
 
 @entry
 def try_next(box, view, dice, networks, manner, table, room, games, search):
-    """Play the next option that is in the race in the determinization, after the last one compare them."""
+    """Play the next option that is in the race in the determinization; after the last one, compare them."""
     if search.next == 0:
         determinize(games, view, stream_of(dice, search.played), search.unseen)
     search.next = next_racing(search, search.next)
@@ -127,14 +125,14 @@ def value_of(box, g, me, action, networks, manner, table, room, search):
     """Play an action and let the network play on; returns a player's mean value over the turns that begin."""
     turn = g.turn
     apply(box, g, action)
-    begun = manner.now or g.turn != turn
+    begun = g.turn != turn
     moments = 0
     total = 0.0
     while g.phase != OVER and moments < manner.turns:
         count = legal(box, g, search.options)
         if count > 1 and begun:
             write_state(box, g, g.player, table)
-            total += value_now(box, g, me, networks.critic, manner, table, room)
+            total += value_now(box, g, me, networks.critic, table, room)
             search.asked += 1
             moments += 1
             begun = False
@@ -150,16 +148,10 @@ def value_of(box, g, me, action, networks, manner, table, room, search):
 
 
 @rule
-def value_now(box, g, me, critic, manner, table, room):
+def value_now(box, g, me, critic, table, room):
     """What the critic thinks of a player at a table that was written for the one who decides."""
     run(critic, table, room)
-    value = output(critic, seat_from(box, g.player, me), room)
-    if manner.centred:
-        mean = 0.0
-        for seat in range(box.players):
-            mean += output(critic, seat, room) / box.players
-        value -= mean
-    return value
+    return output(critic, seat_from(box, g.player, me), room)
 
 
 @rule
@@ -274,15 +266,14 @@ def search_views(
 
 
 @entry
-def begin_search(doubtful, priors, searches):
-    """Begin with the doubtful actions of one view."""
+def begin_search(doubtful, priors, behind, searches):
+    """Begin with the doubtful actions of one view, and what the actor thinks of them."""
     line_up(searches[0], doubtful, priors)
+    write_behind(searches[0], behind)
 
 
 @entry
-def go_on(
-    boxes, networks, manner, views, dice, behind, tables, values, places, games, searches
-):  # fmt: skip
+def go_on(boxes, networks, manner, views, dice, behind, tables, values, places, games, searches):
     """Try one more option of one view; returns whether any are in doubt after it."""
     room, search = room_of(values, places), searches[0]
     try_next(boxes[0], views[0], dice[0], networks, manner, tables[0], room, games[0], search)
@@ -339,7 +330,7 @@ def search_for(
     step = _step()
     for i in range(len(views)):
         end = time.perf_counter() + milliseconds / 1000
-        begin_search(doubtful[i], priors[i], scratch[-1])
+        begin_search(doubtful[i], priors[i], behind[i], scratch[-1])
         one = slice(i, i + 1)
         now, longest, doubt = time.perf_counter(), 0.0, True
         while doubt and now + longest < end:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from borneo_agents.policy.agent import Policy
 from borneo_agents.policy.network import Layer, logits_of
-from borneo_agents.policy.search import MANNER, networks_of, search_options
+from borneo_agents.policy.search import MANNER, networks_of, search_for, search_options
 from bot_games import decisions, determinized, play
 from networks import network, searcher
 from positions import position
@@ -125,6 +125,21 @@ def test_without_a_budget_the_network_decides_alone():
     for policy in (Policy(MODEL, budget=0), Policy(MODEL, milliseconds=0)):
         np.testing.assert_array_equal(policy.act(views), alone)
     assert (Policy(MODEL, budget=100).act(views) != alone).sum() > 5
+
+
+def test_without_any_time_the_actor_decides():
+    """Decisions are due though the first playout would come too late."""
+    views, networks = views_of(), networks_of(MODEL)
+    priors = np.random.default_rng(1).normal(0, 1, views.mask.shape)
+    behind = search_for(views, views.mask, priors, networks, -1.0)
+    highest = np.where(views.mask, priors, -np.inf).max(1, keepdims=True)
+    np.testing.assert_allclose(behind, np.where(views.mask, highest - priors, 0))
+
+
+@pytest.mark.parametrize("task", ["contracts", "ranks"])
+def test_a_policy_that_has_learnt_something_else_than_to_win_does_not_search(task):
+    views, other = views_of(), replace(MODEL, card=replace(MODEL.card, task=task))
+    np.testing.assert_array_equal(Policy(other, budget=100).act(views), Policy(other, budget=0).act(views))
 
 
 def test_a_decision_does_not_depend_on_the_batch_it_is_asked_in():
