@@ -25,7 +25,7 @@ from borneo_env.engine.threads import available_cores
 from borneo_env.files import in_short
 
 SHIPPED = Path(__file__).parent / "shipped"
-MOST_EVALUATIONS = 10_000_000
+MOST_EVALUATIONS = 10_000_000  # of networks, for a decision
 PER_WIN = 200.0  # by how much the logit of an action is higher that wins for certain
 TRUST = 0.02  # win probability by which another action must be better than the merchant's, who errs less than it seems
 DOUBTFUL = 0.02  # probability of an action from which it takes part in a search, if another has as much
@@ -34,7 +34,7 @@ WEIGHT = 4.0  # what the race counts beside the logits before
 
 
 class Policy:
-    """Plays the actions with the highest logits of a trained network, after a race between those in doubt.
+    """Plays the actions with the highest logits of a trained network, after a search between those in doubt.
 
     Arguments:
         path: folder of the model, or the model itself; without it, the policy that comes with the package.
@@ -128,7 +128,7 @@ class Policy:
         if self._milliseconds is None:
             behind = search_options(some, doubtful[rows], priors, self._networks, self._budget, available_cores())
         else:
-            left = self._milliseconds - 1000 * (time.perf_counter() - began) / len(views)
+            left = self._milliseconds - 1000 * (time.perf_counter() - began) / max(1, len(views))
             behind = search_for(some, doubtful[rows], priors, self._networks, left)
         logits[rows] = np.where(doubtful[rows], -behind, -np.inf)
         return logits

@@ -208,6 +208,13 @@ def test_probabilities_are_those_after_the_search():
     assert not odds[~views.mask].any() and np.allclose(odds.sum(1), 1)
 
 
+@pytest.mark.parametrize("effort", [{"budget": 20}, {"milliseconds": 0.2}], ids=["budget", "time"])
+def test_no_views_get_no_actions(effort):
+    views = views_of()
+    nobody = Views(BOARD, views.games[:0], views.mask[:0], views.dice[:0])
+    assert Policy(MODEL, **effort).act(nobody).shape == (0,)
+
+
 # ---------------------------------------------------------------- settings
 
 
