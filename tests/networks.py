@@ -1,5 +1,7 @@
 """Small networks with random weights, and what a card says of them."""
 
+from dataclasses import replace
+
 import numpy as np
 from borneo_agents.policy.lookahead import ADVICE, OPTION_FEATURES, PER_POINT
 from borneo_agents.policy.model import Model, ModelCard
@@ -7,8 +9,8 @@ from borneo_agents.policy.network import Layer, OptionHead
 
 from borneo_env import Ruleset
 from borneo_env.engine.actions import action_table
-from borneo_env.engine.observe import length
-from borneo_env.engine.state import slots_of
+from borneo_env.engine.observe import length, state_length
+from borneo_env.engine.state import SEATS, slots_of
 
 HEAD = 8  # numbers between the features on an option and what comes of them
 
@@ -26,6 +28,28 @@ def card(edition="board", **changes):
     return ModelCard(**(entries | changes))
 
 
+def layers_of(rng, inputs, outputs, width, depth, liking):
+    """Normed layers and a last one, with random weights."""
+
+    def drawn(mean, spread, *shape):
+        return rng.normal(mean, spread, shape).astype(np.float32)
+
+    layers = [
+        Layer(drawn(0, size**-0.5, width, size), drawn(0, 0.1, width), drawn(1, 0.2, width), drawn(0, 0.2, width))
+        for size in [inputs, *[width] * (depth - 1)]
+    ]
+    return [*layers, Layer(drawn(0, liking * width**-0.5, outputs, width), drawn(0, liking * 0.1, outputs))]
+
+
+def searcher(edition="board", width=16, depth=1, seed=1, liking=1.0, playout=False):
+    """A policy with a critic, nobody has trained either; `playout` is the width of an actor for playouts."""
+    model, slots = network(edition, width, depth, seed, liking), slots_of(Ruleset(edition))
+    rng = np.random.default_rng(seed + 1)
+    critic = layers_of(rng, state_length(slots), SEATS, width + 1, depth + 1, 0.3)
+    smaller = layers_of(rng, length(slots), len(action_table(slots)), playout, 1, liking) if playout else None
+    return replace(model, critic=critic, playout=smaller)
+
+
 def network(edition="board", width=16, depth=1, seed=1, liking=1.0, lookahead=False, trust=0.0):
     """A policy nobody has trained, with `depth` normed layers; the larger `liking`, the surer it is.
 
@@ -38,13 +62,9 @@ def network(edition="board", width=16, depth=1, seed=1, liking=1.0, lookahead=Fa
         return rng.normal(mean, spread, shape).astype(np.float32)
 
     outputs = len(action_table(slots))
-    layers = [
-        Layer(drawn(0, size**-0.5, width, size), drawn(0, 0.1, width), drawn(1, 0.2, width), drawn(0, 0.2, width))
-        for size in [length(slots), *[width] * (depth - 1)]
-    ]
-    last = Layer(drawn(0, liking * width**-0.5, outputs, width), drawn(0, liking * 0.1, outputs))
+    layers = layers_of(rng, length(slots), outputs, width, depth, liking)
     if not lookahead:
-        return Model(card(edition), [*layers, last])
+        return Model(card(edition), layers)
     head = OptionHead(
         features=drawn(0, 0.05, HEAD, OPTION_FEATURES),
         context=drawn(0, width**-0.5, HEAD, width),
@@ -55,4 +75,4 @@ def network(edition="board", width=16, depth=1, seed=1, liking=1.0, lookahead=Fa
         direct=drawn(0, liking * 0.01, OPTION_FEATURES),
     )
     head.direct[ADVICE] = trust / PER_POINT
-    return Model(card(edition, lookahead=True), [*layers, last], head)
+    return Model(card(edition, lookahead=True), layers, head)

@@ -37,7 +37,7 @@ def compare(model: Model, task: str, *, players: int, games: int, seed: int) -> 
     """The learner, and the scripted bot that is best at its task, against tables full of each scripted bot."""
     specialist, edition = SPECIALIST[task], model.card.edition
     for against in BOTS:
-        agents: dict[str, Any] = {LEARNER: Policy(model)}
+        agents: dict[str, Any] = {LEARNER: Policy(model, budget=0)}
         if against != specialist:
             agents[specialist] = specialist
         for name, agent in agents.items():

@@ -31,7 +31,7 @@ from borneo_env.ruleset import EDITIONS, PLAYER_COUNTS
 from borneo_train import checkpoint
 from borneo_train.folders import clear_folder, move_folder, refuse_others, remove_file, remove_folder, write_here
 from borneo_train.learner import Learner
-from borneo_train.network import NETWORKS, Width
+from borneo_train.network import NETWORKS, Dense, Width
 from borneo_train.report import Row, compare, draw_curve
 from borneo_train.settings import CUDA, Settings, option, shape
 from borneo_train.tasks import TASKS, Measurement, evaluate, score
@@ -255,7 +255,7 @@ class Training:
         found: list[Measurement] = []
         for against, count in product(settings.tables(), settings.counts()):
             found += evaluate(
-                Policy(model), settings.task, against, players=count, games=settings.evaluation_games,
+                Policy(model, budget=0), settings.task, against, players=count, games=settings.evaluation_games,
                 seed=settings.seed + UNSEEN, edition=settings.edition,
             )  # fmt: skip
         strength = [asdict(one) for one in found]
@@ -285,7 +285,6 @@ class Training:
     @torch.no_grad()
     def _model(self) -> Model:
         """The learner as it is now."""
-        layers = [Layer(*(_array(part) for part in layer)) for layer in self.learner.actor.layers()]  # type: ignore[arg-type]
         card = ModelCard(
             edition=self.settings.edition,
             players=self.settings.counts(),
@@ -297,7 +296,11 @@ class Training:
             settings=self.settings.as_dict(),
             software=software(),
         )
-        return Model(card, layers)
+        learner = self.learner
+        critic = _layers(learner.critic.layers())
+        values = float(learner.scale)  # of what the critic says
+        critic[-1] = Layer(critic[-1].weights * values, critic[-1].biases * values)
+        return Model(card, _layers(learner.actor.layers()), critic=critic)
 
 
 def filled(settings: Settings) -> Settings:
@@ -322,6 +325,11 @@ def check(settings: Settings) -> None:
         raise ValueError("--frozen and --bots are shares of the same games: together at most 1")
     for name in (*settings.tables(), settings.bot):
         find_agent(name)
+
+
+def _layers(layers: Iterable[Dense]) -> list[Layer]:
+    """Layers as a model has them."""
+    return [Layer(*(_array(part) for part in layer)) for layer in layers]  # type: ignore[arg-type]
 
 
 def _array(part: Tensor | None) -> NDArray[np.float32] | None:

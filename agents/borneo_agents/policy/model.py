@@ -16,14 +16,15 @@ from safetensors.numpy import load, save
 from borneo_agents.policy.lookahead import OPTION_FEATURES
 from borneo_agents.policy.network import Floats, Layer, Layers, OptionHead, logits_of
 from borneo_env.engine.actions import ACTION_VERSION, action_table
-from borneo_env.engine.observe import OBSERVATION_VERSION, length
-from borneo_env.engine.state import slots_of
+from borneo_env.engine.observe import OBSERVATION_VERSION, length, state_length
+from borneo_env.engine.state import SEATS, slots_of
 from borneo_env.files import FileError, in_short, make_folder, on_one_line, parse_json, read_bytes, write_file
 from borneo_env.ruleset import EDITIONS, PLAYER_COUNTS, Ruleset
 
-FORMAT = "borneo-policy/6"
+FORMAT = "borneo-policy/7"
 WEIGHTS, CARD = "model.safetensors", "card.json"
 OPTION_HEAD = "options."  # how names of tensors begin that a policy with lookahead features has
+CRITIC, PLAYOUT = "critic.", "playout."  # and those of the networks that a search asks beside the actor
 LARGEST_WEIGHTS, LARGEST_CARD = 256 * 2**20, 2**20  # bytes; no policy of ours comes near
 
 PLAIN, NORMED = Layer._fields[:2], Layer._fields  # the parts of the last layer, and of all others
@@ -54,11 +55,13 @@ class ModelCard:
 
 @dataclass(frozen=True)
 class Model:
-    """A policy: what it is, and its layers."""
+    """A policy: what it is, and its networks."""
 
     card: ModelCard
-    layers: Layers
+    layers: Layers  # of the actor: from an observation to logits
     option_head: OptionHead | None = None  # of a policy with lookahead features
+    critic: Layers | None = None  # from the whole table to a value for each seat, counted from the one who decides
+    playout: Layers | None = None  # of a smaller actor that plays on in searches
 
     def logits(self, shown: NDArray[Any], mask: NDArray[np.bool_]) -> Floats:
         """(n, actions): the logit of each action, legal or not; `shown` are observations, and lookahead features."""
@@ -69,8 +72,9 @@ def write_model(folder: str | Path, model: Model) -> None:
     """Write a policy into a folder, which is made if need be."""
     folder = make_folder(folder)
     tensors = {
-        f"{number}.{part}": np.ascontiguousarray(tensor, np.float32)
-        for number, layer in enumerate(model.layers)
+        f"{network}{number}.{part}": np.ascontiguousarray(tensor, np.float32)
+        for network, layers in (("", model.layers), (CRITIC, model.critic), (PLAYOUT, model.playout))
+        for number, layer in enumerate(layers or ())
         for part, tensor in layer._asdict().items()
         if tensor is not None
     }
@@ -86,7 +90,7 @@ def write_model(folder: str | Path, model: Model) -> None:
 def read_model(folder: str | Path) -> Model:
     """The policy in a folder, checked from end to end."""
     card = read_card(Path(folder) / CARD)
-    return Model(card, *_read_weights(Path(folder) / WEIGHTS, card))
+    return _read_weights(Path(folder) / WEIGHTS, card)
 
 
 def read_card(path: Path) -> ModelCard:
@@ -130,8 +134,8 @@ KINDS: dict[str, Callable[[Any], bool]] = {
 }
 
 
-def _read_weights(path: Path, card: ModelCard) -> tuple[Layers, OptionHead | None]:
-    """The layers and the option head in a file: shapes that fit each other and the game, and finite numbers."""
+def _read_weights(path: Path, card: ModelCard) -> Model:
+    """The networks in a file: shapes that fit each other and the game, and finite numbers."""
     data = _read(path, LARGEST_WEIGHTS)
     try:
         tensors: dict[str, NDArray[Any]] = load(data)
@@ -141,18 +145,33 @@ def _read_weights(path: Path, card: ModelCard) -> tuple[Layers, OptionHead | Non
     if any(tensor is None for tensor in of_head.values()):
         wanted = ", ".join(OPTION_HEAD + part for part in OptionHead._fields)
         raise _refusal(path, f"of a policy with lookahead features it should hold {wanted}")
+    of_critic, of_playout = (_taken(tensors, network) for network in (CRITIC, PLAYOUT))
+    layers = _checked_layers(path, tensors, card)
+    option_head = _checked_head(path, of_head, tensors["0.biases"].size, card) if card.lookahead else None
+    critic = _checked_layers(path, of_critic, card, CRITIC) if of_critic else None
+    playout = _checked_layers(path, of_playout, card, PLAYOUT) if of_playout else None
+    return Model(card, layers, option_head, critic, playout)
+
+
+def _taken(tensors: dict[str, Any], network: str) -> dict[str, Any]:
+    """The tensors of one network, taken from all, by the names they have in it."""
+    names = [name for name in tensors if name.startswith(network)]
+    return {name.removeprefix(network): tensors.pop(name) for name in names}
+
+
+def _checked_layers(path: Path, tensors: dict[str, Any], card: ModelCard, network: str = "") -> Layers:
     last = len(tensors) // len(NORMED)
     parts = [NORMED] * last + [PLAIN]
     names = [[f"{number}.{part}" for part in layer] for number, layer in enumerate(parts)]
     if last == 0 or set(tensors) != {name for layer in names for name in layer}:
+        wanted = ", ".join(f"{network}{name}" for name in ("0.weights", "0.biases", "0.gain", "0.shift", "1.weights"))
         raise _refusal(
             path,
-            "should hold 0.weights, 0.biases, 0.gain, 0.shift, 1.weights, ... and of the last layer, which is not the "
-            f"only one, weights and biases alone, not {in_short(sorted(tensors))}",
+            f"should hold {wanted}, ... and of the last layer, which is not the only one, weights and biases alone, "
+            f"not {in_short(sorted(network + name for name in tensors))}",
         )
-    _check_tensors(path, tensors, last, card)
-    option_head = _checked_head(path, of_head, tensors["0.biases"].size, card) if card.lookahead else None
-    return [Layer(*(tensors[name].astype(np.float32) for name in layer)) for layer in names], option_head
+    _check_tensors(path, tensors, last, card, network)
+    return [Layer(*(tensors[name].astype(np.float32) for name in layer)) for layer in names]
 
 
 def _checked_head(path: Path, parts: dict[str, Any], width: int, card: ModelCard) -> OptionHead:
@@ -170,12 +189,11 @@ def _check_numbers(path: Path, name: str, tensor: NDArray[Any]) -> None:
         raise _refusal(path, f"{name} should hold finite numbers of type float32 or float16")
 
 
-def _check_tensors(path: Path, tensors: dict[str, NDArray[Any]], last: int, card: ModelCard) -> None:
-    slots = slots_of(Ruleset(card.edition))
-    width, outputs = max(1, tensors["0.biases"].size), len(action_table(slots))
-    inputs = length(slots)
+def _check_tensors(path: Path, tensors: dict[str, NDArray[Any]], last: int, card: ModelCard, network: str) -> None:
+    width = max(1, tensors["0.biases"].size)
+    inputs, outputs = _ends_of(network, card, tensors["0.weights"].shape)
     for name, tensor in sorted(tensors.items()):
-        _check_numbers(path, name, tensor)
+        _check_numbers(path, network + name, tensor)
         number, part = name.split(".")
         shape: tuple[int, ...] = (width if int(number) < last else outputs,)
         if part == "weights":
@@ -183,9 +201,18 @@ def _check_tensors(path: Path, tensors: dict[str, NDArray[Any]], last: int, card
         if tensor.shape != shape:
             raise _refusal(
                 path,
-                f"{name} should be of shape {shape}, not {in_short(tensor.shape)}: a policy of the {card.edition} "
-                f"edition leads from {inputs} numbers to {outputs} through layers as wide as 0.biases, here {width}",
+                f"{network}{name} should be of shape {shape}, not {in_short(tensor.shape)}: a policy of the "
+                f"{card.edition} edition leads from {inputs} numbers to {outputs} through layers as wide as "
+                f"{network}0.biases, here {width}",
             )
+
+
+def _ends_of(network: str, card: ModelCard, first: tuple[int, ...]) -> tuple[int, int]:
+    """How many inputs and outputs a network has. A critic may look at the first numbers of a table only."""
+    slots = slots_of(Ruleset(card.edition))
+    if network != CRITIC:
+        return length(slots), len(action_table(slots))
+    return max(1, min(first[-1] if first else 1, state_length(slots))), SEATS
 
 
 def _read(path: Path, most: int) -> bytes:

@@ -323,7 +323,11 @@ def test_a_path_may_begin_with_a_drive(name, folder):
             UnknownAgent,
             "no argument 'speed'; its arguments are: path, sam",
         ),
-        ("policy:runs/best.v1:True:3:4", UnknownAgent, "too many positional arguments; its arguments are: path, sam"),
+        (
+            "policy:runs/best.v1:True:3:4:5:6",
+            UnknownAgent,
+            "too many positional arguments; its arguments are: path, sam",
+        ),
     ],
 )
 def test_wrong_arguments_are_refused_with_a_reason(text, error, reason, folder):

@@ -1,0 +1,158 @@
+"""The network of a policy for one position at a time, compiled: what a search asks thousands of times a second.
+
+Most numbers of a table are 0, and so are half of the values after a layer. So weights lie in memory by their inputs,
+and only those of inputs that are not 0 are added up. The last layer is worked out for the outputs that are asked for.
+"""
+
+from __future__ import annotations
+
+from collections import namedtuple
+from typing import Any
+
+import numpy as np
+
+from borneo_agents.policy.network import NORM_EPSILON, Layers
+from borneo_env.engine.jit import entry, rule
+
+# The layers of a network, with the weights by their inputs: (inputs, units), (layers, units, units), three of
+# (layers, units); and the last layer by its outputs: (outputs, units), (outputs,).
+Network = namedtuple("Network", "first deeper biases gains shifts last last_biases")
+
+# What a network works with: the values of units, what is summed up for the next ones, the terms of a sum, and the
+# inputs that are not 0.
+Room = namedtuple("Room", "values sums terms places")
+
+
+def compiled_network(layers: Layers) -> Any:
+    """Layers as the compiler wants them."""
+    normed, last = layers[:-1], layers[-1]
+    units = len(last.weights[0])
+    deeper = [layer.weights.T for layer in normed[1:]]
+
+    def rows(part: str) -> Any:
+        return np.array([getattr(layer, part) for layer in normed], np.float32)
+
+    return Network(
+        np.ascontiguousarray(normed[0].weights.T, np.float32),
+        np.array(deeper, np.float32).reshape(len(deeper), units, units),
+        rows("biases"), rows("gain"), rows("shift"),
+        np.ascontiguousarray(last.weights, np.float32),
+        np.ascontiguousarray(last.biases, np.float32),
+    )  # fmt: skip
+
+
+def make_room(threads: int, *networks: Any) -> tuple[Any, ...]:
+    """Scratch memory for each thread, large enough for each of these networks."""
+    units = max(network.last.shape[1] for network in networks)
+    inputs = 1 + max(units, *(len(network.first) for network in networks))
+    return np.zeros((threads, 3, units), np.float32), np.zeros((threads, inputs), np.int32)
+
+
+@rule
+def room_of(values, places):
+    """The scratch memory of a thread."""
+    return Room(values[0, 0], values[0, 1], values[0, 2], places[0])
+
+
+@rule
+def run(network, table, room):
+    """Write what all layers but the last make of a table into the room's values."""
+    add_rows(network.first, table, network.biases[0], room)
+    put_normed(network, 0, room)
+    for layer in range(1, len(network.biases)):
+        add_rows(network.deeper[layer - 1], room.values, network.biases[layer], room)
+        put_normed(network, layer, room)
+
+
+@rule
+def list_inputs(inputs, length, places):
+    """List the inputs that are not 0, without branches, which cost twice the time; returns how many they are."""
+    count = 0
+    for number in range(length):
+        places[count] = number
+        count += inputs[number] != 0
+    return count
+
+
+@rule
+def add_rows(weights, inputs, biases, room):
+    """Sum up the biases and the weights of inputs that are not 0, of four at a time, which saves memory traffic."""
+    units = weights.shape[1]
+    sums, places = room.sums, room.places
+    count = list_inputs(inputs, len(weights), places)
+    for unit in range(units):
+        sums[unit] = biases[unit]
+    whole = count // 4 * 4
+    for k in range(0, whole, 4):
+        a, b, c, d = places[k], places[k + 1], places[k + 2], places[k + 3]
+        of_a, of_b = np.float32(inputs[a]), np.float32(inputs[b])
+        of_c, of_d = np.float32(inputs[c]), np.float32(inputs[d])
+        for unit in range(units):
+            sums[unit] += (of_a * weights[a, unit] + of_b * weights[b, unit]) + (
+                of_c * weights[c, unit] + of_d * weights[d, unit]
+            )
+    for k in range(whole, count):
+        amount = np.float32(inputs[places[k]])
+        for unit in range(units):
+            sums[unit] += amount * weights[places[k], unit]
+
+
+@rule
+def put_normed(network, layer, room):
+    """Norm and rectify the sums; they are the values of the first layer, and are added to those of a later one."""
+    units = network.last.shape[1]
+    values, sums, terms = room.values, room.sums, room.terms
+    for unit in range(units):
+        terms[unit] = sums[unit]
+    mean = total(terms, units) / np.float32(units)
+    for unit in range(units):
+        sums[unit] -= mean
+    variance = product(sums, sums, terms, units) / np.float32(units)
+    factor = np.float32(1) / np.sqrt(variance + NORM_EPSILON)
+    for unit in range(units):
+        found = sums[unit] * factor * network.gains[layer, unit] + network.shifts[layer, unit]
+        before = values[unit] if layer else np.float32(0)
+        values[unit] = before + max(found, np.float32(0))
+
+
+@rule
+def output(network, number, room):
+    """One output of the network, from the values that `run` left."""
+    return product(network.last[number], room.values, room.terms, network.last.shape[1]) + network.last_biases[number]
+
+
+@rule
+def product(a, b, terms, length):
+    """The scalar product."""
+    for i in range(length):
+        terms[i] = a[i] * b[i]
+    return total(terms, length)
+
+
+@rule
+def total(terms, length):
+    """The sum of terms, which are lost: halves are added up, so that the processor adds many at a time.
+
+    All machines add up in this order, and so play the same games.
+    """
+    while length > 8:
+        half = length // 2
+        for i in range(half):
+            terms[i] += terms[half + i]
+        if length % 2:
+            terms[0] += terms[length - 1]
+        length = half
+    whole = np.float32(0)
+    for i in range(length):
+        whole += terms[i]
+    return whole
+
+
+@entry
+def outputs_of_tables(network, tables, found, values, places):
+    """Write all outputs of a network for each table."""
+    room = room_of(values, places)
+    for i in range(len(tables)):
+        run(network, tables[i], room)
+        for number in range(found.shape[1]):
+            found[i, number] = output(network, number, room)

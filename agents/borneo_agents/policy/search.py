@@ -1,0 +1,356 @@
+"""The search of a policy: options it is in doubt about, compared by where they lead when its own network plays on.
+
+They are played in the same determinizations, with the same luck. The network decides for everybody, and the critic
+values the table whenever a turn has begun: one moment alone misleads. An option that has fallen behind drops out, so
+that games are played only while something is in doubt. What the actor thought of the options counts all the time: the
+best of several noisy values is mostly a lucky one.
+"""
+
+from __future__ import annotations
+
+import time
+from functools import cache
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from borneo_agents.policy.inference import Network, compiled_network, make_room, output, room_of, run
+from borneo_agents.policy.model import Model
+from borneo_agents.search.determinization import DETERMINIZED, TRIED, determinize, stream_of
+from borneo_env.agent import Views
+from borneo_env.engine.dice import below
+from borneo_env.engine.game import MAX_OPTIONS, apply, legal
+from borneo_env.engine.jit import attributes, entry, machine_code, rule
+from borneo_env.engine.observe import SECRETS, observe, seat_from, state_length, write_state
+from borneo_env.engine.rules.ending import place_of, score
+from borneo_env.engine.state import BOX, CHOICES, GAME, OVER, THINGS, slots_of
+from borneo_env.engine.threads import in_parallel
+
+MOST_DETERMINIZATIONS = 512  # that scratch memory has room for
+LEAD, MOST_LEAD = 12.0, 1.5  # points ahead that count as much as one, and the most that count, in such units
+PER_LEAD = 0.1  # what that counts beside a win, at the end of a training
+AT_ONCE = 4  # determinizations after which those who have fallen behind drop out
+GRAINS = 1 << 24  # of a random number
+VIEWS_PER_THREAD = 2  # at least: each takes a millisecond and more
+SAME = 1e-9  # values that differ less are the same
+
+
+class Networks(NamedTuple):
+    """Who plays in a search, and who values."""
+
+    actor: Any
+    critic: Any
+
+
+class Manner(NamedTuple):
+    """How a search is made."""
+
+    turns: int = 4  # that begin before a playout is cut off
+    drawn: bool = True  # whether moves are drawn by their probabilities; else the most probable ones are played
+    per_value: float = 40.0  # what a value of 1 counts beside the logarithm of a probability
+    behind: float = 2.0  # standard errors by which an option is too far behind
+
+
+MANNER = Manner()
+
+# Scratch memory: each option's action, the logarithm of its probability, its value in each determinization, whether
+# it is still in the race, and its logit by now; how many options and determinizations there are, how many of the first
+# are left, which of them is tried next, and how often networks have been asked.
+SEARCH = np.dtype(
+    [
+        ("action", "i8", (MAX_OPTIONS,)),
+        ("prior", "f8", (MAX_OPTIONS,)),
+        ("value", "f8", (MAX_OPTIONS, MOST_DETERMINIZATIONS)),
+        ("racing", "i1", (MAX_OPTIONS,)),
+        ("logit", "f8", (MAX_OPTIONS,)),
+        ("behind", "f8", (MAX_OPTIONS,)),
+        ("count", "i8"),
+        ("played", "i8"),
+        ("left", "i8"),
+        ("next", "i8"),
+        ("asked", "i8"),
+        ("options", "i8", (MAX_OPTIONS,)),
+        ("odds", "f8", (MAX_OPTIONS,)),
+        ("unseen", "i1", (THINGS,)),
+    ],
+    align=True,
+)
+
+
+@rule
+def line_up(search, doubtful, priors):
+    """Begin with all doubtful actions."""
+    count = 0
+    for action in range(len(doubtful)):
+        if doubtful[action]:
+            search.action[count] = action
+            search.prior[count] = priors[action]
+            search.racing[count] = 1
+            count += 1
+    search.count = search.left = count
+    search.played = search.next = search.asked = 0
+    compare(search, 0.0)
+
+
+@entry
+def try_next(box, view, dice, networks, manner, table, room, games, search):
+    """Play the next option that is in the race in the determinization; after the last one, compare them."""
+    if search.next == 0:
+        determinize(games, view, stream_of(dice, search.played), search.unseen)
+    search.next = next_racing(search, search.next)
+    games[TRIED] = games[DETERMINIZED]
+    search.value[search.next, search.played] = value_of(
+        box, games[TRIED], view.player, search.action[search.next], networks, manner, table, room, search
+    )
+    search.next += 1
+    if next_racing(search, search.next) == search.count:
+        search.next = 0
+        search.played += 1
+        best = compare(search, manner.per_value)
+        if search.played % AT_ONCE == 0:
+            drop_out(search, best, manner)
+
+
+@rule
+def next_racing(search, i):
+    """The first option from this place on that is in the race, or the number of options if there is none."""
+    while i < search.count and not search.racing[i]:
+        i += 1
+    return i
+
+
+@rule
+def value_of(box, g, me, action, networks, manner, table, room, search):
+    """Play an action and let the network play on; returns a player's mean value over the turns that begin."""
+    turn = g.turn
+    apply(box, g, action)
+    begun = g.turn != turn
+    moments = 0
+    total = 0.0
+    while g.phase != OVER and moments < manner.turns:
+        count = legal(box, g, search.options)
+        if count > 1 and begun:
+            write_state(box, g, g.player, table)
+            total += value_now(box, g, me, networks.critic, table, room)
+            search.asked += 1
+            moments += 1
+            begun = False
+        elif count > 1:
+            observe(box, g, g.player, table[: len(table) - SECRETS])
+        if moments < manner.turns:
+            turn = g.turn
+            apply(box, g, move(g, count, networks.actor, manner, table, room, search))
+            begun = begun or g.turn != turn
+    if g.phase == OVER:
+        total += (manner.turns - moments) * outcome(box, g, me)
+    return total / manner.turns
+
+
+@rule
+def value_now(box, g, me, critic, table, room):
+    """What the critic thinks of a player at a table that was written for the one who decides."""
+    run(critic, table, room)
+    return output(critic, seat_from(box, g.player, me), room)
+
+
+@rule
+def outcome(box, g, me):
+    """What a game that is over brought a player, as the critic would value it: the win, less par, and the lead."""
+    winners = 0
+    others = 0.0
+    for player in range(box.players):
+        winners += place_of(box, g, player) == 1
+        if player != me:
+            others += score(box, g, player) / (box.players - 1)
+    share = 1.0 / winners if place_of(box, g, me) == 1 else 0.0
+    lead = (score(box, g, me) - others) / LEAD
+    return share - 1.0 / box.players + PER_LEAD * min(MOST_LEAD, max(-MOST_LEAD, lead))
+
+
+@rule
+def move(g, count, actor, manner, table, room, search):
+    """What the network plays in a playout."""
+    if count == 1:
+        return search.options[0]
+    run(actor, table, room)
+    search.asked += 1
+    best = 0
+    for i in range(count):
+        search.odds[i] = output(actor, search.options[i], room)
+        if search.odds[i] > search.odds[best]:
+            best = i
+    return search.options[draw(g, count, search.odds, search.odds[best]) if manner.drawn else best]
+
+
+@rule
+def draw(g, count, odds, highest):
+    """The place of an option drawn by its logit; options of one determinization are drawn with the same luck."""
+    heap = 0.0
+    for i in range(count):
+        odds[i] = np.exp(odds[i] - highest)
+        heap += odds[i]
+    point = heap * below(g, CHOICES, GRAINS) / GRAINS
+    chosen = 0
+    while chosen < count - 1 and point >= odds[chosen]:
+        point -= odds[chosen]
+        chosen += 1
+    return chosen
+
+
+@rule
+def compare(search, per_value):
+    """Find out how far options are behind by now; returns the place of the best."""
+    best = -1
+    for i in range(search.count):
+        if search.racing[i]:
+            mean = 0.0
+            for number in range(search.played):
+                mean += search.value[i, number] / search.played
+            search.logit[i] = search.prior[i] + per_value * mean
+            if best < 0 or search.logit[i] > search.logit[best]:
+                best = i
+    for i in range(search.count):
+        if search.racing[i]:
+            search.behind[i] = search.logit[best] - search.logit[i]
+    return best
+
+
+@rule
+def drop_out(search, best, manner):
+    """Drop options that are too far behind the best."""
+    for i in range(search.count):
+        if search.racing[i] and i != best:
+            error = manner.per_value * standard_error(search, i, best)
+            if search.behind[i] + SAME >= manner.behind * error:
+                search.racing[i] = 0
+                search.left -= 1
+
+
+@rule
+def standard_error(search, i, best):
+    """The standard error of how far the value of an option is behind that of the best, who met the same luck."""
+    played = search.played
+    mean = 0.0
+    for number in range(played):
+        mean += (search.value[best, number] - search.value[i, number]) / played
+    squares = 0.0
+    for number in range(played):
+        squares += (search.value[best, number] - search.value[i, number] - mean) ** 2
+    return np.sqrt(squares / (played - 1) / played)
+
+
+@rule
+def in_doubt(search):
+    return search.left > 1 and search.played < MOST_DETERMINIZATIONS
+
+
+@rule
+def write_behind(search, behind):
+    for i in range(search.count):
+        behind[search.action[i]] = search.behind[i]
+
+
+@entry
+def search_views(
+    boxes, networks, manner, budget, views, dice, doubtful, priors, behind,
+    tables, values, places, games, searches,
+):  # fmt: skip
+    """Write how far each doubtful action is behind the best of them, in each view."""
+    room, search = room_of(values, places), searches[0]
+    for i in range(len(views)):
+        line_up(search, doubtful[i], priors[i])
+        while in_doubt(search) and (search.asked < budget or search.next > 0):
+            try_next(boxes[0], views[i], dice[i], networks, manner, tables[0], room, games[0], search)
+        write_behind(search, behind[i])
+
+
+@entry
+def begin_search(doubtful, priors, behind, searches):
+    """Begin with the doubtful actions of one view, and what the actor thinks of them."""
+    line_up(searches[0], doubtful, priors)
+    write_behind(searches[0], behind)
+
+
+@entry
+def go_on(boxes, networks, manner, views, dice, behind, tables, values, places, games, searches):
+    """Try one more option of one view; returns whether any are in doubt after it."""
+    room, search = room_of(values, places), searches[0]
+    try_next(boxes[0], views[0], dice[0], networks, manner, tables[0], room, games[0], search)
+    write_behind(search, behind[0])
+    return in_doubt(search)
+
+
+def networks_of(model: Model) -> Any:
+    """The networks that a search asks; a policy without a critic cannot search."""
+    assert model.critic is not None
+    return Networks(compiled_network(model.playout or model.layers), compiled_network(model.critic))
+
+
+def _scratch(threads: int, views: Views, networks: Any) -> tuple[Any, ...]:
+    tables = np.zeros((threads, state_length(slots_of(views.ruleset))), np.int8)
+    return tables, *make_room(threads, *networks), np.zeros((threads, 2), GAME), np.zeros(threads, SEARCH)
+
+
+def search_options(
+    views: Views,
+    doubtful: NDArray[np.bool_],
+    priors: NDArray[np.float64],
+    networks: Any,
+    budget: int,
+    threads: int = 1,
+    manner: Manner = MANNER,
+) -> NDArray[np.float64]:
+    """(n, actions): by how much the logit of each doubtful action is behind that of the best; 0 for others.
+
+    `priors` (n, actions) are the logarithms of their probabilities before. Networks are asked about `budget` times for
+    each view. Options that dropped out are as far behind as they were then.
+    """
+    _check_room(doubtful)
+    behind = np.zeros(doubtful.shape)
+    boxes, games, dice = views.arrays()
+    shared, own = (boxes, networks, manner, budget), (games, dice, doubtful, priors, behind)
+    in_parallel(threads, search_views, shared, own, VIEWS_PER_THREAD, _scratch(threads, views, networks))
+    return behind
+
+
+def search_for(
+    views: Views,
+    doubtful: NDArray[np.bool_],
+    priors: NDArray[np.float64],
+    networks: Any,
+    milliseconds: float,
+    manner: Manner = MANNER,
+) -> NDArray[np.float64]:
+    """The same in so many milliseconds for each view, one after the other. This is not repeatable."""
+    _check_room(doubtful)
+    behind = np.zeros(doubtful.shape)
+    boxes, games, dice = map(attributes, views.arrays())
+    scratch = tuple(map(attributes, _scratch(1, views, networks)))
+    step = _step()
+    for i in range(len(views)):
+        end = time.perf_counter() + milliseconds / 1000
+        begin_search(doubtful[i], priors[i], behind[i], scratch[-1])
+        one = slice(i, i + 1)
+        now, longest, doubt = time.perf_counter(), 0.0, True
+        while doubt and now + longest < end:
+            doubt = step(boxes, networks, manner, games[one], dice[one], behind[one], *scratch)
+            before, now = now, time.perf_counter()
+            longest = max(longest, now - before)
+    return behind
+
+
+@cache
+def _step() -> Any:
+    """The machine code of `go_on`: to find it by the types of arguments takes longer than a playout."""
+    row, square = np.zeros((1, 1), np.float32), np.zeros((1, 1, 1), np.float32)
+    network = Network(row, square, row, row, row, row, row[0])
+    room, tables = make_room(1, network), np.zeros((1, 1), np.int8)
+    scratch = (tables, *room, np.zeros((1, 2), GAME), np.zeros(1, SEARCH))
+    views, dice, behind = np.zeros(1, GAME), np.zeros(1, np.uint64), np.zeros((1, 1))
+    return machine_code(go_on, np.zeros(1, BOX), Networks(network, network), MANNER, views, dice, behind, *scratch)
+
+
+def _check_room(doubtful: NDArray[np.bool_]) -> None:
+    if (doubtful.sum(1) > MAX_OPTIONS).any():
+        raise ValueError(f"no decision has more than {MAX_OPTIONS} options")

@@ -1,0 +1,51 @@
+"""The compiled network: the same numbers as in NumPy, for one position at a time."""
+
+import numpy as np
+import pytest
+from borneo_agents.policy.inference import compiled_network, make_room, outputs_of_tables
+from borneo_agents.policy.network import logits_of
+from networks import layers_of
+
+
+def outputs(layers, tables, room=None):
+    """All outputs, from the compiled network."""
+    network = compiled_network(layers)
+    found = np.full((len(tables), len(layers[-1].biases)), np.nan, np.float32)
+    outputs_of_tables(network, tables, found, *(room or make_room(1, network)))
+    return found
+
+
+def in_numpy(layers, tables):
+    return logits_of(layers, None, tables, np.ones((len(tables), len(layers[-1].biases)), bool))
+
+
+def tables(numbers, share, seed=1):
+    """Tables of which some numbers are not 0."""
+    rng = np.random.default_rng(seed)
+    return (rng.integers(-2, 30, (12, numbers)) * (rng.random((12, numbers)) < share)).astype(np.int8)
+
+
+@pytest.mark.parametrize("share", [0.0, 0.02, 0.2, 1.0])
+@pytest.mark.parametrize(("width", "depth"), [(1, 1), (2, 1), (7, 3), (16, 2), (67, 4), (128, 2)])
+def test_a_compiled_network_says_what_numpy_says(width, depth, share):
+    layers = layers_of(np.random.default_rng(3), 51, 9, width, depth, 2.0)
+    shown = tables(60, share)  # it looks at the first numbers only
+    np.testing.assert_allclose(outputs(layers, shown), in_numpy(layers, shown[:, :51]), rtol=1e-4, atol=1e-4)
+
+
+def test_one_room_does_for_several_networks():
+    small, large = (
+        layers_of(np.random.default_rng(5), inputs, 4, width, 2, 1.0) for inputs, width in ((9, 5), (40, 11))
+    )
+    room = make_room(1, compiled_network(small), compiled_network(large))
+    shown = tables(40, 0.5)
+    for layers, numbers in ((large, 40), (small, 9), (large, 40)):
+        found, wanted = outputs(layers, shown, room), in_numpy(layers, shown[:, :numbers])
+        np.testing.assert_allclose(found, wanted, rtol=1e-4, atol=1e-4)
+
+
+def test_the_layers_stay_as_they_are():
+    layers, again = (layers_of(np.random.default_rng(5), 9, 4, 5, 2, 1.0) for _ in range(2))
+    outputs(layers, tables(9, 0.5))
+    for layer, twin in zip(layers, again, strict=True):
+        assert all(part is None or np.array_equal(part, other) for part, other in zip(layer, twin, strict=True))

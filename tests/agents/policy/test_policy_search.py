@@ -1,0 +1,254 @@
+"""The search of a policy: repeatable, by what a seat may know, with values of games that are really played."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from borneo_agents.policy.agent import Policy
+from borneo_agents.policy.network import Layer, logits_of
+from borneo_agents.policy.search import MANNER, networks_of, search_for, search_options
+from bot_games import decisions, determinized, play
+from networks import network, searcher
+from positions import position
+
+from borneo_env import Batch, Ruleset, resample
+from borneo_env.agent import Random, UnknownAgent, Views, find_agent
+
+BOARD, CARD = Ruleset("board", 4), Ruleset("card", 3)
+MODEL = searcher(liking=0.5)
+
+
+def some(ruleset=BOARD, nth=14):
+    """The games, views, masks and dice of some decisions of all sorts."""
+    return tuple(column[::nth].copy() for column in decisions(ruleset))
+
+
+def views_of(ruleset=BOARD, nth=14):
+    return Views(ruleset, *some(ruleset, nth)[1:])
+
+
+def one_of(views, i):
+    return Views(views.ruleset, views.games[i : i + 1], views.mask[i : i + 1], views.dice[i : i + 1])
+
+
+# ---------------------------------------------------------------- values
+
+
+def outcomes(batch):
+    """What games that are over brought each player: the win, less par, and a tenth of the lead of a dozen points."""
+    first, points, players = batch.places() == 1, batch.scores().astype(float), batch.ruleset.players
+    lead = (points - (points.sum(1, keepdims=True) - points) / (players - 1)) / 12
+    return first / first.sum(1, keepdims=True) - 1 / players + 0.1 * np.clip(lead, -1.5, 1.5)
+
+
+def values_by_hand(model, views, actions, turns):
+    """The mean values of the deciders after actions, over turns that the policy plays on; and how often it was asked.
+
+    All in the first determinization. Forced moves are played without asking, so a turn that has none but these begins
+    with the next one.
+    """
+    batch = Batch(len(views), views.ruleset, finished="hold", skip_forced=False)
+    batch.games[:] = determinized(views.games, views.dice, 0)
+    batch.refresh()
+    me, players = batch.player.copy(), views.ruleset.players
+    values, moments, asked = np.zeros(len(views)), np.zeros(len(views), int), np.zeros(len(views), int)
+    begun, rows, moves = np.zeros(len(views), bool), np.arange(len(views)), actions
+    while len(rows):
+        turn = batch.games["turn"][rows].copy()
+        batch.step(moves, rows)
+        begun[rows] |= batch.games["turn"][rows] != turn
+        free = (batch.player >= 0) & (batch.mask.sum(1) > 1)
+        now = np.flatnonzero(free & begun & (moments < turns))
+        found = logits_of(model.critic, None, batch.state(np.maximum(batch.player, 0)), np.ones((len(views), 5), bool))
+        values[now] += found[now, (me[now] - batch.player[now]) % players]
+        moments[now] += 1
+        asked[now] += 1
+        begun[now] = False
+        rows = np.flatnonzero((batch.player >= 0) & (moments < turns))
+        asked[rows] += free[rows]
+        likings = logits_of(model.playout or model.layers, None, batch.observe(np.maximum(batch.player, 0)), batch.mask)
+        moves = np.where(batch.mask, likings, -np.inf)[rows].argmax(1)
+    over = outcomes(batch)[np.arange(len(views)), me]
+    return (values + np.where(batch.player < 0, over, 0) * (turns - moments)) / turns, asked
+
+
+@pytest.mark.parametrize("turns", [1, 3, 200])
+@pytest.mark.parametrize(("ruleset", "playout"), [(BOARD, 0), (BOARD, 6), (CARD, 0)], ids=["board", "two", "card"])
+def test_options_are_behind_by_the_values_of_games_that_are_played_on(ruleset, playout, turns):
+    """Two options in one determinization; both count what the actor thought of them."""
+    model, views = searcher(ruleset.edition, liking=4, playout=playout), views_of(ruleset, 11)
+    first, last = views.mask.argmax(1), views.mask.shape[1] - 1 - views.mask[:, ::-1].argmax(1)
+    rows = np.arange(len(views))
+    doubtful, priors = np.zeros_like(views.mask), np.random.default_rng(1).normal(0, 1, views.mask.shape)
+    doubtful[rows, first] = doubtful[rows, last] = True
+    manner = MANNER._replace(turns=turns, drawn=False, per_value=10.0)
+    behind = search_options(views, doubtful, priors, networks_of(model), 1, manner=manner)
+    (value, asked), (other, asked_too) = (values_by_hand(model, views, option, turns) for option in (first, last))
+    wanted = priors[rows, first] - priors[rows, last] + 10 * (value - other)
+    found = behind[rows, last] - behind[rows, first]
+    certain = asked + asked_too > 0  # else there is another determinization
+    np.testing.assert_allclose(found[certain], wanted[certain], atol=2e-3)
+    assert np.count_nonzero(value != other) > 20 and certain.sum() > 30
+    assert (behind >= 0).all() and not behind[~doubtful].any()
+
+
+def certain_critic(model):
+    """The same with a critic who finds all seats equal at all times: only the end of a game counts."""
+    last = model.critic[-1]
+    return replace(model, critic=[*model.critic[:-1], Layer(last.weights * 0, last.biases * 0)])
+
+
+def test_the_contract_that_decides_the_game_is_found_whatever_the_actor_thinks():
+    """Player 0 has 5 points: with same-4 for two doubles 11, with each-1 for four cards 7; player 1 has 8."""
+    wares = ["pepper double", "pepper double", "cinnamon single", "cloves single", "nutmeg single"]
+    game = position(phase="last contract", turn=3, warehouses={0: wares}, fulfilled={1: ["same-4"]})
+    views = Views(game.ruleset, *game.batch.view(np.array([0])))
+    model = certain_critic(searcher(liking=0.01))
+    options = np.flatnonzero(views.mask[0])
+    by_text = {game.batch.actions.text(int(action), game.phase): action for action in options}
+    for disliked in by_text.values():  # each in turn has the least logit, about 0.03 of probability
+        model.layers[-1].biases[:] = 0
+        model.layers[-1].biases[disliked] = -3
+        (action,) = Policy(model, budget=40).act(views)
+        assert action == by_text["contract same-4 pepper"]
+    model.layers[-1].biases[by_text["contract each-1"]] = 2
+    (alone,) = Policy(model, budget=0).act(views)
+    assert alone == by_text["contract each-1"], "the actor would have played something else"
+
+
+# ---------------------------------------------------------------- decisions
+
+
+def test_without_a_budget_the_network_decides_alone():
+    views = views_of()
+    alone = Policy(network(liking=0.5)).act(views)
+    for policy in (Policy(MODEL, budget=0), Policy(MODEL, milliseconds=0)):
+        np.testing.assert_array_equal(policy.act(views), alone)
+    assert (Policy(MODEL, budget=100).act(views) != alone).sum() > 5
+
+
+def test_without_any_time_the_actor_decides():
+    """Decisions are due though the first playout would come too late."""
+    views, networks = views_of(), networks_of(MODEL)
+    priors = np.random.default_rng(1).normal(0, 1, views.mask.shape)
+    behind = search_for(views, views.mask, priors, networks, -1.0)
+    highest = np.where(views.mask, priors, -np.inf).max(1, keepdims=True)
+    np.testing.assert_allclose(behind, np.where(views.mask, highest - priors, 0))
+
+
+@pytest.mark.parametrize("task", ["contracts", "ranks"])
+def test_a_policy_that_has_learnt_something_else_than_to_win_does_not_search(task):
+    views, other = views_of(), replace(MODEL, card=replace(MODEL.card, task=task))
+    np.testing.assert_array_equal(Policy(other, budget=100).act(views), Policy(other, budget=0).act(views))
+
+
+def test_a_decision_does_not_depend_on_the_batch_it_is_asked_in():
+    views, policy = views_of(), Policy(MODEL, budget=60)
+    together = policy.act(views)
+    assert views.mask[np.arange(len(views)), together].all()
+    alone = [Policy(MODEL, budget=60).act(one_of(views, i))[0] for i in reversed(range(len(views)))]
+    np.testing.assert_array_equal(alone[::-1], together)
+
+
+def test_threads_do_not_matter():
+    views = views_of()
+    doubtful, priors, networks = views.mask, np.zeros(views.mask.shape), networks_of(MODEL)
+    alone, together = (search_options(views, doubtful, priors, networks, 60, threads) for threads in (1, 2))
+    assert alone.any()
+    np.testing.assert_array_equal(alone, together)
+
+
+def test_dice_matter():
+    views = views_of()
+    other = Views(BOARD, views.games, views.mask, views.dice[::-1].copy())
+    assert (Policy(MODEL, budget=60).act(views) != Policy(MODEL, budget=60).act(other)).any()
+
+
+def test_a_larger_budget_matters():
+    views = views_of()
+    assert (Policy(MODEL, budget=60).act(views) != Policy(MODEL, budget=600).act(views)).any()
+
+
+def test_what_a_player_cannot_know_does_not_matter():
+    """Complete games instead of views, the real ones and others that look the same, lead to the same choice."""
+    games, views, mask, dice = some()
+    expected = Policy(MODEL, budget=60).act(Views(BOARD, views, mask, dice))
+    for seed in (1, 2):
+        twins = resample(games, games["player"], np.random.default_rng(seed))
+        assert twins.tobytes() != games.tobytes()
+        np.testing.assert_array_equal(Policy(MODEL, budget=60).act(Views(BOARD, twins, mask, dice)), expected)
+    np.testing.assert_array_equal(Policy(MODEL, budget=60).act(Views(BOARD, games, mask, dice)), expected)
+
+
+@pytest.mark.parametrize("sample", [False, True])
+@pytest.mark.parametrize("effort", [{"budget": 20}, {"milliseconds": 0.2}], ids=["budget", "time"])
+@pytest.mark.parametrize("ruleset", [Ruleset(players=3), CARD], ids=["board", "card"])
+def test_a_policy_that_searches_plays_whole_games(ruleset, effort, sample):
+    """An illegal action would raise; forced ones are asked for too."""
+    agents = [Policy(searcher(ruleset.edition, liking=0.5), sample, **effort), Random()]
+    assert (play(agents, ruleset, games=2, skip_forced=False).player < 0).all()
+
+
+@pytest.mark.parametrize("network", ["layers", "critic", "playout"])
+def test_whatever_the_weights_are_actions_are_legal(network):
+    model, views = searcher(width=4, playout=3), views_of(nth=40)
+    for layer in getattr(model, network):
+        layer.weights[:] *= np.float32(1e37)
+        layer.biases[::2] = np.float32(-3e38)
+    for sample in (False, True):
+        actions = Policy(model, sample, budget=20).act(views)
+        assert views.mask[np.arange(len(views)), actions].all()
+    assert np.allclose(Policy(model, budget=20).probabilities(views).sum(1), 1)
+
+
+def test_probabilities_are_those_after_the_search():
+    views, policy = views_of(), Policy(MODEL, budget=60)
+    odds = policy.probabilities(views)
+    np.testing.assert_array_equal(odds.argmax(1), policy.act(views))
+    assert not odds[~views.mask].any() and np.allclose(odds.sum(1), 1)
+
+
+@pytest.mark.parametrize("effort", [{"budget": 20}, {"milliseconds": 0.2}], ids=["budget", "time"])
+def test_no_views_get_no_actions(effort):
+    views = views_of()
+    nobody = Views(BOARD, views.games[:0], views.mask[:0], views.dice[:0])
+    assert Policy(MODEL, **effort).act(nobody).shape == (0,)
+
+
+# ---------------------------------------------------------------- settings
+
+
+@pytest.mark.parametrize(
+    ("arguments", "reason"),
+    [
+        ("budget=-1", "a budget is a number from 0 to 10000000, not -1"),
+        ("budget=2.5", "a budget is a number from 0 to 10000000, not 2.5"),
+        ("budget=True", "a budget is a number from 0 to 10000000, not True"),
+        ("budget=99999999999", "a budget is a number from 0 to 10000000, not 99999999999"),
+        ("milliseconds=-1", "milliseconds are a number from 0 to 3600000, not -1"),
+        ("milliseconds=soon", "milliseconds are a number from 0 to 3600000, not 'soon'"),
+        ("milliseconds=1e999", "milliseconds are a number from 0 to 3600000, not inf"),
+    ],
+)
+def test_bad_arguments_are_refused_with_a_reason(arguments, reason):
+    with pytest.raises(UnknownAgent, match=reason):
+        find_agent(f"policy:{arguments}")
+
+
+def test_the_critic_and_the_actor_of_playouts_are_in_the_fingerprint():
+    seen = set()
+    for part, number in (("critic", 0), ("critic", -1), ("playout", 0), ("playout", -1)):
+        for change in (0, 1):
+            model = searcher(width=4, playout=3)
+            getattr(model, part)[number].biases[-1] += change
+            seen.add(Policy(model).fingerprint)
+    assert len(seen) == 5
+    assert Policy(replace(searcher(width=4, playout=3), playout=None)).fingerprint not in seen
+
+
+def test_more_options_than_there_is_room_for_are_refused():
+    """The compiled loops would write beyond their scratch memory."""
+    views = views_of(nth=300)
+    doubtful = np.ones_like(views.mask)
+    with pytest.raises(ValueError, match="no decision has more than 64 options"):
+        search_options(views, doubtful, np.zeros(doubtful.shape), networks_of(MODEL), 4)
