@@ -8,6 +8,8 @@ torch = pytest.importorskip("torch")
 from borneo_agents.policy.network import Layer, logits_of  # noqa: E402
 from borneo_train.actor_critic import actor_of, critic_of, scale_of  # noqa: E402  # torch may be missing
 from borneo_train.network import Width, apply, prepared  # noqa: E402
+from borneo_train.on_card import spread  # noqa: E402
+from borneo_train.on_cpu import in_place  # noqa: E402
 from borneo_train.roles import AT_PORT, OF_COMPANY, OF_SPICE, action_things, role, table_things  # noqa: E402
 
 from borneo_env.cards import COMPANIES, SPICES  # noqa: E402
@@ -61,9 +63,21 @@ def test_numbers_behind_the_observation_do_not_count():
 
 
 def test_weights_of_free_units_are_all_their_own():
-    network = actor("plain", units=8)
-    for shared in (*network.weights, network.last):
-        assert len(torch.unique(shared.places)) == shared.places.numel() == shared.weights.numel()
+    shared = actor("plain", units=8).shared
+    assert len(torch.unique(shared.places)) == shared.places.numel() == shared.weights.numel()
+
+
+@pytest.mark.parametrize("kind", ("tied", "plain"))
+def test_gradients_are_added_up_by_looking_as_they_are_by_adding(kind):
+    """A card looks where the places of a weight are; a CPU goes through the places."""
+    shared = actor(kind).shared
+    gradient = torch.randn(shared.places.shape, generator=torch.Generator().manual_seed(1))
+    found = []
+    for placed in (spread(shared.weights, shared.places, shared._sources), in_place(shared.weights, shared.places)):
+        assert torch.equal(placed, shared.weights[shared.places])
+        found.append(torch.autograd.grad(placed, shared.weights, gradient)[0])
+    assert torch.allclose(*found, atol=1e-4)
+    assert found[0].abs().max() > 1
 
 
 def test_tied_weights_are_fewer():
@@ -76,17 +90,16 @@ def test_what_a_unit_of_a_company_sees_is_the_same_for_all_companies():
     """With the first two companies exchanged in what it sees, a tied network has the logits exchanged too."""
     network = actor(depth=3)
     with torch.no_grad():
-        for number, weights in enumerate((*network.weights, network.last)):
-            weights.weights.normal_(generator=torch.Generator().manual_seed(number))
+        network.shared.weights.normal_(generator=torch.Generator().manual_seed(0))
         free = Width.of("tied", 64).free
-        network.weights[0].weights[: KNOWN * free] = 0  # free units and those of spices know companies apart
+        network.shared.weights[: KNOWN * free] = 0  # free units and those of spices know companies apart
         ladders = BLOCKS["ladders"]
         before = torch.zeros(1, KNOWN)
         before[0, ladders.slice] = torch.rand(ladders.shape, generator=torch.Generator().manual_seed(1)).flatten()
         after = before.clone()
         exchanged = before[0, ladders.slice].view(ladders.shape)[[1, 0, 2, 3]]
         after[0, ladders.slice] = exchanged.flatten()
-        of_company = network.weights[0]()[free : free + 4 * Width.of("tied", 64).company]
+        of_company = network.shared()[0][free : free + 4 * Width.of("tied", 64).company]
         seen = [(table[:, :KNOWN] @ of_company.T).view(4, -1) for table in (before, after)]
     assert torch.allclose(seen[0][[1, 0, 2, 3]], seen[1], atol=1e-5)
     assert not torch.allclose(seen[0], seen[1], atol=1e-2)

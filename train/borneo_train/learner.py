@@ -20,7 +20,7 @@ from borneo_train.actor_critic import actor_of, critic_of, masked
 from borneo_train.advantages import advantages
 from borneo_train.games import Games, even_sizes, seats_in_order, seats_on_table
 from borneo_train.network import Dense, apply, hidden, prepared
-from borneo_train.on_card import Recorded, RecordedStep, side_by_side
+from borneo_train.on_card import Recorded, RecordedStep, compiled, side_by_side
 from borneo_train.on_cpu import drawn, judged
 from borneo_train.opponents import Opponents, drawn_by
 from borneo_train.settings import SEEDS, Settings, shape
@@ -87,9 +87,9 @@ class Learner:
         self.decisions = self.updates = 0
         self.progress = 0.0  # the part of the training that is over
         self.caution = 1.0  # what is left of the learning rate after updates that went too far
-        compiled: Callable[..., Any] = torch.compile if self.on_card else lambda function: function
-        self._choose, self._value = compiled(self._chosen), compiled(self._valued)
-        self._actor_loss, self._critic_loss = compiled(self._actor_loss_of), compiled(self._critic_loss_of)
+        made: Callable[..., Any] = compiled if self.on_card else lambda function: function
+        self._choose, self._value = made(self._chosen), made(self._valued)
+        self._actor_loss, self._critic_loss = made(self._actor_loss_of), made(self._critic_loss_of)
         self._play, self._step = self._play_now, self._step_now
         if self.on_card:
             self._step = RecordedStep(self._step_now)

@@ -109,8 +109,8 @@ class Shared(nn.Module):
             placed = spread(self.weights, self.places, self._sources)
         else:
             placed = in_place(self.weights, self.places)
-        sizes = [int(np.prod(shape)) for shape in self.shapes]
-        return [part.view(shape) for part, shape in zip(placed.split(sizes), self.shapes, strict=True)]
+        parts = torch.split(placed, [int(np.prod(shape)) for shape in self.shapes])
+        return [part.view(shape) for part, shape in zip(parts, self.shapes, strict=True)]
 
 
 def unit_groups(width: Width) -> list[tuple[Group, tuple[int, ...], int]]:

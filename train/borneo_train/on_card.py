@@ -15,8 +15,19 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+FUSED = "triton.mix_order_reduction"
 FACTOR = 4  # weights are looked after together that have up to so many times the places of others
 WARM_UP = 3  # steps before one is recorded: what is compiled and allocated must be there
+
+
+def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A function of tensors on a card, compiled.
+
+    Versions of torch from 2.10 on fuse reductions over rows and columns, and lose gradients of norms where these are
+    parts of one tensor (pytorch/pytorch#193061): so that is turned off.
+    """
+    known = torch._inductor.list_options()
+    return torch.compile(function, options={name: False for name in (FUSED,) if name in known})
 
 
 def side_by_side(device: torch.device, *works: Callable[[], Any]) -> list[Any]:

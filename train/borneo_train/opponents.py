@@ -7,6 +7,7 @@ from its own decisions only.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import torch
@@ -14,6 +15,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from borneo_env.agent import Agent, Views, find_agent
+from borneo_env.engine.threads import available_cores
 from borneo_train.games import Games
 from borneo_train.network import Dense, apply
 
@@ -66,8 +68,16 @@ class Opponents:
             chosen = chosen[asked[chosen]]
             if len(chosen):
                 batch, places = self.games.on_cpu(group, chosen - rows.start)
-                decided = np.asarray(self.bot.act(Views(batch.ruleset, *batch.view(places))))
-                actions[torch.from_numpy(chosen)] = torch.from_numpy(decided.astype(np.int64)).to(actions.device)
+                decided = torch.from_numpy(self._ask(Views(batch.ruleset, *batch.view(places))))
+                actions[torch.from_numpy(chosen)] = decided.to(actions.device)
+
+    def _ask(self, views: Views) -> NDArray[np.int64]:
+        """What the bot does; one that remembers nothing is asked by several threads at once."""
+        threads = available_cores() if getattr(self.bot, "memoryless", False) else 1
+        parts = [part for part in np.array_split(np.arange(len(views)), threads) if len(part)]
+        some = [Views(views.ruleset, views.games[part], views.mask[part], views.dice[part]) for part in parts]
+        with ThreadPoolExecutor(len(some)) as pool:
+            return np.concatenate([np.asarray(acts, np.int64) for acts in pool.map(self.bot.act, some)])
 
 
 def drawn_by(odds: Tensor, chance: Tensor) -> Tensor:

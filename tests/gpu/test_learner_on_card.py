@@ -1,0 +1,116 @@
+"""Learning on a CUDA card: `make gpu-test` on a machine with one."""
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch")
+pytest.importorskip("numba_cuda")
+
+from borneo_train.games import Games  # noqa: E402  # torch may be missing
+from borneo_train.learner import Learner  # noqa: E402
+from borneo_train.settings import Settings  # noqa: E402
+
+pytestmark = pytest.mark.gpu
+
+SMALL = {"n_envs": 1536, "batch_size": 1536, "actor": "128x2", "critic": "128x3", "learning_rate": 1e-3}
+
+
+def learner_of(**settings):
+    return Learner(Settings(device="cuda", **(SMALL | settings)).filled(True))
+
+
+def weights_of(learner):
+    return torch.cat([p.detach().flatten() for network in learner.networks for p in network.parameters()]).cpu()
+
+
+def test_a_rollout_on_the_card_is_that_of_the_cpu():
+    sizes = {3: 40, 4: 50, 5: 60}
+    on_card, on_cpu = Games(sizes, seed=3, device="cuda"), Games(sizes, seed=3)
+    generator = torch.Generator().manual_seed(1)
+    ended = 0
+    for _ in range(250):
+        actions = on_cpu.random_actions(generator)
+        on_card.play(actions.cuda())
+        on_cpu.play(actions)
+        ended += int(on_cpu.done.sum())
+        for name in ("table", "mask", "seat", "reward", "done"):
+            assert torch.equal(getattr(on_card, name).cpu(), getattr(on_cpu, name)), name
+        for name in ("points", "places"):
+            mine, theirs = getattr(on_card, name).cpu(), getattr(on_cpu, name)
+            assert torch.equal(mine[on_cpu.done], theirs[on_cpu.done]), name
+    assert ended > 100
+
+
+@pytest.mark.parametrize("network", ("tied", "plain"))
+def test_compiled_gradients_are_those_that_are_not(network):
+    """Of every part of both networks: compilers have lost those of norms."""
+    learner = learner_of(network=network)
+    learner.numbers = torch.float32
+    with torch.no_grad():
+        learner._play_now()
+    kept = learner.rollout
+    there = learner.present.expand(*kept.own.shape, 5)
+    advantage, target = torch.randn(kept.logp.shape, device="cuda"), torch.randn(there.shape, device="cuda")
+    actors = [t[0] for t in (kept.table, kept.mask, kept.action, kept.logp, advantage, kept.own)]
+    critics = [t[0] for t in (kept.table, target, there)]
+    pairs = (
+        (learner.actor, learner._actor_loss, learner._actor_loss_of, actors),
+        (learner.critic, learner._critic_loss, learner._critic_loss_of, critics),
+    )
+    for owner, compiled, plain, rows in pairs:
+        parameters = [owner.shared.weights, owner.last_bias]
+        found, expected = (torch.autograd.grad(loss(*rows)[0], parameters) for loss in (compiled, plain))
+        assert torch.allclose(found[1], expected[1], rtol=1e-3, atol=1e-5)
+        first = 0
+        for shape in owner.shared.shapes:  # part by part: a large one would hide a small one
+            weights = torch.unique(owner.shared.places[first : first + int(np.prod(shape))])
+            first += int(np.prod(shape))
+            mine, theirs = found[0][weights], expected[0][weights]
+            assert (mine - theirs).norm() <= 1e-2 * theirs.norm(), shape
+
+
+def test_the_critic_learns_what_games_come_to():
+    learner = learner_of()
+    for _ in range(40):
+        learner.play()
+        figures = learner.learn()
+    assert figures["explained_variance"] > 0.5
+    assert learner.is_sound()
+
+
+def test_the_same_seed_gives_the_same_weights():
+    found = []
+    for seed in (7, 7, 8):
+        learner = learner_of(seed=seed)
+        for _ in range(4):  # as it is, recorded, and replayed
+            learner.play()
+            learner.learn()
+        found.append(weights_of(learner))
+    assert torch.equal(found[0], found[1])
+    assert not torch.equal(found[0], found[2])
+
+
+def test_recorded_work_is_what_it_is_without():
+    found = []
+    for recorded in (True, False):
+        learner = learner_of(seed=5)
+        if not recorded:
+            learner._play, learner._step = learner._play_now, learner._step_now
+        for _ in range(4):
+            learner.play()
+            learner.learn()
+        found.append(weights_of(learner))
+    assert torch.equal(*found)
+
+
+def test_bots_and_earlier_versions_decide_for_their_seats_only():
+    learner = learner_of(bots=0.25, frozen=0.25, bot="merchant")
+    for _ in range(2):
+        learner.play()
+        learner.learn()
+    others = int(learner.opponents.others.sum())
+    assert others == pytest.approx(len(learner.games) / 2, abs=2)
+    own = learner.rollout.own
+    assert own[:, ~learner.opponents.others].all()
+    assert 0.15 < own[:, learner.opponents.others].float().mean() < 0.4
+    assert learner.is_sound()
