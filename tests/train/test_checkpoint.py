@@ -10,7 +10,8 @@ from trainings import TINY
 torch = pytest.importorskip("torch")
 
 from borneo_train import checkpoint  # noqa: E402  # torch may be missing
-from borneo_train.training import Training, check_notes  # noqa: E402
+from borneo_train.checks import check_notes  # noqa: E402
+from borneo_train.training import Training  # noqa: E402
 from safetensors.torch import load_file, save_file  # noqa: E402
 
 from borneo_env import Batch  # noqa: E402

@@ -9,7 +9,8 @@ from trainings import ROLLOUT, TINY, begin, go_on
 
 torch = pytest.importorskip("torch")
 
-from borneo_train.training import Training, check  # noqa: E402  # torch may be missing
+from borneo_train.checks import check  # noqa: E402  # torch may be missing
+from borneo_train.training import Training  # noqa: E402
 
 pytestmark = pytest.mark.usefixtures("games_are_hardly_played_before")
 

@@ -11,10 +11,10 @@ from trainings import ROLLOUT, TINY, assert_same_policy, begin, go_on, run, stop
 torch = pytest.importorskip("torch")
 
 from borneo_train import checkpoint  # noqa: E402  # torch may be missing
+from borneo_train.checks import check, filled  # noqa: E402
 from borneo_train.learner import Learner  # noqa: E402
 from borneo_train.settings import Settings  # noqa: E402
 from borneo_train.together import Together  # noqa: E402
-from borneo_train.training import check, filled  # noqa: E402
 from borneo_train.workers import WorkerEnded  # noqa: E402
 
 pytestmark = pytest.mark.usefixtures("games_are_hardly_played_before", "no_curves_are_drawn")

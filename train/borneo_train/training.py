@@ -24,23 +24,20 @@ from rich.console import Console
 from torch import Tensor
 from torch.utils.tensorboard import SummaryWriter
 
-from borneo_env.agent import UnknownAgent, check_registered, find_agent
-from borneo_env.engine.threads import available_cores
 from borneo_env.files import on_one_line, parse_json, read_text
-from borneo_env.ruleset import EDITIONS, PLAYER_COUNTS
 from borneo_train import checkpoint
+from borneo_train.checks import check, check_notes, filled, lengthened, refuse_code, refuse_other_settings
 from borneo_train.folders import clear_folder, move_folder, refuse_others, remove_file, remove_folder, write_here
 from borneo_train.learner import Learner
-from borneo_train.network import NETWORKS, Dense, Width
+from borneo_train.network import Dense
 from borneo_train.report import Row, compare, draw_curve
-from borneo_train.settings import CUDA, Settings, option, shape
-from borneo_train.tasks import TASKS, Measurement, evaluate, score
+from borneo_train.settings import CUDA, Settings, option
+from borneo_train.tasks import Measurement, evaluate, score
 from borneo_train.telling import Teller
 from borneo_train.together import FREEZE, KEEP, ROUND
 from borneo_train.workers import Workers, one_thread
 
 SOFTWARE = ("borneo-env", "numpy", "numba", "torch")
-MAY_CHANGE = ("timesteps", "minutes")  # when a training is taken up again
 FREEZES = 20  # times in a training that the version in the other seats is replaced
 TIMES_KEPT = 20  # checkpoints in a training, evenly, beside those at evaluations
 CURVE, PICTURE, REPORT, SETTINGS = FILES = ("curve.jsonl", "curve.png", "report.json", "settings.json")
@@ -48,7 +45,6 @@ CHECKPOINTS, BEST, LAST, LOG = FOLDERS = ("checkpoints", "best", "last", "tensor
 MODEL_FILES = (CARD, WEIGHTS)
 NEW = ".new"  # how the name of a model's folder ends while it is written
 LARGEST_SETTINGS = 2**20  # bytes
-MOST = 1e15  # steps, seconds and measures are smaller
 UNSEEN = 1_000_000  # added to the seed for games in which a learner is measured: it has not learnt from their deals
 
 
@@ -303,30 +299,6 @@ class Training:
         return Model(card, _layers(learner.actor.layers()), critic=critic)
 
 
-def filled(settings: Settings) -> Settings:
-    """The same with what this machine adds."""
-    return settings.filled(torch.cuda.is_available(), available_cores())
-
-
-def check(settings: Settings) -> None:
-    """Complain about settings nothing can be trained with; those of the device are filled in."""
-    choices: dict[str, Iterable[str]] = {"task": TASKS, "edition": EDITIONS, "network": NETWORKS}
-    for name, known in choices.items():
-        if getattr(settings, name) not in known:
-            raise ValueError(f"--{name} {getattr(settings, name)!r} is not known; use one of {', '.join(known)}")
-    counts = settings.counts()
-    if len(set(counts)) < len(counts) or not set(counts) <= set(PLAYER_COUNTS):
-        raise ValueError(f"--players wants some of 3,4,5, each once, not {settings.players!r}")
-    settings.check_numbers()
-    for name in ("actor", "critic"):
-        Width.of(settings.network, shape(getattr(settings, name), option(name))[0])
-    settings.check_parts()
-    if settings.frozen + settings.bots > 1:
-        raise ValueError("--frozen and --bots are shares of the same games: together at most 1")
-    for name in (*settings.tables(), settings.bot):
-        find_agent(name)
-
-
 def _layers(layers: Iterable[Dense]) -> list[Layer]:
     """Layers as a model has them."""
     return [Layer(*(_array(part) for part in layer)) for layer in layers]  # type: ignore[arg-type]
@@ -342,59 +314,6 @@ def keep_model(folder: Path, model: Model) -> None:
     clear_folder(new, MODEL_FILES)
     write_model(new, model)
     move_folder(new, folder)
-
-
-def check_notes(path: Path, notes: dict[str, Any], settings: Settings) -> None:
-    """Complain about notes of a checkpoint that no training has made."""
-    measures = [measure.name for measure in TASKS[settings.task]]
-    measured = set(product(measures, settings.tables(), settings.counts()))
-    try:
-        values = [notes["seconds"], notes["best"] or 0]
-        if type(notes["curve"]) is not list or notes["seconds"] < 0:
-            raise ValueError("it has a list as its curve, and seconds from 0")
-        for entry in notes["curve"]:
-            found = [Measurement(**one) for one in entry["strength"]]
-            if {(one.measure, one.against, one.players) for one in found} != measured:
-                raise ValueError("the curve is that of another training")
-            values += [entry["steps"], *(value for one in found for value in (one.value, one.low or 0, one.high or 0))]
-        if not all(type(value) in (int, float) and abs(value) < MOST for value in values):
-            raise ValueError("a number is none, or too large")
-    except (ValueError, KeyError, TypeError) as error:
-        told = on_one_line(str(error))
-        raise checkpoint.CheckpointError(f"{path}: cannot go on from this checkpoint: its notes: {told}") from None
-
-
-def lengthened(before: Settings, given: Settings) -> Settings:
-    """The same with the length that is given now, if one is. Minutes beside timesteps are those of a session."""
-    timesteps = given.timesteps or before.timesteps
-    return replace(before, timesteps=timesteps, minutes=given.minutes or (0.0 if timesteps else before.minutes))
-
-
-def refuse_code(path: Path, before: Settings, given: Settings) -> None:
-    """Complain about an agent in a file that is no registered one: finding it would run code that the file names."""
-    named = {"against": before.tables(), "bot": [before.bot]}
-    for name, agents in named.items():
-        if getattr(given, name) == getattr(before, name):
-            continue  # somebody has given it, who may run what they like
-        try:
-            for agent in agents:
-                check_registered(agent)
-        except UnknownAgent as error:
-            told = f"if you trust this one, resume with {option(name)} and its name"
-            raise UnknownAgent(f"{path}: {error}; {told}") from None
-
-
-def refuse_other_settings(given: Settings, before: Settings) -> None:
-    """Complain about what cannot be changed once a training has begun; what is left at its default was not given."""
-    usual = Settings()
-    for name, value in before.as_dict().items():
-        wish = getattr(given, name)
-        if name not in MAY_CHANGE and wish not in (value, getattr(usual, name)):
-            may = " and ".join(map(option, MAY_CHANGE))
-            raise ValueError(
-                f"the training has {option(name)} {value} and cannot go on with {wish}: only {may} may change; leave "
-                "it out, or train anew with another --out"
-            )
 
 
 def software() -> dict[str, str]:
