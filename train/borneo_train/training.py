@@ -247,7 +247,7 @@ class Training:
         if self.curve and self.curve[-1]["steps"] == steps:
             return
         self.next_evaluation = self.next_part(settings.evaluations)
-        model = self._model()
+        model = model_of(self.learner, self.command)
         found: list[Measurement] = []
         for against, count in product(settings.tables(), settings.counts()):
             found += evaluate(
@@ -278,25 +278,26 @@ class Training:
         self.workers.order(KEEP)
         checkpoint.save(self.folder / CHECKPOINTS, self.learner, notes)
 
-    @torch.no_grad()
-    def _model(self) -> Model:
-        """The learner as it is now."""
-        card = ModelCard(
-            edition=self.settings.edition,
-            players=self.settings.counts(),
-            task=self.settings.task,
-            lookahead=False,
-            steps=self.learner.decisions,
-            seed=self.settings.seed,
-            command=self.command,
-            settings=self.settings.as_dict(),
-            software=software(),
-        )
-        learner = self.learner
-        critic = _layers(learner.critic.layers())
-        values = float(learner.scale)  # of what the critic says
-        critic[-1] = Layer(critic[-1].weights * values, critic[-1].biases * values)
-        return Model(card, _layers(learner.actor.layers()), critic=critic)
+
+@torch.no_grad()
+def model_of(learner: Learner, command: str) -> Model:
+    """A learner as it is now."""
+    settings = learner.settings
+    card = ModelCard(
+        edition=settings.edition,
+        players=settings.counts(),
+        task=settings.task,
+        lookahead=False,
+        steps=learner.decisions,
+        seed=settings.seed,
+        command=command,
+        settings=settings.as_dict(),
+        software=software(),
+    )
+    critic = _layers(learner.critic.layers())
+    values = float(learner.scale)  # of what the critic says
+    critic[-1] = Layer(critic[-1].weights * values, critic[-1].biases * values)
+    return Model(card, _layers(learner.actor.layers()), critic=critic)
 
 
 def _layers(layers: Iterable[Dense]) -> list[Layer]:
