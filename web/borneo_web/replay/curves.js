@@ -1,5 +1,5 @@
 // The curves of points and of win probability, with everybody's number where the game is.
-const WIDE = 420, HIGH = 170, LEFT = 40, RIGHT = 12, TOP = 10, BOTTOM = 22, APART = 15;
+const WIDE = 420, HIGH = 170, LEFT = 48, RIGHT = 12, TOP = 10, BOTTOM = 22, APART = 15;
 
 class Curve {
   constructor(title, values, unit, go) {

@@ -28,8 +28,10 @@ function optionTable(content, { options, played }, at) {
     make("tbody", {}, ...rows));
 }
 
-function opinion({ agent, probabilities, choices }, at, number) {
+function opinion({ probabilities, choices }, at, number) {
   if (choices) return choices[at] === number ? ["★ its choice"] : [];
   const share = probabilities[at][number];
-  return [make("meter", { min: 0, max: 1000, value: share, "aria-label": `${agent}` }), ` ${percent(share)}`];
+  const bar = make("span", { class: "bar", "aria-hidden": "true" });
+  bar.style.backgroundSize = `${share / 10}% 100%`;
+  return [bar, ` ${percent(share)}`];
 }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 from borneo_agents.search.win_probability import win_probability
@@ -11,12 +11,12 @@ from numpy.typing import NDArray
 from borneo_env.engine.hidden import redact, resample
 from borneo_env.engine.state import NOBODY, SPECTATOR
 from borneo_env.render import Picture
+from borneo_env.render.scene import Scene
 from borneo_web.replay.recorded import RecordedGame
 
 DEALS = 64  # of the hidden cards, over which the win probability of a seat's view is the mean
 MOST_MOMENTS, SMALLEST_SWING = 8, 0.05  # of the moments that decided a game
 
-Track = Callable[[Sequence[int]], Iterable[int]]
 Change = list[int]  # pairs: which part of the picture, and the number of its new content
 
 
@@ -38,6 +38,11 @@ class Eyes:
             return "all hands"
         return "a spectator, no hand" if self.seat == SPECTATOR else f"the eyes of {self._game.page_names[self.seat]}"
 
+    @property
+    def title(self) -> str:
+        """Edition, players and variants."""
+        return Scene(self._game.ruleset, self._seen[0], self.seat, "", self._game.names).title
+
     def pictures(self) -> Iterator[Picture]:
         """The board of each position."""
         ruleset, names = self._game.ruleset, self._game.names
@@ -45,8 +50,18 @@ class Eyes:
             yield Picture(ruleset, seen, self.seat, position.last_move, names)
 
     def win_probabilities(self, seed: int) -> NDArray[np.float64]:
-        """(positions, players): by what is seen; hidden cards are dealt at random, by the seed, many times."""
-        ruleset, seen = self._game.ruleset, self._seen
+        """(positions, players): by what is seen; hidden cards are dealt at random, by the seed, many times.
+
+        In positions that are not settled the probabilities are those of the last that was: an estimate there would see
+        what has been given, and not what is got for it.
+        """
+        settled = self._game.settled()
+        found = self._estimates(self._seen[settled], seed)
+        latest = np.searchsorted(settled, np.arange(len(self._game)), side="right") - 1
+        return found[latest]
+
+    def _estimates(self, seen: NDArray[np.void], seed: int) -> NDArray[np.float64]:
+        ruleset = self._game.ruleset
         if self.seat is None:
             return win_probability(ruleset, seen)
         out = np.empty((len(seen), ruleset.players))
@@ -57,15 +72,16 @@ class Eyes:
         return out
 
 
-def swings(probabilities: NDArray[np.float64], finished: bool) -> list[list[int]]:
-    """The moves that changed somebody's win probability most, largest first, each with that player.
+def swings(probabilities: NDArray[np.float64], settled: NDArray[np.intp], finished: bool) -> list[list[int]]:
+    """The steps that changed somebody's win probability most, largest first: from and to which position, and whose.
 
-    The last move of a finished game is left out: there a probability becomes a fact.
+    The last step of a finished game is left out: there a probability becomes a fact.
     """
-    change = np.abs(np.diff(probabilities[:-1] if finished else probabilities, axis=0))
+    stops = settled[:-1] if finished else settled
+    change = np.abs(np.diff(probabilities[stops], axis=0))
     largest = change.max(1, initial=0.0)
     order = np.argsort(-largest, kind="stable")[:MOST_MOMENTS]
-    return [[int(i) + 1, int(change[i].argmax())] for i in order if largest[i] >= SMALLEST_SWING]
+    return [[int(stops[i]), int(stops[i + 1]), int(change[i].argmax())] for i in order if largest[i] >= SMALLEST_SWING]
 
 
 class Parts:

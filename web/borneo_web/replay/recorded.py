@@ -12,13 +12,29 @@ from numpy.typing import NDArray
 
 from borneo_env.engine.batch import Batch
 from borneo_env.engine.games import results
-from borneo_env.engine.state import CARDS, COMMIT, CONTRACT, DISCARD, HAND, NOBODY, PAY, PILE
+from borneo_env.engine.state import (
+    CARDS,
+    COMMIT,
+    CONTRACT,
+    DEFEND,
+    DISCARD,
+    DROP,
+    HAND,
+    KEEP,
+    NOBODY,
+    PAY,
+    PILE,
+    TAKE,
+    YIELD,
+)
 from borneo_env.files import on_one_line
 from borneo_env.record import Line, Moment, RecordError, replay
+from borneo_env.render.text import ESCAPE
 from borneo_env.story import Teller, card_name, move_in_words, with_names
 
 LONGEST_NAME = 40  # characters of a name that are shown
 RIGHT_TO_LEFT = ("R", "AL", "AN")
+UNSETTLED = (PAY, COMMIT, DEFEND, KEEP, YIELD, TAKE, DROP)
 ISOLATE, END_ISOLATE = "\u2068", "\u2069"  # around words that are read in another direction than those beside them
 
 
@@ -82,6 +98,10 @@ class RecordedGame:
             "contract": paid.tolist(),
         }
 
+    def settled(self) -> NDArray[np.intp]:
+        """The positions that are not in the middle of a payment, a contest, a distribution or the drawing of cards."""
+        return np.flatnonzero(~np.isin(self.games["phase"], UNSETTLED))
+
     def table(self, seed: int) -> Batch:
         """All positions as a batch, for agents to be asked; the dice they are handed are those of a seed."""
         batch = Batch(len(self), self.ruleset, seed=seed, finished="hold", skip_forced=False)
@@ -93,16 +113,16 @@ class RecordedGame:
 
     def decisions(self) -> list[Decision | None]:
         """What is decided in each position; None where the game is over."""
-        return [self._decision(i, table) for table in [self.table(0)] for i in range(len(self))]
+        table, one = self.table(0), Batch(1, self.ruleset, finished="hold", skip_forced=False)
+        return [self._decision(i, table, one) for i in range(len(self))]
 
-    def _decision(self, number: int, table: Batch) -> Decision | None:
+    def _decision(self, number: int, table: Batch, one: Batch) -> Decision | None:
         player = int(table.player[number])
         if player == NOBODY:
             return None
-        one = Batch(1, self.ruleset, finished="hold", skip_forced=False)
-        one.games[:] = self.games[number]
+        one.games[:] = self.games[number]  # `option` tells about the first game of a batch
         moves = table.legal_moves(number)
-        words = [with_names(option(one, move), self.page_names) for move in moves]
+        words = [with_names(ESCAPE.sub("", option(one, move)), self.page_names) for move in moves]
         played = moves.index(self._moves[number]) if number < len(self._moves) else None
         return Decision(player, np.flatnonzero(table.mask[number]).tolist(), words, played)
 

@@ -13,7 +13,7 @@ from borneo_env.record import Line
 from borneo_env.render.picture import TAIL
 from borneo_web.replay.eyes import Eyes, Parts, swings
 from borneo_web.replay.page import page
-from borneo_web.replay.recorded import Decision, Position, RecordedGame
+from borneo_web.replay.recorded import Decision, Position, RecordedGame, Told
 from borneo_web.replay.thoughts import PER_MILLE, Track, thoughts, untracked
 
 FORMAT = "borneo-replay/1"
@@ -35,7 +35,7 @@ class Replay:
         record: Sequence[Line],
         seat: int | None = None,
         *,
-        thoughts: Sequence[str] = ("merchant",),
+        thoughts: str | Sequence[str] = ("merchant",),
         seed: int = 0,
         track: Track = untracked,
     ) -> Replay:
@@ -52,7 +52,8 @@ class Replay:
         if seat is not None:
             seat = checked_seat(seat, game.ruleset.players)
         seats = [None, *range(game.ruleset.players)] if seat is None else [seat]
-        return cls(_content(game, [Eyes(game, one) for one in seats], thoughts, seed, track))
+        agents = [thoughts] if isinstance(thoughts, str) else thoughts
+        return cls(_content(game, [Eyes(game, one) for one in seats], agents, seed, track))
 
     def html(self) -> str:
         """The page."""
@@ -67,7 +68,8 @@ class Replay:
         """In a frame of its own, which can reach nothing of the notebook."""
         page = escape(self.html())
         style = f"width:100%;height:{HEIGHT}px;border:0"
-        return f'<iframe title="A game of Borneo" sandbox="allow-scripts" srcdoc="{page}" style="{style}"></iframe>'
+        may = 'sandbox="allow-scripts allow-downloads"'
+        return f'<iframe title="A game of Borneo" {may} srcdoc="{page}" style="{style}"></iframe>'
 
 
 def _content(
@@ -85,16 +87,15 @@ def _content(
                 "seat": eyes.seat,
                 "pictures": parts.add(eyes.pictures()),
                 "win": (PER_MILLE * probabilities).round().astype(int).tolist(),
-                "moments": swings(probabilities, game.finished),
+                "moments": swings(probabilities, game.settled(), game.finished),
             }
         )
-    first = next(watching[0].pictures())
     return {
         "format": FORMAT,
-        "title": first._scene.title,
+        "title": watching[0].title,
         "names": game.page_names,
         "finished": game.finished,
-        "head": first.head(),
+        "head": next(watching[0].pictures()).head(),
         "parts": parts.contents,
         "tail": TAIL,
         "views": views,
@@ -113,6 +114,6 @@ def _known(decision: Decision | None, knowing: set[int | None]) -> Decision | No
     return decision if decision and (None in knowing or decision.player in knowing) else None
 
 
-def _story(position: Position, knowing: set[int | None]) -> list[tuple[str, str, int | None]]:
+def _story(position: Position, knowing: set[int | None]) -> list[Told]:
     """What led to a position, as far as somebody who watches knows it."""
-    return [tuple(told) for told in position.told if told.seat is None or {None, told.seat} & knowing]
+    return [told for told in position.told if told.seat is None or {None, told.seat} & knowing]

@@ -10,7 +10,7 @@ async function start() {
     const place = `Move ${at} of ${steps.last}`, turn = content.turns[at] ? `, turn ${content.turns[at]}` : "";
     const standing = content.names.map((name, player) => `${name} ${content.points[at][player]} points`).join(", ");
     board.show(view, at, `The board. ${place}${turn}. ${standing}.`);
-    find("where").textContent = place + turn;
+    find("now-title").textContent = place + turn;
     find("slider").value = at;
     find("slider").setAttribute("aria-valuetext", place + turn);
     tellNow(content, view, at, find("told"));

@@ -22,11 +22,11 @@ function tellNow(content, view, at, place) {
 
 function tellMoments(content, view, place) {
   const { win, moments } = content.views[view];
-  const items = moments.map(([at, player]) => {
-    const words = heard(content, view, at).filter(([, kind]) => kind !== "heading").map(([words]) => words);
-    const change = `${percent(win[at - 1][player])} → ${percent(win[at][player])}`;
-    return make("li", {}, make("a", { href: `#${at}` },
-      token(player), `${content.names[player]} `, make("b", {}, change), ` · move ${at}: ${words[0] ?? ""}`));
+  const items = moments.map(([from, to, player]) => {
+    const words = heard(content, view, from + 1).find(([, kind]) => kind === "move");
+    const change = `${percent(win[from][player])} → ${percent(win[to][player])}`;
+    return make("li", {}, make("a", { href: `#${to}` },
+      token(player), `${content.names[player]} `, make("b", {}, change), ` · move ${from + 1}: ${words ? words[0] : ""}`));
   });
   place.replaceChildren(...(items.length ? items : [make("li", {}, "No single move changed much.")]));
 }

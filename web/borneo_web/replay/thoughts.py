@@ -35,15 +35,16 @@ def thoughts(
         kind = "probabilities" if hasattr(agent, "probabilities") else "choices"
         answer = _probabilities if kind == "probabilities" else _choices
         for rows in track(chunks, f"{name} thinks"):
-            for row, action in zip(rows.tolist(), answer(agent, table, rows, decisions), strict=True):
-                answers[str(row)] = action
+            try:
+                answers |= zip(map(str, rows.tolist()), answer(agent, table, rows, decisions), strict=True)
+            except Exception as error:
+                error.add_note(f"{name} was asked for its thoughts; leave it out of them to have the page without")
+                raise
         told.append({"agent": name, kind: answers})
     return told
 
 
-def _choices(
-    agent: Agent, table: Batch, rows: NDArray[np.intp], decisions: Sequence[Decision | None]
-) -> Iterable[int]:
+def _choices(agent: Agent, table: Batch, rows: NDArray[np.intp], decisions: Sequence[Decision | None]) -> Iterable[int]:
     actions = ask(table, rows, [agent], np.zeros((len(table), table.ruleset.players), np.int64))
     for row, action in zip(rows.tolist(), actions.tolist(), strict=True):
         yield _actions(decisions[row]).index(action)
