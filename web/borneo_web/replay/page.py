@@ -22,6 +22,7 @@ from borneo_env.render.pen import FONT, INK, STYLE
 
 SCRIPTS = ("unpack", "elements", "pictures", "curves", "story", "decision", "steps", "start")  # in their order
 COLOURS = ("PAPER", "PAPER_EDGE", "CARD", "FAINT", "GOLD", "SEA", "FOAM", "WAX", "GLOW")  # of the pictures
+FILES = files("borneo_web.replay")
 RAW = -15  # deflate without a header, which browsers unpack
 
 
@@ -81,4 +82,4 @@ def _style() -> str:
 
 @cache
 def _file(name: str) -> str:
-    return files("borneo_web.replay").joinpath(name).read_text(encoding="utf-8")
+    return FILES.joinpath(name).read_text(encoding="utf-8")

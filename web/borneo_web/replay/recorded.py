@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,7 +21,6 @@ from borneo_env.engine.state import (
     DROP,
     HAND,
     KEEP,
-    NOBODY,
     PAY,
     PILE,
     TAKE,
@@ -58,7 +57,6 @@ class Position(NamedTuple):
 class Decision(NamedTuple):
     """What is decided in a position."""
 
-    player: int
     actions: list[int]
     options: list[str]  # in words
     played: int | None  # which of them; None where a record breaks off
@@ -111,20 +109,17 @@ class RecordedGame:
         batch.refresh(check=False)
         return batch
 
-    def decisions(self) -> list[Decision | None]:
-        """What is decided in each position; None where the game is over."""
+    def decisions(self, players: Container[int]) -> list[Decision | None]:
+        """What some players decide, by position; None where it is not one of them who does."""
         table, one = self.table(0), Batch(1, self.ruleset, finished="hold", skip_forced=False)
-        return [self._decision(i, table, one) for i in range(len(self))]
+        return [self._decision(i, table, one) if table.player[i] in players else None for i in range(len(self))]
 
-    def _decision(self, number: int, table: Batch, one: Batch) -> Decision | None:
-        player = int(table.player[number])
-        if player == NOBODY:
-            return None
+    def _decision(self, number: int, table: Batch, one: Batch) -> Decision:
         one.games[:] = self.games[number]  # `option` tells about the first game of a batch
         moves = table.legal_moves(number)
         words = [with_names(ESCAPE.sub("", option(one, move)), self.page_names) for move in moves]
         played = moves.index(self._moves[number]) if number < len(self._moves) else None
-        return Decision(player, np.flatnonzero(table.mask[number]).tolist(), words, played)
+        return Decision(np.flatnonzero(table.mask[number]).tolist(), words, played)
 
 
 def isolated(name: str) -> str:

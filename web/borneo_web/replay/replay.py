@@ -13,7 +13,7 @@ from borneo_env.record import Line
 from borneo_env.render.picture import TAIL
 from borneo_web.replay.eyes import Eyes, Parts, swings
 from borneo_web.replay.page import page
-from borneo_web.replay.recorded import Decision, Position, RecordedGame, Told
+from borneo_web.replay.recorded import Position, RecordedGame, Told
 from borneo_web.replay.thoughts import PER_MILLE, Track, thoughts, untracked
 
 FORMAT = "borneo-replay/1"
@@ -78,7 +78,8 @@ def _content(
     """All that the page shows. What only some may know is here only if somebody who watches knows it."""
     parts, views = Parts(), []
     knowing = {eyes.seat for eyes in watching}
-    decisions = [_known(decision, knowing) for decision in game.decisions()]
+    # options tell what is in a hand
+    decisions = game.decisions(range(game.ruleset.players) if None in knowing else knowing)
     for eyes in track(watching, "pictures"):
         probabilities = eyes.win_probabilities(seed)
         views.append(
@@ -107,11 +108,6 @@ def _content(
         "decisions": [decision and {"options": decision.options, "played": decision.played} for decision in decisions],
         "thoughts": thoughts(game, decisions, agents, seed, track),
     }
-
-
-def _known(decision: Decision | None, knowing: set[int | None]) -> Decision | None:
-    """A decision, if somebody who watches knows the options: they tell what is in a hand."""
-    return decision if decision and (None in knowing or decision.player in knowing) else None
 
 
 def _story(position: Position, knowing: set[int | None]) -> list[Told]:
