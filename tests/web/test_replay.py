@@ -25,7 +25,7 @@ from borneo_web.replay.thoughts import untracked
 
 from borneo_env.agent import Views, find_agent
 from borneo_env.engine.hidden import redact, resample
-from borneo_env.engine.state import NOBODY, TAKE
+from borneo_env.engine.state import CARDS, HAND, NOBODY, TAKE
 from borneo_env.record import Line, RecordError, read_record, record_games, replay, write_record
 from borneo_env.render import Picture
 from borneo_env.ruleset import Ruleset
@@ -152,23 +152,20 @@ def test_the_story_is_told(name: str) -> None:
 def test_a_drawn_card_is_told_to_its_player() -> None:
     record = record_games(Ruleset(players=3), 1, seed=SHUFFLED, agents=["random"] * 3)[0]
     assert any("shuffle" in line for line in record)
-    game = RecordedGame(record)
-    hands: list[set[int]] = [set() for _ in range(3)]
+    game, hands, told = RecordedGame(record), [set[int]() for _ in range(3)], 0
     for position in game.positions:
-        for words, _, seat in position.told:
-            if seat is not None:
-                assert words.startswith(f"random {seat} draws" if hands[seat] else f"random {seat} is dealt")
-                drawn = {int(card) for card in re.findall(r"card (\d+)", words)}
-                hands[seat] = {-1} | drawn
-                assert all(position.game["place"][card] == seat + position_of_hands(game) for card in drawn)
-    assert all(hands)
-
-
-def position_of_hands(game: RecordedGame) -> int:
-    """The place that means the hand of player 0."""
-    dealt = [int(card) for card in re.findall(r"card (\d+)", game.positions[0].told[0].words)]
-    (place,) = {int(game.positions[0].game["place"][card]) for card in dealt}
-    return place
+        verb = "draws" if hands[0] else "is dealt"
+        now = [set(np.flatnonzero(position.game["place"][:CARDS] == HAND + player).tolist()) for player in range(3)]
+        private = {seat: words for words, _, seat in position.told if seat is not None}
+        for player in range(3):
+            kept = {int(card) for words, _, seat in position.told if seat is None
+                    for card in re.findall(rf"random {player} keeps card (\d+)", words)}  # fmt: skip
+            drawn = now[player] - hands[player] - kept
+            assert drawn == {int(card) for card in re.findall(r"card (\d+)", private.get(player, ""))}
+            assert not drawn or private[player].startswith(f"random {player} {verb} card ")
+            told += len(drawn)
+        hands = now
+    assert told > 60, "some cards were drawn twice"
 
 
 def test_jumps_lead_to_turns_contests_and_contracts() -> None:

@@ -29,7 +29,7 @@ function optionTable(content, { options, played }, at) {
 }
 
 function opinion({ probabilities, choices }, at, number) {
-  if (choices) return choices[at] === number ? ["★ its choice"] : [];
+  if (choices) return choices[at] === number ? ["★ choice"] : [];
   const share = probabilities[at][number];
   const bar = make("span", { class: "bar", "aria-hidden": "true" });
   bar.style.backgroundSize = `${share / 10}% 100%`;

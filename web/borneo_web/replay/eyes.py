@@ -34,9 +34,10 @@ class Eyes:
 
     @property
     def name(self) -> str:
+        """Whose hands are seen."""
         if self.seat is None:
-            return "all hands"
-        return "a spectator, no hand" if self.seat == SPECTATOR else f"the eyes of {self._game.page_names[self.seat]}"
+            return "all"
+        return "none" if self.seat == SPECTATOR else f"only {self._game.page_names[self.seat]}"
 
     @property
     def title(self) -> str:
