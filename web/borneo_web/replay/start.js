@@ -56,6 +56,8 @@ async function start() {
   find("zoom").addEventListener("click", () => zoom());
   find("picture").addEventListener("click", zoom);
   find("save").addEventListener("click", () => save(board.file(view, steps.at), `move${steps.at}.svg`));
+  board.show(view, steps.addressed(), "The board");
+  await new Promise((done) => setTimeout(done)); // the picture is seen before the rest is made
   look(0);
   steps.fromAddress();
   document.documentElement.dataset.ready = "true";

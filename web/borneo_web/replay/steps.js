@@ -10,8 +10,12 @@ class Steps {
     this.show = show;
   }
 
+  within(at) {
+    return Math.min(this.last, Math.max(0, Math.trunc(at) || 0));
+  }
+
   go(at) {
-    this.at = Math.min(this.last, Math.max(0, Math.trunc(at) || 0));
+    this.at = this.within(at);
     this.show(this.at);
     try {
       if (location.hash !== `#${this.at}`) history.replaceState(null, "", `#${this.at}`);
@@ -22,7 +26,7 @@ class Steps {
 
   target(step, backwards = false) {
     const places = { first: 0, back: this.at - 1, on: this.at + 1, last: this.last };
-    if (step in places) return Math.min(this.last, Math.max(0, places[step]));
+    if (step in places) return this.within(places[step]);
     const jumps = this.content.jumps[step];
     const found = backwards ? jumps.findLast((at) => at < this.at) : jumps.find((at) => at > this.at);
     return found ?? this.at;
@@ -32,9 +36,13 @@ class Steps {
     this.go(this.target(step, backwards));
   }
 
-  fromAddress() {
+  addressed() {
     const found = /^#(\d{1,6})$/.exec(location.hash);
-    this.go(found ? Number(found[1]) : 0);
+    return this.within(found ? Number(found[1]) : 0);
+  }
+
+  fromAddress() {
+    this.go(this.addressed());
   }
 
   // Whether a key was one of ours.
