@@ -109,7 +109,7 @@ class RecordedGame:
         batch.refresh(check=False)
         return batch
 
-    def decisions(self, players: Container[int]) -> list[Decision | None]:
+    def decisions(self, players: Container[int | None]) -> list[Decision | None]:
         """What some players decide, by position; None where it is not one of them who does."""
         table, one = self.table(0), Batch(1, self.ruleset, finished="hold", skip_forced=False)
         return [self._decision(i, table, one) if table.player[i] in players else None for i in range(len(self))]

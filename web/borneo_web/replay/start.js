@@ -57,10 +57,18 @@ async function start() {
   find("picture").addEventListener("click", zoom);
   find("save").addEventListener("click", () => save(board.file(view, steps.at), `move${steps.at}.svg`));
   board.show(view, steps.addressed(), "The board");
-  await new Promise((done) => setTimeout(done)); // the picture is seen before the rest is made
+  await painted();
   look(0);
   steps.fromAddress();
   document.documentElement.dataset.ready = "true";
+}
+
+// The picture is seen before the rest of the page is made; in a tab that nobody sees, nothing is painted.
+function painted() {
+  return new Promise((done) => {
+    requestAnimationFrame(() => setTimeout(done));
+    setTimeout(done, 200);
+  });
 }
 
 // Enlarges the board around the point that was clicked, or makes it fit again.
