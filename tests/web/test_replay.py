@@ -1,0 +1,384 @@
+"""Replays: every position, word and number of a page is that of the game, and a page for a seat tells nothing else."""
+
+from __future__ import annotations
+
+import json
+import re
+from base64 import b64encode
+from collections.abc import Sequence
+from functools import cache
+from hashlib import sha256
+from html import unescape
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from borneo_agents.search.win_probability import win_probability
+from borneo_web.commands.replay import replay as command
+from borneo_web.replay import Replay
+from borneo_web.replay.eyes import Eyes, rebuilt, swings
+from borneo_web.replay.page import FILES, unpacked
+from borneo_web.replay.recorded import RecordedGame
+from borneo_web.replay.replay import _content
+from borneo_web.replay.thoughts import untracked
+
+from borneo_env.agent import Views, find_agent
+from borneo_env.engine.hidden import redact, resample
+from borneo_env.engine.state import CARDS, HAND, NOBODY, TAKE
+from borneo_env.record import Line, RecordError, read_record, record_games, replay, write_record
+from borneo_env.render import Picture
+from borneo_env.ruleset import Ruleset
+from borneo_env.story import move_in_words, tell, with_names
+
+GOLDEN = Path(__file__).parent.parent / "golden"
+LARGEST = 1_000_000  # bytes of a page
+# Whole games take seconds to draw; one with five players is drawn whole, of others the beginning.
+RECORDS = {"board-3-blackbeard": 36, "card-3": 40, "card-5": 30, "board-5": None}
+SHUFFLED = 5  # the seed of a game in which the discard pile is shuffled
+
+
+@cache
+def record_of(name: str) -> list[Line]:
+    return read_record(GOLDEN / f"{name}.jsonl")[: RECORDS.get(name)]
+
+
+@cache
+def made(name: str, seat: int | None = None) -> Replay:
+    return Replay.of(record_of(name), seat, thoughts=[])
+
+
+@cache
+def tiny() -> list[Line]:
+    return record_games(Ruleset(players=3, tables="tiny"), 1, seed=1, agents=["random"] * 3)[0]  # type: ignore[arg-type]
+
+
+def content_of(page: str) -> Any:
+    """What a browser finds in a page."""
+    (data,) = re.findall(r'<script type="application/json" id="content">(.*?)</script>', page, re.DOTALL)
+    return unpacked(json.loads(data)["packed"])
+
+
+def positions(record: Sequence[Line]) -> list[tuple[np.void, str, np.ndarray]]:
+    """The game after each move, the move in words, and the points: from the record, without what is tested here."""
+    found: list[tuple[np.void, str, np.ndarray]] = []
+    try:
+        for moment in replay(record):
+            if not found:
+                found.append((moment.before, "", np.zeros(moment.batch.ruleset.players, int)))
+            if moment.kind == "move":
+                words = move_in_words(moment.batch.ruleset, moment.before, moment.line["player"], moment.line["move"])
+                found.append((moment.after, words, moment.batch.scores()[0]))
+            else:
+                found[-1] = moment.after, found[-1][1], moment.batch.scores()[0]
+    except RecordError as error:
+        assert error.line == len(record) + 1, "the record is cut off"
+    return found
+
+
+# ---------------------------------------------------------------- what the page shows
+
+
+@pytest.mark.parametrize("name", RECORDS)
+def test_every_position_is_drawn_as_the_renderer_draws_it(name: str) -> None:
+    content, record = content_of(made(name).html()), record_of(name)
+    names = [f"{agent} {seat}" for seat, agent in enumerate(record[0]["agents"])]
+    ruleset = next(iter(replay(record))).batch.ruleset
+    assert [view["seat"] for view in content["views"]] == [None, *range(ruleset.players)]
+    shown = positions(record)
+    for view in content["views"]:
+        drawn = list(rebuilt(content["head"], content["parts"], view["pictures"], content["tail"]))
+        assert len(drawn) == len(shown)
+        seat, every = view["seat"], 1 if len(shown) < 100 else 23  # drawing them all again takes long
+        for number in range(0, len(shown), every):
+            game, words, _ = shown[number]
+            picture = Picture(ruleset, game, seat, with_names(words, names), names)
+            assert drawn[number] == picture.svg(), (seat, number)
+
+
+def test_a_page_is_small() -> None:
+    page = made("board-5").html()
+    assert len(page.encode()) < LARGEST / 3, "a whole game of five players"
+    assert "<link" not in page and "src=" not in page and "url(" not in page, "nothing is fetched"
+
+
+@pytest.mark.parametrize("name", RECORDS)
+def test_the_curve_of_points_is_that_of_the_engine(name: str) -> None:
+    content, record = made(name).content, record_of(name)
+    assert content["points"] == [scores.tolist() for _, _, scores in positions(record)]
+    if "scores" in record[-1]:
+        assert content["points"][-1] == record[-1]["scores"]
+
+
+def test_the_win_probability_is_that_of_the_last_settled_position() -> None:
+    record = record_of("board-5")
+    games = np.array([game for game, _, _ in positions(record)])
+    content, ruleset = made("board-5").content, RecordedGame(record).ruleset
+    expected = (1000 * win_probability(ruleset, games)).round().astype(int)
+    win, settled = np.array(content["views"][0]["win"]), RecordedGame(record).settled()
+    assert (win[settled] == expected[settled]).all()
+    taking = np.flatnonzero(games["phase"] == TAKE)
+    assert len(taking) and not set(taking) & set(settled) and (win[taking] == win[taking - 1]).all()
+    winners = np.array(record[-1]["places"]) == 1
+    for view in content["views"]:
+        assert np.abs(np.array(view["win"]).sum(1) - 1000).max() <= 3
+        assert (np.array(view["win"][-1])[winners] == 1000 // winners.sum()).all()
+
+
+def test_the_moments_are_the_largest_swings() -> None:
+    win = np.array([[0.5, 0.5], [0.52, 0.48], [0.52, 0.48], [0.9, 0.1], [0.7, 0.3], [0.0, 1.0]])
+    settled = np.array([0, 1, 3, 4, 5])
+    assert swings(win, settled, finished=True) == [[1, 3, 0], [3, 4, 0]], "the end is none"
+    assert swings(win, settled, finished=False)[0] == [4, 5, 0]
+    assert swings(win[:1], settled[:1], finished=False) == []
+
+
+@pytest.mark.parametrize("name", ["card-3", "board-5"])
+def test_the_story_is_told(name: str) -> None:
+    content, record = made(name).content, record_of(name)
+    told: dict[bool, list[str]] = {}
+    for forced in (False, True):
+        told[forced] = []
+        try:
+            for words in tell(record, forced=forced):
+                told[forced].append(with_names(words.strip(), content["names"]))
+        except RecordError:
+            assert "scores" not in record[-1]
+    lines = [line for position in content["story"] for line in position if line[2] is None]
+    assert [words for words, _, _ in lines] == told[True][3:], "all but the opening"
+    assert [words for words, kind, _ in lines if kind != "quiet"] == told[False][3:]
+
+
+def test_a_drawn_card_is_told_to_its_player() -> None:
+    record = record_games(Ruleset(players=3), 1, seed=SHUFFLED, agents=["random"] * 3)[0]
+    assert any("shuffle" in line for line in record)
+    game, hands, told = RecordedGame(record), [set[int]() for _ in range(3)], 0
+    for position in game.positions:
+        verb = "draws" if hands[0] else "is dealt"
+        now = [set(np.flatnonzero(position.game["place"][:CARDS] == HAND + player).tolist()) for player in range(3)]
+        private = {seat: words for words, _, seat in position.told if seat is not None}
+        for player in range(3):
+            kept = {int(card) for words, _, seat in position.told if seat is None
+                    for card in re.findall(rf"random {player} keeps card (\d+)", words)}  # fmt: skip
+            drawn = now[player] - hands[player] - kept
+            assert drawn == {int(card) for card in re.findall(r"card (\d+)", private.get(player, ""))}
+            assert not drawn or private[player].startswith(f"random {player} {verb} card ")
+            told += len(drawn)
+        hands = now
+    assert told > 60, "some cards were drawn twice"
+
+
+def test_jumps_lead_to_turns_contests_and_contracts() -> None:
+    name = "board-5"
+    content, record = made(name).content, record_of(name)
+    moves = [line["move"] for line in record if "move" in line]
+    kinds = {
+        "contest": [at for at, move in enumerate(moves, start=1) if move.startswith("attack")],
+        "contract": [
+            at for at, told in enumerate(content["story"]) if any("contract is fulfilled" in line[0] for line in told)
+        ],
+    }
+    for kind, expected in kinds.items():
+        assert expected and content["jumps"][kind] == expected
+    turns = [at for at, told in enumerate(content["story"], start=-1) if any(line[1] == "heading" for line in told)]
+    assert content["jumps"]["turn"] == turns[: len(content["jumps"]["turn"])]
+    assert [content["turns"][at + 1] for at in content["jumps"]["turn"]] == [*range(1, 1 + max(content["turns"]))]
+
+
+def test_the_options_are_the_legal_moves_and_the_played_one_is_marked() -> None:
+    content = Replay.of(tiny(), thoughts=[]).content
+    told = [line for line in record_games(Ruleset(players=3, tables="tiny"), 1, seed=1, agents=["random"] * 3,  # type: ignore[arg-type]
+                                          legal=True)[0] if "move" in line]  # fmt: skip
+    assert len(content["decisions"]) == len(told) + 1 and content["decisions"][-1] is None
+    for line, decision in zip(told, content["decisions"], strict=False):
+        assert len(decision["options"]) == len(line["legal"])
+        assert decision["played"] == line["legal"].index(line["move"])
+        assert not any("\x1b" in words for words in decision["options"])
+    ships = [
+        d["options"][d["played"]] for line, d in zip(told, content["decisions"], strict=False) if "ship" in line["move"]
+    ]
+    assert re.match(r"ship \d+ [rygb]{3}/[rygb] \w+( x2)? to \w+", ships[0])
+
+
+# ---------------------------------------------------------------- what agents think
+
+
+def test_thoughts_are_the_answers_of_the_agents() -> None:
+    names = ["merchant", "policy:determinizations=0"]
+    record = read_record(GOLDEN / "board-3.jsonl")[:34]
+    content = Replay.of(record, thoughts=names, seed=3).content
+    game = RecordedGame(record)
+    table = game.table(3)
+    asked = [i for i, d in enumerate(content["decisions"]) if d and len(d["options"]) > 1]
+    assert len(asked) > 20
+    views = Views(game.ruleset, redact(game.games[asked], game.games["player"][asked]), table.mask[asked],
+                  table.view(np.array(asked))[2])  # fmt: skip
+    choices = find_agent(names[0]).act(views)
+    shares = find_agent(names[1]).probabilities(views)  # type: ignore[attr-defined]
+    assert [thought["agent"] for thought in content["thoughts"]] == names
+    for row, at in enumerate(asked):
+        actions = np.flatnonzero(table.mask[at])
+        assert actions[content["thoughts"][0]["choices"][str(at)]] == choices[row]
+        assert (
+            np.abs(np.array(content["thoughts"][1]["probabilities"][str(at)]) / 1000 - shares[row, actions]).max()
+            < 6e-4
+        )
+    assert content["thoughts"][0]["choices"].keys() == {str(at) for at in asked}
+    assert Replay.of(record, thoughts=names[:1], seed=3).content["thoughts"] == content["thoughts"][:1], (
+        "the same seed, the same page"
+    )
+    assert Replay.of(tiny(), thoughts="random").content["thoughts"][0]["agent"] == "random"
+
+
+# ---------------------------------------------------------------- what one seat may know
+
+
+@pytest.mark.parametrize("seat", [0, 2, -1])
+def test_a_page_for_a_seat_is_the_same_whatever_is_hidden_from_it(seat: int) -> None:
+    game, other = RecordedGame(record_of("card-3")), RecordedGame(record_of("card-3"))
+    playing = game.games["player"] != NOBODY
+    other.games[playing] = resample(game.games[playing], seat, np.random.default_rng(8))
+    assert (other.games["place"] != game.games["place"]).any(1).sum() > 20
+    agents = [] if seat < 0 else ["merchant"]
+    told = [_content(one, [Eyes(one, seat)], agents, 1, untracked) for one in (game, other)]
+    for name in told[0]:
+        assert told[0][name] == told[1][name], name
+
+
+@pytest.mark.parametrize("seat", [1, -1])
+def test_a_page_for_a_seat_tells_of_no_other_hand(seat: int) -> None:
+    header = record_of("card-3")[0] | {"seed": 918273645546372819}
+    made = Replay.of([header, *record_of("card-3")[1:]], seat, thoughts=[])
+    content = content_of(made.html())
+    assert "918273645546372819" not in json.dumps(content) + made.html(), "whoever knows the seed can deal the cards"
+    assert [view["seat"] for view in content["views"]] == [seat]
+    private = [line for told in content["story"] for line in told if re.search(r" (draws|is dealt) card", line[0])]
+    assert {line[2] for line in private} == ({seat} if seat >= 0 else set())
+    for player, decision in zip(content["players"], content["decisions"], strict=True):
+        assert (decision is None) == (player != seat)
+    drawn = rebuilt(content["head"], content["parts"], content["views"][0]["pictures"], content["tail"])
+    ruleset = RecordedGame(record_of("card-3")).ruleset
+    names = [f"{agent} {seat}" for seat, agent in enumerate(header["agents"])]
+    for picture, (game, words, _) in zip(drawn, positions(record_of("card-3")), strict=True):
+        assert picture == Picture(ruleset, redact(game, seat), seat, with_names(words, names), names).svg()
+
+
+# ---------------------------------------------------------------- records from strangers
+
+
+HOSTILE = ["</script><script>hacked=1</script>", '<img src=x onerror="hacked=1">', "javascript:hacked=1//" + "x" * 900]
+
+
+def hostile(names: Sequence[str] = HOSTILE) -> list[Line]:
+    return [tiny()[0] | {"agents": list(names)}, *tiny()[1:30]]
+
+
+def test_names_are_no_markup_and_long_ones_are_cut() -> None:
+    made = Replay.of(hostile(), thoughts=[])
+    page = made.html()
+    assert "hacked" not in re.sub(r"<title>.*?</title>", "", page), "it is packed"
+    (title,) = re.findall(r"<title>(.*?)</title>", page, re.DOTALL)
+    assert "<" not in title and "</script><script>hacked=1" in unescape(title)
+    assert max(map(len, made.content["names"])) <= 42
+    assert page.count("<script") == 2
+
+
+def test_the_policy_lets_a_browser_run_the_script_of_the_page_alone() -> None:
+    page = Replay.of(hostile(), thoughts=[]).html()
+    (policy,) = re.findall(r'Content-Security-Policy" content="(.*?)"', page)
+    assert page.index("Content-Security-Policy") < page.index("<style") < page.index("<script")
+    (script,) = re.findall(r"<script>(.*?)</script>", page, re.DOTALL)
+    digest = b64encode(sha256(script.encode()).digest()).decode()
+    rules = dict(rule.strip().split(" ", 1) for rule in policy.split(";"))
+    assert rules["default-src"] == "'none'" and rules["script-src"] == f"'sha256-{digest}'"
+    assert "unsafe" not in policy and "eval(" not in script and "innerHTML" not in script
+
+
+def test_a_name_from_right_to_left_turns_no_other_words_round() -> None:
+    names = ["سمير", "plain", "רחל"]
+    made = Replay.of(hostile(names), thoughts=[])
+    assert made.content["names"] == [f"\u2068{names[0]} 0\u2069", "plain 1", f"\u2068{names[2]} 2\u2069"]
+    assert "\u2068" not in json.dumps(made.content["parts"], ensure_ascii=False), "pictures measure their words"
+
+
+@pytest.mark.parametrize("end", ["without a result", "before a shuffle"])
+def test_a_record_that_breaks_off_is_shown_as_far_as_it_goes(end: str) -> None:
+    record = record_games(Ruleset(players=3), 1, seed=SHUFFLED, agents=["random"] * 3)[0]
+    shuffle = next(i for i, line in enumerate(record) if "shuffle" in line)
+    cut = record[:shuffle] if end == "before a shuffle" else record[:30]
+    game = RecordedGame(cut)
+    # the last move drew cards from a pile that is told in the line after it
+    assert not game.finished and len(game) == (shuffle - 1 if end == "before a shuffle" else 30)
+    whole = RecordedGame(record)
+    assert whole.finished and len(whole) == 1 + sum("move" in line for line in record)
+    assert (game.games["place"] == whole.games["place"][: len(game)]).all()
+    assert game.decisions(range(3))[-1].played is (len(cut) and None)  # type: ignore[union-attr]
+
+
+def test_a_record_that_is_wrong_is_refused() -> None:
+    with pytest.raises(RecordError, match="line 1: the file is empty"):
+        Replay.of([])
+    with pytest.raises(RecordError, match="line 2: the file ends before the first move"):
+        Replay.of(tiny()[:1])
+    with pytest.raises(RecordError, match="line 3: 'fly' is not legal"):
+        Replay.of([*tiny()[:2], tiny()[2] | {"move": "fly"}])
+    with pytest.raises(RecordError, match=r"scores: should be"):
+        Replay.of([*tiny()[:-1], tiny()[-1] | {"scores": [1, 2, 3]}])
+
+
+# ---------------------------------------------------------------- from Python and from the shell
+
+
+def test_in_a_notebook_it_shows_itself_in_a_frame_of_its_own() -> None:
+    made = Replay.of(tiny()[:10], thoughts=[])
+    shown = made._repr_html_()
+    (page,) = re.findall(r'srcdoc="([^"]*)"', shown)
+    assert unescape(page) == made.html()
+    assert re.search(r'sandbox="([^"]*)"', shown)[1] == "allow-scripts allow-downloads"  # type: ignore[index]
+
+
+def test_the_command_writes_a_page(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write_record(tmp_path / "a.jsonl", tiny()[:20])
+    out = tmp_path / "a.html"
+    for _ in range(2):  # what is there is replaced, as other commands do it
+        command(tmp_path / "a.jsonl", out, thoughts="none")
+        assert capsys.readouterr().out.startswith(f"{out}: 20 positions, 0.0")
+    assert content_of(out.read_text(encoding="utf-8"))["thoughts"] == []
+    command(tmp_path / "a.jsonl", out, seat=2, thoughts="random, merchant", seed=4, as_json=True)
+    assert json.loads(capsys.readouterr().out) == {"file": str(out), "positions": 20, "bytes": out.stat().st_size}
+    content = content_of(out.read_text(encoding="utf-8"))
+    assert content == json.loads(json.dumps(Replay.of(tiny()[:20], 2, thoughts=["random", "merchant"], seed=4).content))
+
+
+def test_mistakes_are_told_with_the_remedy(tmp_path: Path) -> None:
+    write_record(tmp_path / "a.jsonl", record_of("card-3")[:20])
+    there = tmp_path / "a.jsonl"
+
+    def refuses(message: str, *arguments: Any, **options: Any) -> None:
+        with pytest.raises(ValueError, match=message):
+            command(*arguments, **options)
+        assert not (tmp_path / "a.html").exists()
+
+    refuses(
+        r"missing\.jsonl: line 1: the file cannot be read: No such file",
+        tmp_path / "missing.jsonl",
+        tmp_path / "a.html",
+    )
+    refuses(r"a\.txt: a replay is saved as \.html", there, tmp_path / "a.txt")
+    refuses(r"a\.html: cannot be written: No such file", there, tmp_path / "no" / "a.html")
+    refuses(r"there is no agent 'nobody'; known are", there, tmp_path / "a.html", thoughts="nobody")
+    refuses(r"seat", there, tmp_path / "a.html", seat=3)
+    refuses(r"line 1: is not JSON", Path(__file__), tmp_path / "a.html")
+    with pytest.raises(ValueError, match="trained for the board edition") as error:
+        command(there, tmp_path / "a.html", thoughts="policy")
+    assert error.value.__notes__ == ["policy was asked for its thoughts; leave it out of them to have the page without"]
+
+
+def test_every_file_of_the_page_is_used() -> None:
+    folder = Path(FILES) if isinstance(FILES, Path) else Path(str(FILES))
+    page = Replay.of(tiny()[:10], thoughts=[]).html()
+    scripts = sorted(folder.glob("*.js"))
+    assert len(scripts) >= 6
+    for script in scripts:
+        assert script.read_text(encoding="utf-8") in page, script.name
+        assert len(script.read_text(encoding="utf-8").splitlines()) <= 120

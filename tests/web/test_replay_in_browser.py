@@ -1,0 +1,273 @@
+"""A replay in a real browser, opened from the disk: stepping, addresses, eyes, and records that mean harm."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+from borneo_web.replay import Replay
+from borneo_web.replay.page import unpacked
+
+from borneo_env.record import Line, read_record
+
+sync_api = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed: no browser is tried")
+BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+pytestmark = pytest.mark.skipif(BROWSER is None, reason="there is no Chromium on this machine: no browser is tried")
+
+
+@cache
+def record() -> list[Line]:
+    """The beginning of a game of three, with two contests and two contracts."""
+    golden = Path(__file__).parent.parent / "golden"
+    return read_record(golden / "board-3-four-traders-blackbeard.jsonl")[:90]
+
+
+@cache
+def made() -> Replay:
+    return Replay.of(record(), thoughts=["merchant", "random"])
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    with sync_api.sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=BROWSER, args=["--no-sandbox"])
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def complaints() -> list[str]:
+    """What the browser complains about; nothing, unless a test takes it out."""
+    return []
+
+
+@pytest.fixture
+def visit(browser: Any, tmp_path: Path, complaints: list[str]) -> Iterator[Any]:
+    contexts = []
+
+    def opened(html: str, address: str = "", **options: Any) -> Any:
+        (tmp_path / "game.html").write_text(html, encoding="utf-8")
+        contexts.append(browser.new_context(**options))
+        page = contexts[-1].new_page()
+        page.set_default_timeout(15_000)
+        page.on("console", lambda message: complaints.append(message.text))
+        page.on("pageerror", lambda error: complaints.append(str(error)))
+        page.on("dialog", lambda dialog: (complaints.append(dialog.message), dialog.dismiss()))
+        page.on("request", lambda request: request.url.startswith("file:") or complaints.append(request.url))
+        page.goto((tmp_path / "game.html").as_uri() + address)
+        page.wait_for_selector("html[data-ready]")
+        return page
+
+    yield opened
+    for context in contexts:
+        context.close()
+    assert complaints == []
+
+
+def at(page: Any) -> int:
+    """Where a page says that the game is, in every place where it says so."""
+    (number,) = {
+        int(page.evaluate("location.hash.slice(1)")),
+        int(page.locator("#slider").input_value()),
+        int(page.locator("#now-title").inner_text().split()[1]),
+    }
+    return number
+
+
+def arrives(page: Any, position: int) -> None:
+    """Wait until the page shows a position. (Playwright's own waiting for a condition is what the policy forbids.)"""
+    sync_api.expect(page.locator("#slider")).to_have_value(str(position))
+
+
+def test_keys_and_buttons_step_through_the_game(visit: Any) -> None:
+    content, page = made().content, visit(made().html())
+    last, jumps = len(content["turns"]) - 1, content["jumps"]
+    assert all(len(places) > 1 for places in jumps.values())
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowRight")
+    assert at(page) == 2
+    page.keyboard.press("ArrowLeft")
+    assert at(page) == 1
+    page.keyboard.press("End")
+    assert at(page) == last
+    page.keyboard.press("ArrowRight")
+    assert at(page) == last
+    page.keyboard.press("Home")
+    assert at(page) == 0
+    for key, kind in {"t": "turn", "c": "contest", "k": "contract"}.items():
+        page.keyboard.press("Home")
+        page.keyboard.press(key)
+        page.locator(f"[data-step={kind}]").click()
+        assert at(page) == [place for place in jumps[kind] if place > 0][1]
+        page.keyboard.press(f"Shift+{key}")
+        assert at(page) == next(place for place in jumps[kind] if place > 0)
+    page.keyboard.press("?")
+    assert page.locator("#help").is_visible() and "next contest" in page.locator("#help").inner_text()
+    page.keyboard.press("Escape")
+    page.locator("#slider").focus()
+    page.keyboard.press("Home")
+    page.keyboard.press("ArrowRight")
+    assert at(page) == 1, "a key moves one step where the slider is in focus, too"
+
+
+def test_a_position_has_an_address(visit: Any) -> None:
+    page = visit(made().html(), "#40")
+    assert at(page) == 40
+    page.evaluate("location.hash = '#12'")
+    arrives(page, 12)
+    page.locator("#slider").fill("25")
+    assert at(page) == 25
+    for wrong, shown in {"#999999": len(made().content["turns"]) - 1, "#x": 0, "#-3": 0, "#1e2": 0}.items():
+        page.evaluate(f"location.hash = '{wrong}'")
+        arrives(page, shown)
+
+
+def test_the_page_says_what_the_position_is(visit: Any) -> None:
+    content, page = made().content, visit(made().html(), "#30")
+    told = [line[0] for line in content["story"][30]]
+    assert page.locator("#told p").all_inner_texts() == told
+    assert page.locator("#told").get_attribute("aria-live") == "polite"
+    assert page.locator("#lines a[aria-current]").get_attribute("href") == "#30"
+    points = [row.split("\t")[1].strip() for row in page.locator("#players tr").all_inner_texts()]
+    assert points == [str(number) for number in content["points"][30]]
+    places = [
+        place
+        for place, one in enumerate(content["decisions"])
+        if one and one["played"] is not None and len(one["options"]) > 2
+    ]
+    page.evaluate(f"location.hash = '#{places[-1]}'")
+    page.wait_for_selector(f"#lines a[aria-current][href='#{places[-1]}']")
+    decision = content["decisions"][places[-1]]
+    rows = page.locator("#options tbody tr")
+    assert rows.count() == len(decision["options"])
+    assert rows.nth(decision["played"]).inner_text().startswith(f"{decision['options'][decision['played']]} ✓ played")
+    choice = content["thoughts"][0]["choices"][str(places[-1])]
+    chosen = [row.locator("td").nth(1).inner_text() for row in rows.all()]
+    assert chosen == ["★ choice" if number == choice else "" for number in range(rows.count())]
+    assert page.locator("#curves .line").count() == 2 * 3
+    first = page.locator("#swings a").first
+    assert first.get_attribute("href") == f"#{content['views'][0]['moments'][0][1]}"
+    first.click()
+    assert at(page) == content["views"][0]["moments"][0][1]
+
+
+def test_saved_pictures_are_those_of_the_renderer(visit: Any) -> None:
+    content, page = made().content, visit(made().html())
+    for view, position in ((0, 0), (0, 33), (2, 33), (1, len(content["turns"]) - 1)):
+        page.locator("#view").select_option(str(view))
+        page.evaluate(f"location.hash = '#{position}'")
+        arrives(page, position)
+        with page.expect_download() as saved:
+            page.locator("#save").click()
+        assert Path(saved.value.path()).read_text(encoding="utf-8") == drawn(view, position)
+        words = page.locator("#picture svg text").all_text_contents()
+        assert words and all(f">{one}<" in drawn(view, position).replace("&amp;", "&") for one in words)
+
+
+@cache
+def drawn(view: int, position: int) -> str:
+    """A picture by the renderer itself."""
+    from borneo_web.replay.eyes import Eyes
+    from borneo_web.replay.recorded import RecordedGame
+
+    game = RecordedGame(record())
+    return [*Eyes(game, None if view == 0 else view - 1).pictures()][position].svg()
+
+
+def test_with_the_eyes_of_a_seat_other_hands_and_options_are_hidden(visit: Any) -> None:
+    content, page = made().content, visit(made().html())
+    own = next(i for i, player in enumerate(content["players"]) if player == 1 and i > 12)
+    other = next(i for i, player in enumerate(content["players"]) if player == 2 and i > 12)
+    page.locator("#view").select_option("2")
+    for position, hidden in ((own, False), (other, True)):
+        page.evaluate(f"location.hash = '#{position}'")
+        arrives(page, position)
+        assert page.locator("#options .note").count() == hidden
+        assert "seen by random 1" in page.locator("#picture svg").text_content()
+    story = page.locator("#lines").inner_text()
+    assert "random 1 draws" in story and "random 0 draws" not in story and "random 2 is dealt" not in story
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        ["</script><script>alert(1)</script>", "<img src=x onerror=alert(2)>", "javascript:alert(3)"],
+        ["&lt;/script&gt;&#60;b>", "]]><svg onload=alert(4)>", "'\"><iframe srcdoc='<script>alert(5)</script>'>"],
+        ["x" * 1000, "سمير رحمان", "${alert(6)}`"],
+    ],
+)
+def test_names_in_a_record_run_nothing(visit: Any, names: list[str]) -> None:
+    page = visit(Replay.of([record()[0] | {"agents": names}, *record()[1:40]], thoughts=["merchant"]).html(), "#30")
+    for _ in range(12):
+        page.keyboard.press("ArrowRight")
+    page.locator("#view").select_option("2")
+    assert page.locator("script").count() == 2 and page.locator("img, iframe, object, embed").count() == 0
+    shown = page.locator("#players td:first-child").all_inner_texts()
+    assert all(name[:30] in words for name, words in zip(names, shown, strict=True))
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+def test_even_a_drawing_that_means_harm_runs_nothing(visit: Any, complaints: list[str]) -> None:
+    content = unpacked(_packed(made().html()))
+    content["parts"][0] = [
+        "<script>document.title = 'hacked'</script><image href='x:' onerror=\"document.title = 'hacked'\"/>"
+        "<a href=\"javascript:document.title = 'hacked'\"><rect id='trap' width='900' height='900'/></a>"
+    ] * len(content["parts"][0])
+    page = visit(Replay(content).html())
+    page.locator("#trap").dispatch_event("click")
+    page.keyboard.press("ArrowRight")
+    assert page.title().startswith("Borneo")
+    assert complaints and all("Content Security Policy" in one or one == "x:" for one in complaints)
+    complaints.clear()
+
+
+def _packed(html: str) -> str:
+    return html.split('"packed": "')[1].split('"')[0]
+
+
+@pytest.mark.parametrize("width", [360, 900, 1600])
+def test_the_page_fits_every_screen(visit: Any, width: int) -> None:
+    page = visit(made().html(), "#20", viewport={"width": width, "height": 800})
+    assert page.evaluate("document.documentElement.scrollWidth") == width
+    board = page.locator("#picture svg").bounding_box()
+    assert board["width"] > 0.55 * width and board["y"] < 120
+    page.locator("#zoom").click()
+    assert page.locator("#zoom").get_attribute("aria-pressed") == "true"
+    assert page.locator("#picture svg").bounding_box()["width"] > 2 * board["width"]
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_light_and_dark_follow_the_system_and_the_button(visit: Any, scheme: str) -> None:
+    page = visit(made().html(), color_scheme=scheme)
+    ground = "getComputedStyle(document.body).backgroundColor"
+    colours = {"light": "rgb(228, 220, 195)", "dark": "rgb(16, 36, 44)"}
+    assert page.evaluate(ground) == colours.pop(scheme)
+    page.locator("#theme").click()
+    assert [page.evaluate(ground)] == list(colours.values())
+
+
+def test_every_control_has_a_name(visit: Any) -> None:
+    page = visit(made().html())
+    unnamed = page.evaluate(
+        """[...document.querySelectorAll("button, input, select, [tabindex], [role=img]")].filter((one) =>
+        !(one.getAttribute("aria-label") || one.getAttribute("aria-labelledby") || one.textContent.trim())).length"""
+    )
+    assert unnamed == 0
+
+
+def test_in_a_notebook_the_page_works_in_its_frame(visit: Any, browser: Any, tmp_path: Path) -> None:
+    (tmp_path / "cell.html").write_text(f"<!doctype html><body>{made()._repr_html_()}</body>", encoding="utf-8")
+    context = browser.new_context()
+    page = context.new_page()
+    errors: list[str] = []
+    page.on("pageerror", lambda error: errors.append(str(error)))
+    page.goto((tmp_path / "cell.html").as_uri())
+    frame = page.frame_locator("iframe")
+    frame.locator("[data-step=on]").click()
+    assert frame.locator("#now-title").inner_text().startswith("Move 1 of")
+    context.close()
+    assert errors == []

@@ -1,0 +1,85 @@
+"""page: the content of a replay as HTML in one file. Whatever stands in the content, nothing in it is run.
+
+The content is packed, as text of letters and digits. The scripts show words as text only, and the policy in the head of
+the page lets a browser run nothing but them.
+"""
+
+from __future__ import annotations
+
+import json
+import zlib
+from base64 import b64decode, b64encode
+from collections.abc import Iterable
+from functools import cache
+from hashlib import sha256
+from html import escape
+from importlib.resources import files
+from string import Template
+from typing import Any
+
+from borneo_env.render import symbols
+from borneo_env.render.pen import FONT, INK, STYLE
+
+SCRIPTS = ("unpack", "elements", "pictures", "curves", "story", "decision", "steps", "start")  # in their order
+COLOURS = ("PAPER", "PAPER_EDGE", "CARD", "FAINT", "GOLD", "SEA", "FOAM", "WAX", "GLOW")  # of the pictures
+FILES = files("borneo_web.replay")
+RAW = -15  # deflate without a header, which browsers unpack
+
+
+def page(content: dict[str, Any]) -> str:
+    """The page with its style, its scripts and its content."""
+    style, script = _style(), _script()
+    return Template(_file("page.html")).substitute(
+        title=escape(f"Borneo: {', '.join(content['names'])}"),
+        edition=escape(content["title"]),
+        policy=_policy([script], [style, STYLE]),
+        style=style,
+        script=script,
+        content=json.dumps({"format": content["format"], "packed": packed(content)}).replace("<", "\\u003c"),
+    )
+
+
+def packed(content: Any) -> str:
+    """Content as deflated JSON in base64."""
+    written = json.dumps(content, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    deflate = zlib.compressobj(9, wbits=RAW)
+    return b64encode(deflate.compress(written.encode()) + deflate.flush()).decode()
+
+
+def unpacked(text: str) -> Any:
+    """What was packed."""
+    return json.loads(zlib.decompress(b64decode(text), wbits=RAW))
+
+
+def _policy(scripts: Iterable[str], styles: Iterable[str]) -> str:
+    """What a browser may run and load: these scripts and styles, and nothing from anywhere."""
+    return (
+        f"default-src 'none'; script-src {_hashes(scripts)}; style-src {_hashes(styles)}; "
+        "base-uri 'none'; form-action 'none'"
+    )
+
+
+def _hashes(texts: Iterable[str]) -> str:
+    return " ".join(f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'" for text in texts)
+
+
+@cache
+def _script() -> str:
+    """All scripts as one, which shares nothing with the page around it."""
+    return '"use strict";\n(() => {\n' + "\n".join(_file(f"{name}.js") for name in SCRIPTS) + "})();\n"
+
+
+@cache
+def _style() -> str:
+    """The style, with the colours and the type of the pictures."""
+    named = {name: getattr(symbols, name) for name in COLOURS} | {"INK": INK, "FONT": f"'{FONT}'"}
+    players = zip(symbols.PLAYER_COLOURS, symbols.PLAYER_INKS, strict=True)
+    for player, (colour, ink) in enumerate(players):
+        named |= {f"PLAYER_{player}": colour, f"PLAYER_{player}_INK": ink}
+    variables = "".join(f"--{name.lower().replace('_', '-')}:{value};" for name, value in named.items())
+    return f":root{{{variables}}}\n{_file('page.css')}"
+
+
+@cache
+def _file(name: str) -> str:
+    return FILES.joinpath(name).read_text(encoding="utf-8")

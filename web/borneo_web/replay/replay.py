@@ -1,0 +1,115 @@
+"""Replay: a recorded game as a page in one file, for everybody or for what one seat may know."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from html import escape
+from pathlib import Path
+from typing import Any
+
+from borneo_env.engine.arguments import checked_seat
+from borneo_env.files import write_file
+from borneo_env.record import Line
+from borneo_env.render.picture import TAIL
+from borneo_web.replay.eyes import Eyes, Parts, swings
+from borneo_web.replay.page import page
+from borneo_web.replay.recorded import Position, RecordedGame, Told
+from borneo_web.replay.thoughts import PER_MILLE, Track, thoughts, untracked
+
+FORMAT = "borneo-replay/1"
+HEIGHT = 900  # pixels in a notebook
+
+
+class Replay:
+    """A game to step through in a browser; in a notebook it shows itself.
+
+    `content` is what the page is made of, as plain lists and texts.
+    """
+
+    def __init__(self, content: dict[str, Any]) -> None:
+        self.content = content
+
+    @classmethod
+    def of(
+        cls,
+        record: Sequence[Line],
+        seat: int | None = None,
+        *,
+        thoughts: str | Sequence[str] = ("merchant",),
+        seed: int = 0,
+        track: Track = untracked,
+    ) -> Replay:
+        """A recorded game; a record that is wrong raises RecordError, one that breaks off is shown as far as it goes.
+
+        Arguments:
+            record: its lines, as `read_record` and `record_games` give them.
+            seat: the page holds what this player may know and nothing else (-1: a spectator); None: everything.
+            thoughts: names of agents that say at every decision what they think of it.
+            seed: of the chance that agents use, and of the deals of what a seat cannot see.
+            track: sees the work go by, for a progress bar.
+        """
+        game = RecordedGame(record)
+        if seat is not None:
+            seat = checked_seat(seat, game.ruleset.players)
+        seats = [None, *range(game.ruleset.players)] if seat is None else [seat]
+        agents = [thoughts] if isinstance(thoughts, str) else thoughts
+        return cls(_content(game, [Eyes(game, one) for one in seats], agents, seed, track))
+
+    def html(self) -> str:
+        """The page."""
+        return page(self.content)
+
+    def save(self, path: str | Path) -> Path:
+        """Write the page to a file, whole or not at all; returns its path."""
+        write_file(path, self.html())
+        return Path(path)
+
+    def _repr_html_(self) -> str:
+        """In a frame of its own, which can reach nothing of the notebook."""
+        page = escape(self.html())
+        style = f"width:100%;height:{HEIGHT}px;border:0"
+        may = 'sandbox="allow-scripts allow-downloads"'
+        return f'<iframe title="A game of Borneo" {may} srcdoc="{page}" style="{style}"></iframe>'
+
+
+def _content(
+    game: RecordedGame, watching: Sequence[Eyes], agents: Sequence[str], seed: int, track: Track
+) -> dict[str, Any]:
+    """All that the page shows. What only some may know is here only if somebody who watches knows it."""
+    parts, views = Parts(), []
+    knowing = {eyes.seat for eyes in watching}
+    # options tell what is in a hand
+    decisions = game.decisions(range(game.ruleset.players) if None in knowing else knowing)
+    for eyes in track(watching, "pictures"):
+        probabilities = eyes.win_probabilities(seed)
+        views.append(
+            {
+                "name": eyes.name,
+                "seat": eyes.seat,
+                "pictures": parts.add(eyes.pictures()),
+                "win": (PER_MILLE * probabilities).round().astype(int).tolist(),
+                "moments": swings(probabilities, game.settled(), game.finished),
+            }
+        )
+    return {
+        "format": FORMAT,
+        "title": watching[0].title,
+        "names": game.page_names,
+        "finished": game.finished,
+        "head": next(watching[0].pictures()).head(),
+        "parts": parts.contents,
+        "tail": TAIL,
+        "views": views,
+        "points": game.points(),
+        "turns": [position.turn for position in game.positions],
+        "jumps": game.jumps(),
+        "story": [_story(position, knowing) for position in game.positions],
+        "players": game.games["player"].tolist(),
+        "decisions": [decision and {"options": decision.options, "played": decision.played} for decision in decisions],
+        "thoughts": thoughts(game, decisions, agents, seed, track),
+    }
+
+
+def _story(position: Position, knowing: set[int | None]) -> list[Told]:
+    """What led to a position, as far as somebody who watches knows it."""
+    return [told for told in position.told if told.seat is None or {None, told.seat} & knowing]
