@@ -1,0 +1,1 @@
+"""The commands of this package: options only, so that `borneo --help` is quick."""
