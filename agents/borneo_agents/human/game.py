@@ -97,7 +97,7 @@ class Game:
 
     def next_action(self) -> int | None:
         """What is played next without a person, which an agent may think about; None if a person is asked, or nobody."""
-        return None if self.over or self._asks_a_person() else self._choice_without_person()
+        return None if self.over or self.asks_a_person() else self._choice_without_person()
 
     def play_turn(self) -> None:
         """Let agents alone play up to the next turn, or to the end."""
@@ -109,7 +109,7 @@ class Game:
         forced = int(self.batch.forced()[0])
         return self._agents_choice() if forced == NO_ACTION else forced
 
-    def _asks_a_person(self) -> bool:
+    def asks_a_person(self) -> bool:
         """A person with a single option is asked too where the others would learn from it that there was no choice."""
         if self.player in self.agents:
             return False

@@ -172,7 +172,7 @@ class Table:
     def go_on(self, pool: Executor) -> None:
         """Let agents play, on a thread of the pool, up to a person's decision or the end."""
         with self.lock:
-            if self._running or self.trouble:
+            if self._running or self.trouble or self.game.over or self.game.asks_a_person():
                 return
             self._running = True
         pool.submit(self._advance)
