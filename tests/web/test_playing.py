@@ -69,17 +69,16 @@ def test_a_choice_is_taken_back_while_nobody_has_learnt_of_it(server):
     games, _ = server
     name = new_table(games, ["human", "random", "random"], ["Anna", "r 1", "r 2"])
     anna, rng = people(server, name)[0], random.Random(2)
+    anna.wait()
     while "Take back" not in anna.page:
+        anna.choose(rng)
         assert anna.wait() == "asked"
-        before = (anna.decision, anna.moves)
-        if "Take back" not in anna.page:
-            anna.choose(rng)
     lines = len(games.table(name).game.lines)
     decision = anna.decision
     assert anna.send(deed="undo") == 303
     anna.wait()
     assert len(games.table(name).game.lines) < lines
-    assert anna.decision != decision and before
+    assert anna.decision != decision
     assert anna.send(anna.moves[0], decision=decision) == 409  # the number of a decision never comes again
 
 
@@ -151,7 +150,6 @@ def test_a_game_that_cannot_be_is_not_dealt(server, fields, words):
 def test_two_clicks_at_once_play_once(server):
     games, _ = server
     name = new_table(games)
-    person = people(server, name)[games.table(name).game.player] if games.table(name).game.player < 2 else None
     everybody = people(server, name)
     while True:
         seat = games.table(name).game.player
@@ -185,21 +183,21 @@ def test_saved_games_go_on_in_a_new_server(tmp_path):
         name = new_table(games, ["human", "merchant", "random"], ["Anna", "merchant 1", "random 2"])
         links = seats(games, name)
         anna = Person(address, links[0])
-        for _ in range(8):
+        for _ in range(3):
             assert anna.wait() == "asked"
             anna.choose(rng)
-        anna.wait()
-        page, number, move = anna.page, anna.decision, anna.moves[0]
+        assert anna.wait() == "asked"
+        number, moves, told = anna.decision, anna.moves, anna.client.get(f"{links[0]}/story").text
     (tmp_path / "broken.json").write_text("{")
     with served(tmp_path) as (games, address):
         again = Person(address, links[0])
         assert again.wait() == "asked"
-        assert again.page.replace(">Take back my last choice<", "") in (page, again.page)
-        assert (again.decision, again.moves) == (number, [*again.moves]) and again.moves[0] == move
+        assert (again.decision, again.moves) == (number, moves)
+        assert again.client.get(f"{links[0]}/story").text == told
         listed = httpx.get(address).text
         assert links[0] in listed and "cannot be read" in listed
-        assert again.send(move, decision=number) == 303
-        assert again.send(move, decision=number) == 409
+        assert again.send(moves[0], decision=number) == 303
+        assert again.send(moves[0], decision=number) == 409
         while again.wait() != "over":
             again.choose(rng)
         assert (tmp_path / f"{name}.json").stat().st_mode & 0o077 == 0
@@ -222,23 +220,25 @@ class Elements(HTMLParser):
         self.text += data
 
 
-@pytest.mark.parametrize(
-    "name",
-    ["<script>alert(1)</script>", '"><img src=x onerror=a>', "card 99 [x]", "player 1 is", "a\x00\nb\u202e", "' -->"],
-)
-def test_hostile_names_are_only_names(server, name):
-    games, address = server
-    answer = begin(address, name0=name, seat1="human", name1=name)
-    assert answer.headers["location"] == "/"
-    newest = next(iter(games))
-    for seat, link in seats(games, newest).items():
-        for page in (httpx.get(address + link).text, httpx.get(f"{address}/").text):
+HOSTILE = ["<script>alert(1)</script>", '"><img src=x onerror=a>', "card 99 [x]", "player 1 is", "a\x00\nb\u202e"]
+
+
+def test_hostile_names_are_only_names(tmp_path):
+    with served(tmp_path) as (games, address):
+        named = {f"name{seat}": name for seat, name in enumerate(HOSTILE)}
+        sitting = {f"seat{seat}": "human" for seat in range(5)}
+        assert begin(address, players="5", **named, **sitting).headers["location"] == "/"
+        (name,) = games
+        links = seats(games, name)
+        for link in (*links.values(), f"{links[0]}/story", f"{links[1]}/steps", "/"):
+            page = httpx.get(address + link).text
             found = Elements(page)
             scripts = [attributes for tag, attributes in found.found if tag == "script"]
             assert all(attributes.get("src") == "/static/play.js" for attributes in scripts)
             assert not any(key.startswith("on") for _, attributes in found.found for key in attributes)
-            assert not any(tag in ("img", "iframe", "b\x00") for tag, _ in found.found)
-            assert "".join(c if c.isprintable() else " " for c in name).strip()[:24] in found.text or seat < -1
+            assert not any(tag in ("img", "iframe") for tag, _ in found.found)
+        listed = Elements(httpx.get(address).text).text
+        assert all(shown in listed for shown in (*(name[:24] for name in HOSTILE[:4]), "a  b"))
 
 
 @pytest.mark.parametrize("edition", ["board", "card"])

@@ -5,7 +5,8 @@
 | `/`, `POST /games` | the start page; a new game. With a token, these two ask for it |
 | `/game/ID/KEY` | a seat at a table, or watching: the key says which |
 | `.../choose`, `.../undo` (POST) | a person's choice, with the number of the decision it answers |
-| `.../steps`, `.../preview` | what has happened, step by step; what a set of cards would mean |
+| `.../story`, `.../steps` | what has happened, in words, and step by step |
+| `.../preview` | what a set of cards would mean |
 | `.../events` | server-sent events: `changed` whenever the table has |
 | `.../record`, `.../replay` | after the end |
 | `/rules`, `/static/FILE` | the rules, each at its id; style and scripts |
@@ -40,8 +41,8 @@ from borneo_env.ruleset import Ruleset, RulesetError
 from borneo_web.server.coach import advise
 from borneo_web.server.games import LONGEST_NAME, Games
 from borneo_web.server.guard import App, Guard
-from borneo_web.server.html import Html
-from borneo_web.server.pages import Listed, refusal_page, rules_page, start_page, table_page
+from borneo_web.server.html import Html, join
+from borneo_web.server.pages import Listed, refusal_page, rules_page, start_page, story_page, table_page
 from borneo_web.server.sight import steps
 from borneo_web.server.table import Refused, Table
 from borneo_web.server.words import sentence
@@ -79,6 +80,7 @@ def make_app(
         Route(game, site.seat),
         Route(f"{game}/choose", site.choose, methods=["POST"]),
         Route(f"{game}/undo", site.undo, methods=["POST"]),
+        Route(f"{game}/story", site.story),
         Route(f"{game}/steps", site.steps),
         Route(f"{game}/preview", site.preview),
         Route(f"{game}/events", site.events),
@@ -199,6 +201,10 @@ class Site:
         table.go_on(self._games.pool)
         return RedirectResponse(address, 303)
 
+    async def story(self, request: Request) -> Response:
+        table, seat, address = await run_in_threadpool(self._found, request)
+        return HTMLResponse(await run_in_threadpool(story_page, table, seat, address))
+
     async def steps(self, request: Request) -> Response:
         table, seat, _ = await run_in_threadpool(self._found, request)
         since = request.query_params.get("since", "0")
@@ -213,7 +219,10 @@ class Site:
         with table.lock:
             if not table.asks(seat):
                 raise Refused(409, "It is not your decision.")
-            actions = table.actions(seat, request.query_params.getlist("move"))
+            try:
+                actions = table.actions(seat, request.query_params.getlist("move"))
+            except Refused as error:
+                return join(str(error))
             words = f"You {table.question(seat).words(actions)}"
         return sentence(table.game.batch.ruleset, table.words(seat, words))
 

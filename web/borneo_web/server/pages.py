@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from borneo_agents.human.decision import RULES
 from borneo_env.agent import known_agents
-from borneo_env.engine.state import SPECTATOR
+from borneo_env.render.picture import DEFINITIONS
 from borneo_env.render.scene import NUMBER_WORDS, count, ordinal
 from borneo_env.rulebook import chapters, find_rules
 from borneo_web.server.choices import Choice, Question, question
@@ -182,9 +182,8 @@ def table_page(
             _end(table, address, replay) if game.over else _status(table, seat),
             _form(table, seat, asked, address) if asked else None,
             _coach(table, seat, address, advice) if asked else None,
-            _news(table, seat),
+            _news(table, seat, address),
             _rules(game.batch.phase_name()),
-            _story(table, seat),
             class_="side",
         ),
         id="main",
@@ -277,21 +276,28 @@ def _coach(table: Table, seat: int, address: str, advice: Advice | None) -> Html
     )
 
 
-def _news(table: Table, seat: int) -> Html:
+def _news(table: Table, seat: int, address: str) -> Html:
     lines = news(table, seat)
     return tag(
         "section",
         tag("h2", "What has happened"),
         tag("ul", *lines, class_="story", id="news") if lines else tag("p", "Nothing yet."),
-        tag("button", "Show it step by step", type="button", id="again", hidden=True),
+        tag(
+            "p",
+            tag("button", "Show it step by step", type="button", id="again", hidden=True),
+            tag("a", "The whole story", href=f"{address}/story"),
+            class_="deeds",
+        ),
         class_="news",
     )
 
 
-def _story(table: Table, seat: int) -> Html:
-    return tag(
-        "details", tag("summary", "The whole story"), tag("ul", *story(table, seat), class_="story"), class_="whole"
-    )
+def story_page(table: Table, seat: int, address: str) -> Html:
+    """All that has happened, as far as a seat may know it."""
+    symbols = Html(f'<svg hidden="">{DEFINITIONS}</svg>')
+    back = tag("p", tag("a", "Back to the table", href=address))
+    lines = tag("section", tag("ul", *story(table, seat), class_="story"), class_="sheet")
+    return page("The whole story", symbols, tag("main", back, lines, back, class_="start"))
 
 
 def _rules(phase: str) -> Html | None:
@@ -354,8 +360,3 @@ def refusal_page(words: str) -> Html:
     back = tag("p", tag("a", "To the start", href="/"))
     return page("Not done", tag("main", tag("section", tag("p", words, class_="problem", role="alert"), back,
                                             class_="sheet"), class_="start"))  # fmt: skip
-
-
-def viewer(seat: int) -> str:
-    """Who looks, in words."""
-    return "watch" if seat == SPECTATOR else f"seat {seat}"

@@ -14,6 +14,7 @@ from borneo_web.server.html import Html, tag
 from borneo_web.server.table import Table
 from borneo_web.server.words import sentence, told
 
+RECENT = 12  # lines of the story that a spectator is shown
 MOST_STEPS = 60  # that are shown one after the other
 
 
@@ -33,20 +34,15 @@ def drawing(picture: Picture) -> Html:
 
 def news(table: Table, seat: int) -> list[Html]:
     """What has happened since the seat's last decision began, told as far as the seat may know it."""
-    since = table.heard.get(seat, 0) if seat != SPECTATOR else max(0, len(table.game.told) - 12)
+    return story(table, seat, table.heard.get(seat, 0) if seat != SPECTATOR else max(0, len(table.game.told) - RECENT))
+
+
+def story(table: Table, seat: int, since: int = 0) -> list[Html]:
+    """All that has happened since so much was told."""
     ruleset = table.game.batch.ruleset
     return [
         tag("li", sentence(ruleset, words), class_="turn" if not words.startswith(" ") else None)
         for words in table.game.news(seat, since)
-    ]
-
-
-def story(table: Table, seat: int) -> list[Html]:
-    """All that has happened."""
-    ruleset = table.game.batch.ruleset
-    return [
-        tag("li", sentence(ruleset, words), class_="turn" if not words.startswith(" ") else None)
-        for words in table.game.news(seat)
     ]
 
 

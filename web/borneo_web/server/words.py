@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 
 from borneo_env.cards import Cargo
 from borneo_env.render.text import ESCAPE
@@ -33,6 +34,7 @@ def sentence(ruleset: Ruleset, words: str) -> Html:
     return told(ruleset, plain[:1].upper() + plain[1:])
 
 
+@cache
 def card(number: int, cargo: Cargo) -> Html:
     """A cargo card in small; whoever hears it is told its flags and its spice."""
     double = " x2" if cargo.count == 2 else ""

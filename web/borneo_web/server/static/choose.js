@@ -41,8 +41,7 @@ export function attach(main) {
       const query = new URLSearchParams(chosen.map((input) => ["move", input.value]));
       const answer = await fetch(`${main.dataset.address}/preview?${query}`);
       const page = new DOMParser().parseFromString(await answer.text(), "text/html");
-      const words = answer.ok ? page.body : page.querySelector(".problem");
-      preview.replaceChildren(...(words ? [...words.childNodes] : []));
+      preview.replaceChildren(...(answer.ok ? page.body.childNodes : []));
     } else {
       const label = chosen[0]?.closest("label");
       const words = label ? [...label.querySelectorAll(".what, .more")].map((node) => node.cloneNode(true)) : [];
