@@ -14,27 +14,24 @@ import httpx
 import uvicorn
 from borneo_web.server.app import make_app
 from borneo_web.server.games import Games
+from borneo_web.server.serve import Server
 
 CLIENTS: list[httpx.Client] = []  # open connections
 
 
 @contextmanager
-def served(folder, **settings) -> Iterator[tuple[Games, str]]:
+def served(folder, port: int = 0, **settings) -> Iterator[tuple[Games, str]]:
     """Games in a folder, and the address of a server for them."""
     games = Games(folder)
-    server = uvicorn.Server(
-        uvicorn.Config(
-            make_app(games, **settings), port=0, access_log=False, log_level="error", lifespan="off",
-            timeout_graceful_shutdown=1,
-        )
-    )  # fmt: skip
+    app = make_app(games, **settings)
+    config = uvicorn.Config(app, port=port, access_log=False, log_level="error", lifespan="off")
+    server = Server(config, games)
     thread = threading.Thread(target=server.run)
     thread.start()
     try:
         while not server.started:
             time.sleep(0.002)
-        port = server.servers[0].sockets[0].getsockname()[1]
-        yield games, f"http://127.0.0.1:{port}"
+        yield games, f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}"
     finally:
         while CLIENTS:
             CLIENTS.pop().close()

@@ -45,7 +45,7 @@ def test_no_answer_names_a_card_of_another_hand(tmp_path):
         table, links = games.table(name), seats(games, name)
         everybody = {seat: Person(address, link) for seat, link in links.items()}
         hidden_cards = 0
-        for _ in range(60):
+        for _ in range(25):
             while not (table.game.over or table.asks(table.game.player)):
                 pass
             if table.game.over:
@@ -53,7 +53,7 @@ def test_no_answer_names_a_card_of_another_hand(tmp_path):
             for seat, person in everybody.items():
                 traffic = person.client.get(links[seat]).text
                 told = len(table.game.told)
-                for more in (f"steps?since={max(0, told - 6)}", "story", "preview", "record"):
+                for more in (f"steps?since={max(0, told - 3)}", "story", "preview", "record"):
                     traffic += person.client.get(f"{links[seat]}/{more}").text
                 others = [other for other in range(3) if other != seat]
                 secret = set().union(*(hand(table, other) for other in others)) - seen_by_all(table)
@@ -66,7 +66,7 @@ def test_no_answer_names_a_card_of_another_hand(tmp_path):
             deciding = everybody[table.game.player]
             assert deciding.look() == "asked"
             deciding.choose(rng)
-        assert hidden_cards > 500
+        assert hidden_cards > 200
 
 
 def test_events_say_only_that_something_has_changed(tmp_path):
@@ -96,7 +96,7 @@ def test_games_that_a_seat_cannot_tell_apart_give_it_the_same_pages(tmp_path, ed
     for turn in range(140):
         if game.over:
             break
-        if turn % 9 == 8:
+        if turn % 12 == 11:
             for seat in (0, 1, SPECTATOR):
                 before = pages(table, seat)
                 kept = game.batch.games[0].copy(), game.positions
@@ -106,14 +106,15 @@ def test_games_that_a_seat_cannot_tell_apart_give_it_the_same_pages(tmp_path, ed
                 game.batch.games[0], game.positions = kept
         moves = game.batch.legal_moves()
         game.play(game.batch.actions.action(rng.choice(moves), game.batch.phase_name()))
-    assert compared > 20
+    assert compared > 12
 
 
 def pages(table: Table, seat: int) -> str:
-    return table_page(table, seat, "/x") + story_page(table, seat, "/x") + json.dumps(steps(table, seat, 0)[-4:])
+    return table_page(table, seat, "/x") + story_page(table, seat, "/x") + json.dumps(steps(table, seat, max(0, len(table.game.told) - 3)))
 
 
 def deal_anew(game: SteppedGame, seat: int, deal: np.random.Generator) -> None:
     """Replace what a seat does not know."""
-    game.positions = {told: resample(position, seat, deal) for told, position in game.positions.items()}
+    recent = sorted(game.positions)[-4:]
+    game.positions = game.positions | {told: resample(game.positions[told], seat, deal) for told in recent}
     game.batch.games[0] = resample(game.batch.games[0], seat, deal)

@@ -229,7 +229,7 @@ class Site:
     async def events(self, request: Request) -> Response:
         table, _, _ = await run_in_threadpool(self._found, request)
         headers = {"x-accel-buffering": "no"}
-        return StreamingResponse(_changes(table), media_type="text/event-stream", headers=headers)
+        return StreamingResponse(_changes(self._games, table), media_type="text/event-stream", headers=headers)
 
     # ---------------------------------------------------------------- after the end
 
@@ -246,7 +246,7 @@ class Site:
         return HTMLResponse(await run_in_threadpool(self._replay, table.record))
 
 
-async def _changes(table: Table) -> AsyncIterator[str]:
+async def _changes(games: Games, table: Table) -> AsyncIterator[str]:
     """The events of a table, as long as somebody listens."""
     loop, changed = asyncio.get_running_loop(), asyncio.Event()
 
@@ -257,14 +257,15 @@ async def _changes(table: Table) -> AsyncIterator[str]:
     table.listeners.add(listener)
     try:
         yield "retry: 1000\nevent: changed\ndata:\n\n"
-        while True:
+        while not games.closing:
             try:
                 await asyncio.wait_for(changed.wait(), HEARTBEAT)
             except TimeoutError:
                 yield ":\n\n"
                 continue
             changed.clear()
-            yield "event: changed\ndata:\n\n"
+            if not games.closing:
+                yield "event: changed\ndata:\n\n"
     finally:
         table.listeners.discard(listener)
 

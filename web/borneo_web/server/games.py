@@ -29,6 +29,7 @@ class Games:
         self.pool = pool or ThreadPoolExecutor(2, thread_name_prefix="borneo-web")
         self._tables: dict[str, Table | None] = {path.stem: None for path in sorted(folder.glob("*.json"))}
         self._lock = threading.Lock()
+        self.closing = False  # whether those who listen for events should leave
 
     def __iter__(self) -> Any:
         """The ids of all games, the newest first."""
@@ -76,6 +77,13 @@ class Games:
             self._tables[name] = table
         table.go_on(self.pool)
         return name
+
+    def close(self) -> None:
+        """Let everybody who listens for events leave: the server is ending."""
+        self.closing = True
+        for table in list(self._tables.values()):
+            if table is not None:
+                table.announce()
 
     def _path(self, name: str) -> Path:
         return self.folder / f"{name}.json"

@@ -41,12 +41,18 @@ def page(title: str, *content: object, wide: bool = False, script: bool = False)
         tag("span", title, class_="title"),
         tag("nav", _motion() if script else None, tag("a", "Rules", href="/rules", target="borneo-rules")),
     )
-    body = tag("body", bar, *content, class_="wide" if wide else None)
+    body = tag("body", bar, _lost() if script else None, *content, class_="wide" if wide else None)
     return join(Html("<!doctype html>"), tag("html", head, body, lang="en"))
 
 
 def _motion() -> Html:
     return tag("button", "Motion: on", type="button", id="motion", hidden=True)
+
+
+def _lost() -> Html:
+    """What is shown by a script while the server does not answer."""
+    words = "The server does not answer. Nothing is lost: the game goes on here when it is started again."
+    return tag("p", words, class_="problem lost", id="lost", role="alert", hidden=True)
 
 
 # ---------------------------------------------------------------- the start

@@ -6,6 +6,7 @@ import secrets
 import socket
 import threading
 import webbrowser
+from contextlib import suppress
 from pathlib import Path
 
 import uvicorn
@@ -35,7 +36,20 @@ def serve(*, port: int, host: str | None, folder: Path | None, open_browser: boo
     config = uvicorn.Config(
         app, access_log=False, log_level="warning", server_header=False, timeout_graceful_shutdown=1, lifespan="off"
     )
-    uvicorn.Server(config).run(sockets=[listening])
+    with suppress(KeyboardInterrupt):
+        Server(config, games).run(sockets=[listening])
+
+
+class Server(uvicorn.Server):
+    """A server that ends its event streams before it waits for its connections."""
+
+    def __init__(self, config: uvicorn.Config, games: Games) -> None:
+        super().__init__(config)
+        self._games = games
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        self._games.close()
+        await super().shutdown(sockets)
 
 
 def _listen(host: str, port: int) -> socket.socket:

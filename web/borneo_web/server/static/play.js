@@ -39,6 +39,9 @@ async function refresh() {
       swap(page);
       if (page.dataset.state === "asked") document.getElementById("status").focus();
     }
+    document.getElementById("lost").hidden = true;
+  } catch {
+    document.getElementById("lost").hidden = false; // until the stream of events is there again
   } finally {
     busy = false;
   }
@@ -46,8 +49,16 @@ async function refresh() {
 
 async function send(form, button) {
   const fields = new URLSearchParams(new FormData(form));
-  for (const one of form.querySelectorAll("button")) one.disabled = true;
-  const answer = await fetch(button?.getAttribute("formaction") ?? form.action, { method: "POST", body: fields });
+  const buttons = [...form.querySelectorAll("button")];
+  for (const one of buttons) one.disabled = true;
+  let answer;
+  try {
+    answer = await fetch(button?.getAttribute("formaction") ?? form.action, { method: "POST", body: fields });
+  } catch {
+    for (const one of buttons) one.disabled = false;
+    document.getElementById("lost").hidden = false;
+    return;
+  }
   if (answer.ok) return refresh();
   swap(await parsed(answer));
   main().querySelector(".problem")?.scrollIntoView({ block: "center" });
