@@ -44,7 +44,10 @@ def board(scene: Scene) -> list[Pane]:
     contracts = "".join(_contract(scene, kind, TOP + 50 * kind) for kind in range(len(CONTRACT_KINDS)))
     return [
         Pane(LADDERS_LEFT - 25, TOP - 4, PORTS_LEFT - 5, BOTTOM + 6, _ladders(scene)),
-        *(Pane(x - 5, TOP - 4, x + PORT_STEP - 5, BOTTOM + 6, part(f"port {i}", _port(scene, i, x))) for i, x in enumerate(lefts)),
+        *(
+            Pane(x - 5, TOP - 4, x + PORT_STEP - 5, BOTTOM + 6, part(f"port {i}", _port(scene, i, x)))
+            for i, x in enumerate(lefts)
+        ),
         Pane(SUPPLY_LEFT - 4, TOP - 4, SUPPLY_RIGHT + 6, PILES - 20, contracts),
         Pane(SUPPLY_LEFT - 4, PILES - 20, SUPPLY_RIGHT + 6, BOTTOM + 6, _piles(scene)),
     ]

@@ -1,4 +1,4 @@
-"""Games clicked in Chromium, as people play them. Without Chromium they are left out: `make test-browser` installs it."""
+"""Games clicked in Chromium, as people play them. `make test-browser` installs it; without it they are left out."""
 
 from __future__ import annotations
 

@@ -96,7 +96,9 @@ def test_every_answer_has_strict_headers(server):
         assert "server" not in answer.headers or "uvicorn" in answer.headers["server"]
 
 
-@pytest.mark.parametrize("path", ["/static/../app.py", "/static/%2e%2e%2fapp.py", "/static/app.py", "/static//etc/passwd"])
+@pytest.mark.parametrize(
+    "path", ["/static/../app.py", "/static/%2e%2e%2fapp.py", "/static/app.py", "/static//etc/passwd"]
+)
 def test_no_path_of_a_request_leads_to_a_file(server, path):
     assert httpx.get(server[1] + path).status_code == 404
 

@@ -9,14 +9,12 @@ from html.parser import HTMLParser
 
 import httpx
 import pytest
-from web_games import Person, begin, seats, served
-
-
 from borneo_agents.human.decision import RULES
 from borneo_web.server.choices import parts_of
 from borneo_web.server.games import Games
 from borneo_web.server.sight import picture
 from borneo_web.server.table import Refused, SteppedGame, Table
+from web_games import Person, begin, seats, served
 
 from borneo_env.record import verify
 from borneo_env.ruleset import Ruleset
@@ -45,7 +43,7 @@ def people(server, name: str) -> dict[int, Person]:
 
 @pytest.mark.parametrize("edition", ["board", "card"])
 def test_a_whole_game_is_played_by_forms(server, edition):
-    games, address = server
+    _games, address = server
     answer = begin(address, edition=edition, seat1="merchant", name0="Anna")
     assert answer.status_code == 303
     anna, rng = Person(address, answer.headers["location"]), random.Random(1)
@@ -59,7 +57,7 @@ def test_a_whole_game_is_played_by_forms(server, edition):
 
 
 def test_a_game_of_agents_alone_can_be_watched(server):
-    games, address = server
+    _games, address = server
     answer = begin(address, seat0="random")
     watcher = Person(address, answer.headers["location"])
     assert watcher.wait() == "over"
@@ -281,14 +279,14 @@ def test_the_rules_of_every_decision_are_one_click_away(server):
     rules = httpx.get(f"{server[1]}/rules").text
     for names in RULES.values():
         assert all(f'id="{name}"' in rules for name in names)
-    games, _ = server
+    _games, _ = server
     anna = Person(server[1], begin(server[1]).headers["location"])
     anna.wait()
     assert all(f'href="/rules#{name}"' in anna.page for name in RULES["place"])
 
 
 def test_an_agent_that_fails_is_told_and_nothing_is_lost(server, monkeypatch):
-    games, address = server
+    games, _address = server
     name = new_table(games, ["human", "random", "random"], ["Anna", "r 1", "r 2"])
     anna = people(server, name)[0]
     anna.wait()

@@ -18,7 +18,9 @@ from borneo_env.engine.hidden import resample
 from borneo_env.engine.state import CARDS, HAND, SPECTATOR
 from borneo_env.ruleset import Ruleset
 
-CARD = re.compile(r'data-part=\\?"card (\d+)|<b>(\d+)</b>|\bcard (\d+)|value=\\?"(?:ship|commit|defend|drop|keep) (\d+)')
+CARD = re.compile(
+    r'data-part=\\?"card (\d+)|<b>(\d+)</b>|\bcard (\d+)|value=\\?"(?:ship|commit|defend|drop|keep) (\d+)'
+)
 SEED = 912873465
 
 
@@ -110,7 +112,11 @@ def test_games_that_a_seat_cannot_tell_apart_give_it_the_same_pages(tmp_path, ed
 
 
 def pages(table: Table, seat: int) -> str:
-    return table_page(table, seat, "/x") + story_page(table, seat, "/x") + json.dumps(steps(table, seat, max(0, len(table.game.told) - 3)))
+    return (
+        table_page(table, seat, "/x")
+        + story_page(table, seat, "/x")
+        + json.dumps(steps(table, seat, max(0, len(table.game.told) - 3)))
+    )
 
 
 def deal_anew(game: SteppedGame, seat: int, deal: np.random.Generator) -> None:

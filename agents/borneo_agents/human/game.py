@@ -96,7 +96,7 @@ class Game:
             self.play(action)
 
     def next_action(self) -> int | None:
-        """What is played next without a person, which an agent may think about; None if a person is asked, or nobody."""
+        """What is played next without a person: an agent may think about it. None if a person is asked, or nobody."""
         return None if self.over or self.asks_a_person() else self._choice_without_person()
 
     def play_turn(self) -> None:

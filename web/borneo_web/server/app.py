@@ -23,6 +23,7 @@ from functools import cache
 from importlib.resources import files
 from urllib.parse import parse_qsl
 
+from borneo_agents.human.game import HUMAN
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
@@ -30,7 +31,6 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response, StreamingResponse
 from starlette.routing import Route
 
-from borneo_agents.human.game import HUMAN
 from borneo_env.engine.batch import fresh_seed
 from borneo_env.engine.state import SPECTATOR
 from borneo_env.record import Line
@@ -90,7 +90,7 @@ def make_app(
         Route("/static/{file}", _static),
     ]
     handlers = {Refused: _refused, HTTPException: _not_found}
-    return Guard(Starlette(routes=routes, exception_handlers=handlers), names, everywhere)  # type: ignore[arg-type]
+    return Guard(Starlette(routes=routes, exception_handlers=handlers), names, everywhere)
 
 
 class Site:
@@ -121,22 +121,20 @@ class Site:
         return RedirectResponse(_address(name, table.keys[humans[0] if humans else SPECTATOR]), 303)
 
     def _begin(self, fields: dict[str, str]) -> str:
-        if fields.get("players") not in map(str, NUMBER_WORDS):
+        if fields.get("players", "") not in map(str, NUMBER_WORDS):
             raise Refused(422, "A game has three, four or five players.")
         players = int(fields["players"])
         seats = [fields.get(f"seat{seat}", HUMAN) for seat in range(players)]
         given = [_name(fields.get(f"name{seat}", "")) for seat in range(players)]
         kinds = ["person" if seat == HUMAN else seat for seat in seats]
-        names = [
-            name if name and seats[seat] == HUMAN else f"{kinds[seat]} {seat}" for seat, name in enumerate(given)
-        ]
+        names = [name if name and seats[seat] == HUMAN else f"{kinds[seat]} {seat}" for seat, name in enumerate(given)]
         seed = fields.get("seed", "").strip()
         if seed and not (seed.isascii() and seed.isdigit() and len(seed) <= 18):
             raise Refused(422, "A seed is a whole number of at most 18 digits, or nothing.")
         try:
             traders = 4 if fields.get("four_traders") else 3
             edition = fields.get("edition", "board")
-            ruleset = Ruleset(edition, players, traders, bool(fields.get("blackbeard")))  # type: ignore[arg-type]
+            ruleset = Ruleset(edition, players, traders, bool(fields.get("blackbeard")))
         except (RulesetError, TypeError) as error:
             raise Refused(422, f"{error}.") from None
         return self._games.begin(ruleset, seats, names, int(seed) if seed else fresh_seed())
@@ -149,7 +147,9 @@ class Site:
             except Refused as error:
                 listed.append(Listed(name, f"Game {name}", "", [], str(error)))
                 continue
-            links = [(f"{table.game.names[seat]} plays", _address(name, table.keys[seat])) for seat in table.game.humans]
+            links = [
+                (f"{table.game.names[seat]} plays", _address(name, table.keys[seat])) for seat in table.game.humans
+            ]
             links.append(("watch", _address(name, table.keys[SPECTATOR])))
             scene = table.scene(SPECTATOR)
             listed.append(Listed(name, ", ".join(table.game.names), f"{scene.title} · {scene.headline}", links))
@@ -177,9 +177,7 @@ class Site:
         with table.lock:
             if advice is not None and number != table.choices:
                 advice = None
-            return table_page(
-                table, seat, address, problem=problem, advice=advice, replay=self._replay is not None
-            )
+            return table_page(table, seat, address, problem=problem, advice=advice, replay=self._replay is not None)
 
     async def choose(self, request: Request) -> Response:
         return await self._do(request, lambda table, seat, number, moves: table.choose(seat, number, moves))

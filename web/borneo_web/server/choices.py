@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from borneo_agents.human.contest import CardsDecision
 from borneo_agents.human.options import options
+
 from borneo_env.cards import COMPANIES
 from borneo_env.engine.actions import PASS
 from borneo_env.engine.batch import Batch

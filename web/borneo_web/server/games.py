@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from borneo_agents.human.game import HUMAN
+
 from borneo_env.agent import UnknownAgent, known_agents
 from borneo_env.engine.state import SPECTATOR
 from borneo_env.files import in_short, make_folder, on_one_line, parse_json, read_text

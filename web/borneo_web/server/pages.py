@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from borneo_agents.human.decision import RULES
+
 from borneo_env.agent import known_agents
 from borneo_env.render.picture import DEFINITIONS
 from borneo_env.render.scene import NUMBER_WORDS, count, ordinal
@@ -266,7 +267,9 @@ def _choice(table: Table, seat: int, asked: Question, choice: Choice) -> Html:
 
 def _coach(table: Table, seat: int, address: str, advice: Advice | None) -> Html:
     if advice is None:
-        return tag("p", tag("a", "Ask the coach", href=f"{address}?coach", class_="ask", data_swap=True), class_="coach")
+        return tag(
+            "p", tag("a", "Ask the coach", href=f"{address}?coach", class_="ask", data_swap=True), class_="coach"
+        )
     asked, ruleset = table.question(seat), table.game.batch.ruleset
     rows = []
     for actions, sure in advice.answers:
@@ -353,10 +356,7 @@ def rules_page() -> Html:
     """All rules, each at its id."""
     content = []
     for chapter, title in chapters().items():
-        rules = (
-            join(tag("dt", rule, id=rule), tag("dd", text))
-            for rule, text in find_rules(chapter).items()
-        )
+        rules = (join(tag("dt", rule, id=rule), tag("dd", text)) for rule, text in find_rules(chapter).items())
         content.append(tag("section", tag("h2", f"{chapter} {title}", id=chapter), tag("dl", *rules), class_="sheet"))
     return page("The rules", tag("main", *content, class_="rules"))
 

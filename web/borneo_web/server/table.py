@@ -17,10 +17,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-
 from borneo_agents.human.contest import CardsDecision, decision
 from borneo_agents.human.decision import Decision, NoOption
 from borneo_agents.human.game import HUMAN, AgentFailed, Game
+
 from borneo_env.engine.batch import Batch
 from borneo_env.engine.hidden import redact
 from borneo_env.engine.state import SPECTATOR
@@ -131,7 +131,7 @@ class Table:
         with self.lock:
             self._check_asked(seat, number)
             if not self.can_undo:
-                raise Refused(409, "There is nothing that could be taken back: somebody has learnt of your last choice.")
+                raise Refused(409, "There is nothing that could be taken back any more.")
             self.game.undo()
             self.choices += 1
             self.heard = {who: min(heard, len(self.game.told)) for who, heard in self.heard.items()}
@@ -230,5 +230,3 @@ class Table:
         """A copy of the game."""
         with self.lock:
             return self.game.batch.copy()
-
-
