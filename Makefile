@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: run test checks tests docs soak gpu-test coverage mutants ecosystem bench clean
+.PHONY: run test checks tests docs soak test-browser gpu-test coverage mutants ecosystem bench clean
 
 run: $(VENV)/installed
 	$(BIN)/borneo train --minutes 4 --players 4 --evaluations 5 --seed 1 --fresh --out out/run
@@ -36,6 +36,12 @@ docs: $(VENV)/installed
 # What takes long: 20,000 games and more against the independent referee, notebooks as they are, whole trainings, the site.
 soak: $(VENV)/installed
 	$(BIN)/pytest -m soak -s
+
+# Games clicked in a browser. `make test` runs them too where Chromium is; this installs Debian's, for which it asks sudo.
+test-browser: $(VENV)/installed
+	command -v chromium || sudo apt-get install --yes chromium
+	$(BIN)/borneo warm-up
+	$(BIN)/pytest -m browser tests/web
 
 # On a machine with a CUDA card: games there and on the CPU, byte for byte.
 gpu-test: $(VENV)/installed

@@ -7,7 +7,7 @@ from borneo_env.engine.state import BOARD_SLOTS, OPEN_PORTS, slots_of
 from borneo_env.render.cards import HEIGHT as CARD_HEIGHT
 from borneo_env.render.cards import WIDTH as CARD_WIDTH
 from borneo_env.render.cards import pile, spread, stacked
-from borneo_env.render.pen import INK, TIMES, Pane, box, disc, group, sheet, stroke, text, use
+from borneo_env.render.pen import INK, TIMES, Pane, box, disc, group, part, sheet, stroke, text, use
 from borneo_env.render.scene import Scene
 from borneo_env.render.symbols import (
     BLOOD,
@@ -44,7 +44,10 @@ def board(scene: Scene) -> list[Pane]:
     contracts = "".join(_contract(scene, kind, TOP + 50 * kind) for kind in range(len(CONTRACT_KINDS)))
     return [
         Pane(LADDERS_LEFT - 25, TOP - 4, PORTS_LEFT - 5, BOTTOM + 6, _ladders(scene)),
-        *(Pane(x - 5, TOP - 4, x + PORT_STEP - 5, BOTTOM + 6, _port(scene, i, x)) for i, x in enumerate(lefts)),
+        *(
+            Pane(x - 5, TOP - 4, x + PORT_STEP - 5, BOTTOM + 6, part(f"port {i}", _port(scene, i, x)))
+            for i, x in enumerate(lefts)
+        ),
         Pane(SUPPLY_LEFT - 4, TOP - 4, SUPPLY_RIGHT + 6, PILES - 20, contracts),
         Pane(SUPPLY_LEFT - 4, PILES - 20, SUPPLY_RIGHT + 6, BOTTOM + 6, _piles(scene)),
     ]
@@ -82,8 +85,9 @@ def _ladder(scene: Scene, company: int, ranks: list[float], step: float) -> str:
         if player < 0:
             drawn.append(disc(middle, y, radius * 0.85, "none", colour, more=' stroke-dasharray="3 3"'))
         else:
-            drawn.append(halo(scene.role(company, rank), middle, y, radius) + trader(middle, y, radius, player))
-    return "".join(drawn)
+            drawn_trader = halo(scene.role(company, rank), middle, y, radius) + trader(middle, y, radius, player)
+            drawn.append(part(f"trader {COMPANIES[company]} {rank + 1}", drawn_trader))
+    return part(f"company {COMPANIES[company]}", "".join(drawn))
 
 
 def halo(role: str, x: float, y: float, radius: float) -> str:
@@ -170,12 +174,13 @@ def _contract(scene: Scene, kind: int, top: float) -> str:
     width, supply = SUPPLY_RIGHT - SUPPLY_LEFT, scene.g.supply[kind]
     edge, line = (GOLD, 3.0) if scene.g.contract == kind else (PAPER_EDGE, 1.2)
     ink = INK if supply else FAINT
-    return (
+    return part(
+        f"contract {CONTRACT_KINDS[kind]}",
         sheet(SUPPLY_LEFT, top, width, 44, CARD if supply else PAPER_SPENT, edge, 7, line)
         + seal(SUPPLY_LEFT + 26, top + 22, 17, scene.ruleset.tables.contracts[kind].points)
         + text(SUPPLY_LEFT + 52, top + 28, contract_words(kind), 17, 80, "bold", ink=ink)
         + _spices_asked(kind, SUPPLY_LEFT + 143, top + 22)
-        + text(SUPPLY_RIGHT - 12, top + 28, f"{TIMES} {supply}", 17, 46, "bold", "end", ink)
+        + text(SUPPLY_RIGHT - 12, top + 28, f"{TIMES} {supply}", 17, 46, "bold", "end", ink),
     )
 
 

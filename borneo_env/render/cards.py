@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from functools import cache
 
 from borneo_env.cards import SPICES, Cargo
-from borneo_env.render.pen import INK, box, disc, group, sheet, text, use
+from borneo_env.render.pen import INK, box, disc, group, part, sheet, text, use
 from borneo_env.render.symbols import CARD, FAINT, GOLD, PAPER_EDGE, SPICE_TINTS
 
 WIDTH, HEIGHT = 84, 112
@@ -55,8 +55,12 @@ def spread(cards: Sequence[Numbered], x: float, y: float, width: float, height: 
     for row in range(rows):
         cards_of_row = cards[row * columns : (row + 1) * columns]
         first = x + (width - len(cards_of_row) * across + GAP * scale) / 2
-        drawn += [group(first + i * across, y + row * down, scale, face(*card)) for i, card in enumerate(cards_of_row)]
+        drawn += [_named(card, first + i * across, y + row * down, scale) for i, card in enumerate(cards_of_row)]
     return "".join(drawn)
+
+
+def _named(card: Numbered, x: float, y: float, scale: float) -> str:
+    return part(f"card {card[0]}", group(x, y, scale, face(*card)))
 
 
 def _rows(count: int, width: float, height: float, largest: float) -> tuple[int, float]:

@@ -139,5 +139,10 @@ def use(symbol: str, x: float, y: float, scale: float = 1) -> str:
     return f'<use href="#{symbol}" transform="translate({x:.1f} {y:.1f}) scale({scale:.3g})"/>'
 
 
+def part(name: str, content: str) -> str:
+    """Something that a player can mean, with its name: `card 17`, `port 0`, `trader red 2`. It looks as it did."""
+    return f'<g data-part="{name}">{content}</g>' if content else ""
+
+
 def group(x: float, y: float, scale: float, content: str) -> str:
     return f'<g transform="translate({x:.1f} {y:.1f}) scale({scale:.4g})">{content}</g>'

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from borneo_env.engine.actions import SIZES
 from borneo_env.engine.state import DOUBLE, OVER, PORT, SINGLE
 from borneo_env.render.board import seal, trader
 from borneo_env.render.cards import backs, spread
-from borneo_env.render.pen import INK, TIMES, Pane, box, disc, measure, sheet, stroke, text, use
+from borneo_env.render.pen import INK, TIMES, Pane, box, disc, measure, part, sheet, stroke, text, use
 from borneo_env.render.scene import Scene, count, ordinal, signed
 from borneo_env.render.symbols import (
     CARD,
@@ -52,7 +53,7 @@ def _paper(scene: Scene, player: int, left: float, width: float) -> str:
         + _name(scene, player, left, width)
         + _heading("warehouse", WAREHOUSE_TOP - 5, *inner)
         + _heading("contracts", SEALS - 17, *inner)
-        + "".join(_shelf(scene.g.stock[player][spice], spice, *inner) for spice in range(len(SPICE_SYMBOLS)))
+        + "".join(_shelf(scene, player, spice, *inner) for spice in range(len(SPICE_SYMBOLS)))
         + _fulfilled(scene, player, *inner)
     )
 
@@ -115,9 +116,9 @@ def _account(scene: Scene, player: int, left: float, width: float) -> str:
     return "".join(drawn)
 
 
-def _shelf(stock: list[int], spice: int, left: float, width: float) -> str:
+def _shelf(scene: Scene, player: int, spice: int, left: float, width: float) -> str:
     """What a warehouse has of one spice (a chest is the fifth), as crates; at the end what it is worth in payments."""
-    top = WAREHOUSE_TOP + spice * ROW
+    top, name, stock = WAREHOUSE_TOP + spice * ROW, f"{player} {SPICE_SYMBOLS[spice]}", scene.g.stock[player][spice]
     sizes = [DOUBLE] * stock[DOUBLE] + [SINGLE] * stock[SINGLE] + [PORT] * stock[PORT]
     worth = len(sizes) + stock[DOUBLE]
     unit = min(17.0, (width - SHELF - WORTH) / max(1, worth))
@@ -126,10 +127,10 @@ def _shelf(stock: list[int], spice: int, left: float, width: float) -> str:
     x = left + SHELF
     for size in sizes:
         across = unit * (2 if size == DOUBLE else 1)
-        drawn.append(crate(spice, size, x, top + 2.5, 0.92 * across))
+        drawn.append(part(f"stock {name} {SIZES[size]}", crate(spice, size, x, top + 2.5, 0.92 * across)))
         x += across
     drawn.append(text(left + width, top + 15, str(worth), 15, WORTH - 2, "bold", "end") if worth else "")
-    return "".join(drawn)
+    return part(f"shelf {name}", "".join(drawn))
 
 
 def crate(spice: int, size: int, x: float, y: float, width: float) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from borneo_agents.human.decision import Decision, NoOption
 from borneo_agents.human.options import aligned_card, card_words
@@ -47,10 +47,22 @@ class CardsDecision(Decision):
             raise NoOption(
                 f"{in_short(typed)} is no set of cards. Type {' '.join(known) or '0'}, some of it, or ? for help."
             )
-        chosen = sorted({known[number] for number in numbers})
-        if len(chosen) > self._most:
+        return self.playing({known[number] for number in numbers})
+
+    def playing(self, cards: Collection[int]) -> list[int]:
+        """The actions that play a set of cards, or none; raises NoOption."""
+        if not self._playable.keys() >= set(cards):
+            raise NoOption("Only your own cards with a flag of the company can be played here (R4.3).")
+        if not cards and not self._may_be_none:
+            raise NoOption("An attack has at least one card (R4.3).")
+        if len(cards) > self._most:
             raise NoOption(f"You may play {count(self._most, 'card')} at most{self._why_so_few}.")
-        return [*(self._playable[card] for card in chosen), PASS]
+        return [*(self._playable[card] for card in sorted(cards)), PASS]
+
+    @property
+    def told(self) -> list[str]:
+        """Who fights whom, and what is enough."""
+        return self._told()
 
     def words(self, actions: Sequence[int]) -> str:
         chosen = [card for card, action in self._playable.items() if action in actions]

@@ -24,6 +24,20 @@ from borneo_env.render.text import BOLD, CARD, WIDTH, length, packed, padded, pa
 CELL = (WIDTH - CARD) // OPEN_PORTS  # columns of a port in the table of shipments
 WITH_DETAILS = (PAY, TAKE, LAST_CONTRACT)
 HAND_IN_OPTIONS = (SHIP, DROP)
+RULES = {  # for each phase, what somebody who decides wants to know
+    "place": ("R1.6", "R1.7", "R6.3", "R7.3"),
+    "contract": ("R3.1", "R3.2"),
+    "pay": ("R3.2", "R3.3", "R9.2"),
+    "traders": ("R4.1", "R4.2", "R4.6"),
+    "commit": ("R4.3", "R4.5", "R4.6", "R4.7"),
+    "defend": ("R4.4", "R4.5", "R4.6", "R4.7", "R4.8"),
+    "keep": ("R4.8",),
+    "yield": ("R4.7",),
+    "ship": ("R5.1", "R5.2", "R6.2", "R7.1", "R7.2"),
+    "take": ("R6.3", "R7.3"),
+    "drop": ("R8.2",),
+    "last contract": ("R8.5", "R3.2"),
+}
 
 
 class NoOption(ValueError):

@@ -9,7 +9,7 @@ import copy
 import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -92,20 +92,24 @@ class Game:
 
     def advance(self) -> None:
         """Play what needs no person, up to a person's decision or the end."""
-        while not self.over and not self._asks_a_person():
-            self._play_next()
+        while (action := self.next_action()) is not None:
+            self.play(action)
+
+    def next_action(self) -> int | None:
+        """What is played next without a person: an agent may think about it. None if a person is asked, or nobody."""
+        return None if self.over or self.asks_a_person() else self._choice_without_person()
 
     def play_turn(self) -> None:
         """Let agents alone play up to the next turn, or to the end."""
-        self._play_next()
+        self.play(self._choice_without_person())
         while not self.over and self.batch.phase[0] != CONTRACT:
-            self._play_next()
+            self.play(self._choice_without_person())
 
-    def _play_next(self) -> None:
+    def _choice_without_person(self) -> int:
         forced = int(self.batch.forced()[0])
-        self.play(self._agents_choice() if forced == NO_ACTION else forced)
+        return self._agents_choice() if forced == NO_ACTION else forced
 
-    def _asks_a_person(self) -> bool:
+    def asks_a_person(self) -> bool:
         """A person with a single option is asked too where the others would learn from it that there was no choice."""
         if self.player in self.agents:
             return False
@@ -191,29 +195,34 @@ class Game:
         write_file(path, json.dumps({"format": FORMAT, "record": self.lines}))
 
     @classmethod
-    def load(cls, path: Path, *, trusted: bool = False) -> Game:
+    def load(cls, path: Path, *, trusted: bool = False) -> Self:
         """The game saved in a file. The file is only parsed: every move is checked and made again.
 
         Only if it is `trusted` may its seats name other agents than registered ones, whose code is then run.
         """
         lines = _saved_lines(path)
         try:
-            ruleset = read_ruleset(lines[0])
-            seats, seed = lines[0].get("agents"), lines[0].get("seed")
-            if not isinstance(seats, list) or not all(isinstance(name, str) for name in seats):
-                raise SaveError("agents: should be a list of names")
-            if type(seed) is not int:
-                raise SaveError(f"seed: should be a whole number, not {in_short(seed)}")
-            if not trusted:
-                _check_seats(seats)
-            game = cls(ruleset, seats, seed)
-            game._compare(lines[:1])
-            for number, line in enumerate(lines[1:], start=2):
-                if "move" in line:
-                    game._repeat(number, line)
-            game._compare(lines)
+            return cls.of_lines(lines, trusted=trusted)
         except ValueError as error:
             raise SaveError(f"{on_one_line(str(path))}: {on_one_line(str(error))}") from None
+
+    @classmethod
+    def of_lines(cls, lines: Sequence[Line], *, trusted: bool = False) -> Self:
+        """The game whose record so far this is: every move is checked and made again; raises ValueError."""
+        ruleset = read_ruleset(lines[0])
+        seats, seed = lines[0].get("agents"), lines[0].get("seed")
+        if not isinstance(seats, list) or not all(isinstance(name, str) for name in seats):
+            raise SaveError("agents: should be a list of names")
+        if type(seed) is not int:
+            raise SaveError(f"seed: should be a whole number, not {in_short(seed)}")
+        if not trusted:
+            _check_seats(seats)
+        game = cls(ruleset, seats, seed)
+        game._compare(lines[:1])
+        for number, line in enumerate(lines[1:], start=2):
+            if "move" in line:
+                game._repeat(number, line)
+        game._compare(lines)
         return game
 
     def _repeat(self, number: int, line: Line) -> None:

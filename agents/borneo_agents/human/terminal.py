@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from borneo_agents.human.contest import decision
-from borneo_agents.human.decision import Decision, NoOption
+from borneo_agents.human.decision import RULES, Decision, NoOption
 from borneo_agents.human.game import Game
 from borneo_agents.human.options import card_words
 from borneo_agents.human.window import Interrupted, Window, fitted
@@ -44,20 +44,6 @@ their top row only. A trader is the number of its player.
 The rules for this decision:"""
 CONFIRM = "Enter confirms, u takes it back. "
 TURNS = "Enter: the next turn. A number: so many turns. q: save and quit. "
-RULES = {  # for each phase, what somebody who decides wants to know
-    "place": ("R1.6", "R1.7", "R6.3", "R7.3"),
-    "contract": ("R3.1", "R3.2"),
-    "pay": ("R3.2", "R3.3", "R9.2"),
-    "traders": ("R4.1", "R4.2", "R4.6"),
-    "commit": ("R4.3", "R4.5", "R4.6", "R4.7"),
-    "defend": ("R4.4", "R4.5", "R4.6", "R4.7", "R4.8"),
-    "keep": ("R4.8",),
-    "yield": ("R4.7",),
-    "ship": ("R5.1", "R5.2", "R6.2", "R7.1", "R7.2"),
-    "take": ("R6.3", "R7.3"),
-    "drop": ("R8.2",),
-    "last contract": ("R8.5", "R3.2"),
-}
 
 
 class Quit(Exception):

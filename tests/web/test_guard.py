@@ -1,0 +1,132 @@
+"""Who may ask for what: hosts, origins, tokens, headers, paths, and what the command prints and does not print."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import sys
+
+import httpx
+import pytest
+from borneo_web.commands import web
+from borneo_web.server.html import Html, join, tag
+from web_games import Person, begin, seats, served
+
+from borneo_env.ruleset import Ruleset
+
+PLAY = """
+import sys
+from pathlib import Path
+from borneo_web.commands.web import web
+web(port=0, host=None, folder=Path(sys.argv[1]), open_browser=False)
+"""
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory):
+    with served(tmp_path_factory.mktemp("games")) as found:
+        yield found
+
+
+@pytest.mark.parametrize(
+    ("host", "status"),
+    [
+        ("127.0.0.1", 200), ("127.0.0.1:99", 200), ("localhost:8420", 200), ("[::1]:8420", 200), ("LOCALHOST", 200),
+        ("evil.example", 421), ("127.0.0.1.evil.example", 421), ("localhost.evil.example:8420", 421), ("", 421),
+        ("192.168.1.7:8420", 421), ("[::1", 200),
+    ],
+)  # fmt: skip
+def test_only_names_of_this_machine_lead_here(server, host, status):
+    assert httpx.get(server[1], headers={"host": host}).status_code == status
+
+
+def test_with_a_host_addresses_and_that_name_lead_there_and_no_other(tmp_path):
+    with served(tmp_path, names=frozenset({"localhost", "table.example"}), everywhere=True) as (_, address):
+        for host, status in (("192.168.1.7:8420", 200), ("table.example:8420", 200), ("evil.example", 421)):
+            assert httpx.get(address, headers={"host": host}).status_code == status
+
+
+def test_forms_of_other_sites_do_nothing(server):
+    games, address = server
+    name = games.begin(Ruleset(players=3, tables="tiny"), ["human", "random", "random"], ["A", "b", "c"], 1)
+    anna = Person(address, seats(games, name)[0])
+    anna.wait()
+    number, move, table = anna.decision, anna.moves[0], games.table(name)
+    for headers in (
+        {"origin": "http://evil.example"}, {"origin": "null"}, {"origin": address.replace("http", "https")},
+        {"origin": address + "1"}, {"sec-fetch-site": "cross-site"}, {"sec-fetch-site": "same-site"},
+    ):  # fmt: skip
+        before = list(games)
+        assert anna.send(move, decision=number, **headers) == 403
+        assert httpx.post(f"{address}/games", data={"players": "3"}, headers=headers).status_code == 403
+        assert list(games) == before
+    assert table.choices == int(number)
+    assert anna.send(move, decision=number, origin=address) == 303
+
+
+def test_a_token_guards_the_start_page_and_a_seat_needs_only_its_key(tmp_path):
+    with served(tmp_path, token="a-long-token") as (games, address):
+        assert httpx.get(address).status_code == 403
+        assert httpx.get(f"{address}/?token=a-long-tokem").status_code == 403
+        assert begin(address).status_code == 403 and not list(games)
+        with httpx.Client(base_url=address) as host:
+            entered = host.get("/?token=a-long-token")
+            assert entered.status_code == 303 and entered.headers["location"] == "/"
+            cookie = entered.headers["set-cookie"].lower()
+            assert "httponly" in cookie and "samesite=strict" in cookie
+            assert host.get("/").status_code == 200
+            fields = {"players": "3", "seat1": "random", "seat2": "random"}
+            link = host.post("/games", data=fields).headers["location"]
+        assert httpx.get(address + link).status_code == 200
+
+
+def test_every_answer_has_strict_headers(server):
+    games, address = server
+    name = games.begin(Ruleset(players=3, tables="tiny"), ["human", "random", "random"], ["A", "b", "c"], 1)
+    link = seats(games, name)[0]
+    for path in ("/", "/rules", link, f"{link}/steps", f"{link}/record", "/static/play.js", "/nothing", "/game/x/y"):
+        answer = httpx.get(address + path)
+        policy = answer.headers["content-security-policy"]
+        assert "default-src 'none'" in policy and "unsafe" not in policy and "frame-ancestors 'none'" in policy
+        assert answer.headers["x-content-type-options"] == "nosniff"
+        assert answer.headers["cache-control"] == "no-store"
+        assert not re.search(r"<script(?! type=\"module\" src=)|\sstyle=|\son\w+=|javascript:", answer.text)
+        assert "server" not in answer.headers or "uvicorn" in answer.headers["server"]
+
+
+@pytest.mark.parametrize(
+    "path", ["/static/../app.py", "/static/%2e%2e%2fapp.py", "/static/app.py", "/static//etc/passwd"]
+)
+def test_no_path_of_a_request_leads_to_a_file(server, path):
+    assert httpx.get(server[1] + path).status_code == 404
+
+
+def test_the_command_prints_its_address_and_logs_no_key(tmp_path):
+    command = [sys.executable, "-c", PLAY, str(tmp_path)]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=os.environ | {"COLUMNS": "300"}) as process:
+        assert process.stderr is not None
+        address = re.search(r"http://127\.0\.0\.1:\d+", process.stderr.readline())[0]
+        link = begin(address).headers["location"]
+        for path in (link, f"{link}/nothing", link[:-1]):
+            httpx.get(address + path)
+        httpx.post(f"{address}{link}/choose", data={"decision": "0", "move": "x"})
+        process.send_signal(signal.SIGINT)
+        told = process.stderr.read()
+        process.wait(20)
+    assert link.split("/")[-1] not in told and link.split("/")[2] not in told
+    assert str(tmp_path) in told and "Traceback" not in told
+
+
+def test_without_the_extra_the_command_says_which_to_install():
+    told = web.missing(ModuleNotFoundError("No module named 'starlette'", name="starlette"))
+    assert isinstance(told, ValueError) and "pip install '.[web]'" in str(told)
+    other = ModuleNotFoundError("No module named 'numpy'", name="numpy")
+    assert web.missing(other) is other
+
+
+def test_html_escapes_whatever_is_not_html():
+    assert tag("p", "<b>", 3, None, [Html("<i></i>"), "&"], title='"') == '<p title="&quot;">&lt;b&gt;3<i></i>&amp;</p>'
+    assert tag("input", checked=True, hidden=False, data_part="x") == '<input checked data-part="x">'
+    assert join("a", ["b", Html("<br>")]) == "ab<br>"

@@ -1,0 +1,307 @@
+"""Games over HTTP: played to the end, shared by people, saved and continued, and no lie is believed."""
+
+from __future__ import annotations
+
+import json
+import random
+import threading
+from html.parser import HTMLParser
+
+import httpx
+import pytest
+from borneo_agents.human.decision import RULES
+from borneo_web.server.choices import parts_of
+from borneo_web.server.games import Games
+from borneo_web.server.sight import picture
+from borneo_web.server.table import Refused, SteppedGame, Table
+from web_games import Person, begin, seats, served
+
+from borneo_env.record import verify
+from borneo_env.ruleset import Ruleset
+
+TINY = Ruleset(players=3, tables="tiny")
+HUMANS = ["human", "human", "random"]
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory):
+    with served(tmp_path_factory.mktemp("games")) as found:
+        yield found
+
+
+def new_table(games: Games, seats_taken=HUMANS, names=("Anna", "Ben", "random 2"), seed=3, ruleset=TINY) -> str:
+    return games.begin(ruleset, seats_taken, names, seed)
+
+
+def people(server, name: str) -> dict[int, Person]:
+    games, address = server
+    return {seat: Person(address, link) for seat, link in seats(games, name).items()}
+
+
+# ---------------------------------------------------------------- whole games
+
+
+@pytest.mark.parametrize("edition", ["board", "card"])
+def test_a_whole_game_is_played_by_forms(server, edition):
+    _games, address = server
+    answer = begin(address, edition=edition, seat1="merchant", name0="Anna")
+    assert answer.status_code == 303
+    anna, rng = Person(address, answer.headers["location"]), random.Random(1)
+    while anna.wait() != "over":
+        assert anna.client.get(f"{anna.address}/record").status_code == 409
+        anna.choose(rng)
+    assert "The game is over" in anna.page
+    record = [json.loads(line) for line in anna.client.get(f"{anna.address}/record").text.splitlines()]
+    assert verify(record).player[0] == -1
+    assert record[0]["agents"] == ["human", "merchant", "random"] and record[0]["ruleset"]["edition"] == edition
+
+
+def test_a_game_of_agents_alone_can_be_watched(server):
+    _games, address = server
+    answer = begin(address, seat0="random")
+    watcher = Person(address, answer.headers["location"])
+    assert watcher.wait() == "over"
+
+
+def test_a_choice_is_taken_back_while_nobody_has_learnt_of_it(server):
+    games, _ = server
+    name = new_table(games, ["human", "random", "random"], ["Anna", "r 1", "r 2"])
+    anna, rng = people(server, name)[0], random.Random(2)
+    anna.wait()
+    while "Take back" not in anna.page:
+        anna.choose(rng)
+        assert anna.wait() == "asked"
+    lines = len(games.table(name).game.lines)
+    decision = anna.decision
+    assert anna.send(deed="undo") == 303
+    anna.wait()
+    assert len(games.table(name).game.lines) < lines
+    assert anna.decision != decision
+    assert anna.send(anna.moves[0], decision=decision) == 409  # the number of a decision never comes again
+
+
+# ---------------------------------------------------------------- lies
+
+
+def test_lies_are_refused_and_change_nothing(server):
+    games, address = server
+    name = new_table(games)
+    everybody = people(server, name)
+    everybody[0].wait()
+    table = games.table(name)
+    asked = table.game.player
+    decides, other, watcher = everybody[asked], everybody[1 - asked], everybody[-1]
+    for person in everybody.values():
+        person.look()
+    before, number, move = json.dumps(table.game.lines), decides.decision, decides.moves[0]
+    lies = [
+        (other.send(move, decision=number), 409, other, "not your decision"),
+        (watcher.send(move, decision=number), 403, watcher, "Who watches cannot play"),
+        (decides.send("ship 1 0", decision=number), 422, decides, "is not legal now"),
+        (decides.send("<b>", decision=number), 422, decides, "is not legal now"),
+        (decides.send(decision=number), 422, decides, "Choose one"),
+        (decides.send(move, decides.moves[1], decision=number), 422, decides, "Choose one"),
+        (decides.send(move, decision=str(int(number) + 1)), 409, decides, "played already"),
+        (decides.send(move, decision="-1"), 422, decides, "number of the decision"),
+        (decides.send(move, decision="٣"), 422, decides, "number of the decision"),
+        (decides.send(decision=number, deed="undo"), 409, decides, "nothing that could be taken back"),
+    ]
+    for status, wanted, _, _ in lies:
+        assert status == wanted
+    decides.send("ship 1 0", decision=number)
+    assert "not legal now" in decides.problem
+    for wrong in (f"/game/{name}/{'A' * 32}", f"/game/000000000000/{table.keys[0]}", f"/game/{name}/", "/game/..%2f/x"):
+        assert httpx.get(address + wrong).status_code == 404
+        assert httpx.post(f"{address}{wrong}/choose", data={"decision": number, "move": move}).status_code == 404
+    for body, kind, status in (
+        ("move=" + "x" * 9000, "application/x-www-form-urlencoded", 413),
+        ("{}", "application/json", 415),
+        ("a=%ff", "application/x-www-form-urlencoded", 400),
+        ("&".join(["a=1"] * 40), "application/x-www-form-urlencoded", 400),
+    ):
+        sent = httpx.post(f"{address}{decides.address}/choose", content=body, headers={"content-type": kind})
+        assert sent.status_code == status
+    assert httpx.get(f"{address}{decides.address}/choose").status_code == 405
+    assert json.dumps(table.game.lines) == before and table.choices == int(number)
+    assert decides.send(move, decision=number) == 303
+
+
+@pytest.mark.parametrize(
+    ("fields", "words"),
+    [
+        ({"players": "6"}, "three, four or five"),
+        ({"seat1": "policy:/etc"}, "no agent"),
+        ({"seat1": "os:system"}, "no agent"),
+        ({"seed": "-1"}, "A seed is"),
+        ({"edition": "chess"}, "edition"),
+        ({"players": "4", "four_traders": "yes", "seat3": "random"}, "3 players"),
+    ],
+)
+def test_a_game_that_cannot_be_is_not_dealt(server, fields, words):
+    games, address = server
+    before = list(games)
+    answer = begin(address, **fields)
+    assert answer.status_code == 422 and words in answer.text
+    assert list(games) == before
+
+
+def test_two_clicks_at_once_play_once(server):
+    games, _ = server
+    name = new_table(games)
+    everybody = people(server, name)
+    while True:
+        seat = games.table(name).game.player
+        if seat in (0, 1) and everybody[seat].look() == "asked":
+            person = everybody[seat]
+            break
+    number, move, statuses = person.decision, person.moves[0], []
+    gate = threading.Barrier(8)
+
+    def click() -> None:
+        mine = Person(str(person.client.base_url), person.address)
+        mine.look()
+        gate.wait()
+        statuses.append(mine.send(move, decision=number))
+
+    clicks = [threading.Thread(target=click) for _ in range(8)]
+    for one in clicks:
+        one.start()
+    for one in clicks:
+        one.join()
+    assert sorted(statuses) == [303] + [409] * 7
+    assert games.table(name).choices == int(number) + 1
+
+
+# ---------------------------------------------------------------- saved games
+
+
+def test_saved_games_go_on_in_a_new_server(tmp_path):
+    rng = random.Random(3)
+    with served(tmp_path) as (games, address):
+        name = new_table(games, ["human", "merchant", "random"], ["Anna", "merchant 1", "random 2"])
+        links = seats(games, name)
+        anna = Person(address, links[0])
+        for _ in range(3):
+            assert anna.wait() == "asked"
+            anna.choose(rng)
+        assert anna.wait() == "asked"
+        number, moves, told = anna.decision, anna.moves, anna.client.get(f"{links[0]}/story").text
+    (tmp_path / "broken.json").write_text("{")
+    with served(tmp_path) as (games, address):
+        again = Person(address, links[0])
+        assert again.wait() == "asked"
+        assert (again.decision, again.moves) == (number, moves)
+        assert again.client.get(f"{links[0]}/story").text == told
+        listed = httpx.get(address).text
+        assert links[0] in listed and "cannot be read" in listed
+        assert again.send(moves[0], decision=number) == 303
+        assert again.send(moves[0], decision=number) == 409
+        while again.wait() != "over":
+            again.choose(rng)
+        assert (tmp_path / f"{name}.json").stat().st_mode & 0o077 == 0
+
+
+# ---------------------------------------------------------------- words and pictures
+
+
+class Elements(HTMLParser):
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.found: list[tuple[str, dict[str, str | None]]] = []
+        self.text = ""
+        self.feed(page)
+
+    def handle_starttag(self, tag, attributes):
+        self.found.append((tag, dict(attributes)))
+
+    def handle_data(self, data):
+        self.text += data
+
+
+HOSTILE = ["<script>alert(1)</script>", '"><img src=x onerror=a>', "card 99 [x]", "player 1 is", "a\x00\nb\u202e"]
+
+
+def test_hostile_names_are_only_names(tmp_path):
+    with served(tmp_path) as (games, address):
+        named = {f"name{seat}": name for seat, name in enumerate(HOSTILE)}
+        sitting = {f"seat{seat}": "human" for seat in range(5)}
+        assert begin(address, players="5", **named, **sitting).headers["location"] == "/"
+        (name,) = games
+        links = seats(games, name)
+        for link in (*links.values(), f"{links[0]}/story", f"{links[1]}/steps", "/"):
+            page = httpx.get(address + link).text
+            found = Elements(page)
+            scripts = [attributes for tag, attributes in found.found if tag == "script"]
+            assert all(attributes.get("src") == "/static/play.js" for attributes in scripts)
+            assert not any(key.startswith("on") for _, attributes in found.found for key in attributes)
+            assert not any(tag in ("img", "iframe") for tag, _ in found.found)
+        listed = Elements(httpx.get(address).text).text
+        assert all(shown in listed for shown in (*(name[:24] for name in HOSTILE[:4]), "a  b"))
+
+
+@pytest.mark.parametrize("edition", ["board", "card"])
+def test_every_option_can_be_clicked_in_the_picture(tmp_path, edition):
+    """Every legal move but those that decline is about something that is drawn, and no two about the same."""
+    rng = random.Random(5)
+    game = SteppedGame(Ruleset(edition, 3, blackbeard=edition == "board"), ["human", "random", "random"], 2)
+    table = Table.set_up(game, ["Anna", "r 1", "r 2"], tmp_path / "x.json")
+    verbs = set()
+    for _ in range(400):
+        if game.over:
+            break
+        moves = game.batch.legal_moves()
+        drawn = "".join(pane.content for pane in picture(table, game.player).panes())
+        ways = [parts_of(game.batch, move) for move in moves]
+        clicked = [parts for parts in ways if parts]
+        assert len(set(clicked)) == len(clicked) >= len(moves) - 1
+        for part in {part for parts in clicked for part in parts}:
+            assert f'data-part="{part}"' in drawn, (part, moves)
+        verbs |= {move.split()[0] for move in moves}
+        move = rng.choice([move for move in moves if not move.endswith(" none")] or moves)
+        game.play(game.batch.actions.action(move, game.batch.phase_name()))
+    assert verbs >= {"place", "ship", "take", "traders", "transfer", "attack", "commit", "defend", "contract", "pay"}
+
+
+def test_the_coach_advises_and_changes_nothing(server):
+    games, address = server
+    for edition, coach in (("board", "policy"), ("card", "merchant")):
+        answer = begin(address, edition=edition)
+        anna = Person(address, answer.headers["location"])
+        anna.wait()
+        table = games.table(anna.address.split("/")[2])
+        before = table.game.batch.games.tobytes()
+        advised = anna.client.get(f"{anna.address}?coach").text
+        assert f"“{coach}” would do this" in advised and ("%</b>" in advised) == (coach == "policy")
+        assert table.game.batch.games.tobytes() == before
+
+
+def test_the_rules_of_every_decision_are_one_click_away(server):
+    rules = httpx.get(f"{server[1]}/rules").text
+    for names in RULES.values():
+        assert all(f'id="{name}"' in rules for name in names)
+    _games, _ = server
+    anna = Person(server[1], begin(server[1]).headers["location"])
+    anna.wait()
+    assert all(f'href="/rules#{name}"' in anna.page for name in RULES["place"])
+
+
+def test_an_agent_that_fails_is_told_and_nothing_is_lost(server, monkeypatch):
+    games, _address = server
+    name = new_table(games, ["human", "random", "random"], ["Anna", "r 1", "r 2"])
+    anna = people(server, name)[0]
+    anna.wait()
+    table = games.table(name)
+
+    class Broken:
+        def act(self, views):
+            raise RuntimeError("<oh>")
+
+    table.game.agents = dict.fromkeys(table.game.agents, Broken())
+    while not table.trouble:
+        anna.look()
+        if anna.moves:
+            anna.send(anna.moves[0])
+    anna.look()
+    assert "The game cannot go on: r" in anna.problem and "<oh>" in anna.problem
+    with pytest.raises(Refused, match="cannot go on"):
+        table.choose(0, table.choices, ["place red"])

@@ -1,0 +1,108 @@
+"""A server for tests, and people who sit at its tables: they read pages and send forms, as a browser does."""
+
+from __future__ import annotations
+
+import random
+import re
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from html import unescape
+
+import httpx
+import uvicorn
+from borneo_web.server.app import make_app
+from borneo_web.server.games import Games
+from borneo_web.server.serve import Server
+
+CLIENTS: list[httpx.Client] = []  # open connections
+
+
+@contextmanager
+def served(folder, port: int = 0, **settings) -> Iterator[tuple[Games, str]]:
+    """Games in a folder, and the address of a server for them."""
+    games = Games(folder)
+    app = make_app(games, **settings)
+    config = uvicorn.Config(app, port=port, access_log=False, log_level="error", lifespan="off")
+    server = Server(config, games)
+    thread = threading.Thread(target=server.run)
+    thread.start()
+    try:
+        while not server.started:
+            time.sleep(0.002)
+        yield games, f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}"
+    finally:
+        while CLIENTS:
+            CLIENTS.pop().close()
+        server.should_exit = True
+        thread.join()
+        games.pool.shutdown()
+
+
+class Person:
+    """Somebody with the link of a seat."""
+
+    def __init__(self, server: str, address: str) -> None:
+        self.client = httpx.Client(base_url=server)
+        CLIENTS.append(self.client)
+        self.address = address
+        self.page = ""
+
+    def look(self) -> str:
+        """The page as it is now; the state it shows."""
+        answer = self.client.get(self.address)
+        assert answer.status_code == 200, answer.text
+        self.page = answer.text
+        return re.search(r'data-state="(\w+)"', self.page)[1]
+
+    def wait(self) -> str:
+        """The same, once nobody but a person decides."""
+        until = time.monotonic() + 20
+        while (state := self.look()) == "waits":
+            assert time.monotonic() < until, "nothing happens"
+            time.sleep(0.003)
+        return state
+
+    @property
+    def moves(self) -> list[str]:
+        return [unescape(move) for move in re.findall(r'name="move" value="([^"]+)"', self.page)]
+
+    @property
+    def decision(self) -> str:
+        return re.search(r'name="decision" value="(\d+)"', self.page)[1]
+
+    @property
+    def problem(self) -> str:
+        found = re.search(r'class="problem"[^>]*>([^<]*)<', self.page)
+        return unescape(found[1]) if found else ""
+
+    def send(self, *moves: str, decision: str | None = None, deed: str = "choose", **headers) -> int:
+        """Send a choice; the status of the answer."""
+        fields = {"decision": self.decision if decision is None else decision, "move": list(moves)}
+        answer = self.client.post(f"{self.address}/{deed}", data=fields, headers=headers)
+        if answer.status_code != 303:
+            self.page = answer.text
+        return answer.status_code
+
+    def choose(self, rng: random.Random) -> None:
+        """Any option of those on the page."""
+        move = rng.choice(self.moves) if self.moves else None
+        several = "data-several" in self.page
+        decision = self.decision
+        moves = [] if move is None or (several and rng.random() < 0.3) else [move]
+        status = self.send(*moves, decision=decision)
+        if status == 422 and several:  # an attack has a card, or no card may be played
+            status = self.send(*([move] if not moves and move else []), decision=decision)
+        assert status == 303, self.problem
+
+
+def begin(server: str, **fields: str) -> httpx.Response:
+    """A new game by the form of the start page."""
+    three = {"edition": "board", "players": "3", "seat0": "human", "seat1": "random", "seat2": "random", "seed": "5"}
+    return httpx.post(f"{server}/games", data=three | fields, follow_redirects=False)
+
+
+def seats(games: Games, name: str) -> dict[int, str]:
+    """The addresses of all who may look at a game."""
+    return {seat: f"/game/{name}/{key}" for seat, key in games.table(name).keys.items()}

@@ -1,0 +1,36 @@
+"""The command `borneo web`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+LOOPBACK = "127.0.0.1"
+
+
+def web(
+    port: Annotated[int, typer.Option(help="The port; 0 is any that is free.")] = 8420,
+    host: Annotated[
+        str | None,
+        typer.Option(help="Be reached from other machines under this name or address; the start page needs a token."),
+    ] = None,
+    folder: Annotated[
+        Path | None, typer.Option(help="Where games are kept; by default with the user's other data.")
+    ] = None,
+    open_browser: Annotated[bool, typer.Option("--open", help="Open the page in a browser.")] = False,
+) -> None:
+    """Play Borneo in a browser, alone or several people, on this machine (needs the extra `web`)."""
+    try:
+        from borneo_web.server.serve import serve
+    except ModuleNotFoundError as error:
+        raise missing(error) from None
+    serve(port=port, host=host, folder=folder, open_browser=open_browser)
+
+
+def missing(error: ModuleNotFoundError) -> Exception:
+    """An error in one line, with the remedy, for a module that could not be imported."""
+    if error.name is None or error.name.split(".")[0] not in ("starlette", "uvicorn"):
+        return error
+    return ValueError(f"playing in a browser needs {error.name}: pip install '.[web]' in the project's folder")

@@ -1,0 +1,69 @@
+"""The legal moves of a decision as people choose among them: in words, and by what is clicked in the picture."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from borneo_agents.human.contest import CardsDecision
+from borneo_agents.human.options import options
+
+from borneo_env.cards import COMPANIES
+from borneo_env.engine.actions import PASS
+from borneo_env.engine.batch import Batch
+from borneo_web.server.table import Table
+
+
+class Choice(NamedTuple):
+    """A legal move."""
+
+    move: str  # its text: "ship 17 0"
+    words: str  # what it is: "ship 17 rrg/b pepper to Banda"
+    more: str  # what it leads to
+    parts: tuple[str, ...]  # what is clicked for it in the picture, one after the other
+    group: str  # what it has in common with others: the trader, the card
+
+
+class Question(NamedTuple):
+    """What a person is asked."""
+
+    words: str
+    told: list[str]  # what there is to know first
+    several: bool  # whether any number of the choices is one answer: the cards of a contest
+    choices: list[Choice]
+
+
+def question(table: Table, seat: int) -> Question:
+    """What the person who decides is asked, and may answer."""
+    batch, asked = table.game.batch, table.question(seat)
+    several = isinstance(asked, CardsDecision)
+    told = asked.told if isinstance(asked, CardsDecision) else []
+    choices = []
+    for action, words in options(batch):
+        move = batch.actions.text(action, batch.phase_name())
+        if several and action == PASS:
+            continue  # the answer without a card
+        more = "" if several else asked.words([action]).removeprefix(words + ".").strip()
+        parts = parts_of(batch, move)
+        choices.append(Choice(move, words, more, parts, parts[0] if len(parts) > 1 else ""))
+    return Question(table.scene(seat).question, [" ".join(told)] if told else [], several, choices)
+
+
+def parts_of(batch: Batch, move: str) -> tuple[str, ...]:
+    """What of the picture a move is about, in the order in which it is clicked; declining is about nothing."""
+    verb, *words = move.split()
+    game, player = batch.games[0], int(batch.player[0])
+    if words[-1] in ("none", "done"):
+        return ()
+    if verb == "ship":
+        return f"card {words[0]}", f"port {words[1]}"
+    if verb == "transfer":
+        return f"trader {words[0]} {words[1]}", f"company {words[2]}"
+    if verb == "attack":
+        return f"trader {words[0]} {words[1]}", f"trader {words[0]} {words[2]}"
+    if verb == "contract":
+        return (f"contract {words[0]}", *(f"shelf {player} {spice}" for spice in words[1:]))
+    if verb == "pay":
+        return (f"shelf {player} chest",) if words == ["joker"] else (f"stock {player} {words[0]} {words[1]}",)
+    if verb == "yield" and words == ["slot"]:  # where the beaten trader stands already
+        return (f"trader {COMPANIES[game['company']]} {game['attacker_rank'] + 1}",)
+    return (f"company {words[0]}" if verb in ("place", "yield") else f"card {words[0]}",)

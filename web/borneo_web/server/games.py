@@ -1,0 +1,134 @@
+"""Games: all tables of a server, each in a file of one folder. Requests name them by ids that were made here."""
+
+from __future__ import annotations
+
+import secrets
+import threading
+from collections.abc import Sequence
+from concurrent.futures import Executor, ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+from borneo_agents.human.game import HUMAN
+
+from borneo_env.agent import UnknownAgent, known_agents
+from borneo_env.engine.state import SPECTATOR
+from borneo_env.files import in_short, make_folder, on_one_line, parse_json, read_text
+from borneo_env.record import LARGEST_FILE
+from borneo_env.ruleset import Ruleset
+from borneo_web.server.table import FORMAT, Refused, SteppedGame, Table
+
+MOST_GAMES = 1000
+LONGEST_NAME = 24  # characters of a person's name
+
+
+class Games:
+    """The tables of a folder. A game is read when somebody asks for it first."""
+
+    def __init__(self, folder: Path, pool: Executor | None = None) -> None:
+        self.folder = make_folder(folder)
+        self.pool = pool or ThreadPoolExecutor(2, thread_name_prefix="borneo-web")
+        self._tables: dict[str, Table | None] = {path.stem: None for path in sorted(folder.glob("*.json"))}
+        self._lock = threading.Lock()
+        self.closing = False  # whether those who listen for events should leave
+
+    def __iter__(self) -> Any:
+        """The ids of all games, the newest first."""
+        times = {name: _modified(self._path(name)) for name in self._tables}
+        return iter(sorted(times, key=times.__getitem__, reverse=True))
+
+    def table(self, name: str) -> Table:
+        """A game by its id; Refused if there is none, or none that can be read."""
+        with self._lock:
+            if name not in self._tables:
+                raise Refused(404, "There is no such game.")
+            table = self._tables[name]
+            if table is None:
+                try:
+                    table = read_table(self._path(name))
+                except ValueError as error:
+                    raise Refused(500, f"The game cannot be read: {on_one_line(str(error))}.") from None
+                self._tables[name] = table
+        table.go_on(self.pool)
+        return table
+
+    def seat(self, name: str, key: str) -> tuple[Table, int]:
+        """A game, and the seat whose key this is; a wrong key is refused as a game that does not exist is."""
+        table = self.table(name)
+        seat = table.seat_of(key)
+        if seat is None:
+            raise Refused(404, "There is no such game.")
+        return table, seat
+
+    def begin(self, ruleset: Ruleset, seats: Sequence[str], names: Sequence[str], seed: int) -> str:
+        """Deal a new game and return its id. Seats are `human` or agents by name, without arguments."""
+        if len(self._tables) >= MOST_GAMES:
+            raise Refused(409, f"There are {MOST_GAMES:,} games; remove some from {self.folder} first.")
+        unknown = [seat for seat in seats if seat not in (HUMAN, *known_agents())]
+        if unknown:
+            raise Refused(422, f"There is no agent {in_short(unknown[0])}; known are: {', '.join(known_agents())}.")
+        try:
+            game = SteppedGame(ruleset, seats, seed)
+        except (UnknownAgent, ValueError) as error:
+            raise Refused(422, f"{on_one_line(str(error))}.") from None
+        name = secrets.token_hex(6)
+        table = Table.set_up(game, names, self._path(name))
+        table.save()
+        with self._lock:
+            self._tables[name] = table
+        table.go_on(self.pool)
+        return name
+
+    def close(self) -> None:
+        """Let everybody who listens for events leave: the server is ending."""
+        self.closing = True
+        for table in list(self._tables.values()):
+            if table is not None:
+                table.announce()
+
+    def _path(self, name: str) -> Path:
+        return self.folder / f"{name}.json"
+
+
+def read_table(path: Path) -> Table:
+    """The table saved in a file, whose moves are all checked and made again; raises ValueError."""
+    saved = parse_json(read_text(path, LARGEST_FILE))
+    if not isinstance(saved, dict) or saved.get("format") != FORMAT:
+        raise ValueError(f"it is no saved game ({FORMAT})")
+    lines = saved.get("record")
+    if not isinstance(lines, list) or not lines or not all(isinstance(line, dict) for line in lines):
+        raise ValueError("it holds no record")
+    game = SteppedGame.of_lines(lines)
+    names, keys, heard = saved.get("names"), saved.get("keys"), saved.get("heard")
+    people = [str(seat) for seat in (*game.humans, SPECTATOR)]
+    if not isinstance(names, list) or len(names) != len(game.seats) or not all(map(_is_name, names)):
+        raise ValueError("names: should be a name for each seat")
+    if not isinstance(keys, dict) or sorted(keys) != sorted(people) or not all(map(_is_key, keys.values())):
+        raise ValueError("keys: should be a key for each person, and one for watching")
+    if not isinstance(heard, dict) or sorted(heard) != sorted(people) or not all(map(_is_count, heard.values())):
+        raise ValueError("heard: should be a number for each person, and one for watching")
+    if not _is_count(saved.get("choices")):
+        raise ValueError("choices: should be a number")
+    table = Table(game, names, {int(seat): key for seat, key in keys.items()}, path)
+    table.choices = saved["choices"]
+    table.heard = {int(seat): min(count, len(game.told)) for seat, count in heard.items()}
+    return table
+
+
+def _is_name(name: Any) -> bool:
+    return isinstance(name, str) and name.isprintable() and 0 < len(name) <= 2 * LONGEST_NAME
+
+
+def _is_key(key: Any) -> bool:
+    return isinstance(key, str) and len(key) >= 20
+
+
+def _is_count(number: Any) -> bool:
+    return type(number) is int and number >= 0
+
+
+def _modified(path: Path) -> float:
+    try:
+        return path.stat().st_mtime
+    except OSError:
+        return 0.0

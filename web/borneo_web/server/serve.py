@@ -1,0 +1,64 @@
+"""The server: a socket, the token, and what is printed before people come."""
+
+from __future__ import annotations
+
+import secrets
+import socket
+import threading
+import webbrowser
+from contextlib import suppress
+from pathlib import Path
+
+import uvicorn
+from platformdirs import user_data_path
+
+from borneo_env.console import say
+from borneo_env.files import FileError
+from borneo_web.server.app import LOCAL_NAMES, make_app
+from borneo_web.server.games import Games
+
+LOOPBACK = "127.0.0.1"
+
+
+def serve(*, port: int, host: str | None, folder: Path | None, open_browser: bool) -> None:
+    """Serve until somebody presses Ctrl-C. Addresses have keys in them, so that no request is logged."""
+    games = Games(folder or user_data_path("borneo-env") / "web")
+    token = secrets.token_urlsafe(24) if host else None
+    listening = _listen(host or LOOPBACK, port)
+    name = host or LOOPBACK
+    shown = f"[{name}]" if ":" in name else name
+    address = f"http://{shown}:{listening.getsockname()[1]}/" + (f"?token={token}" if token else "")
+    app = make_app(games, token=token, names=LOCAL_NAMES | {name.lower()}, everywhere=host is not None)
+    say(f"Borneo: {address}")
+    say(f"Games are kept in {games.folder}. Ctrl-C ends the server; games go on when it is started again.")
+    if open_browser:
+        threading.Timer(0.3, webbrowser.open, (address,)).start()
+    config = uvicorn.Config(
+        app, access_log=False, log_level="warning", server_header=False, timeout_graceful_shutdown=1, lifespan="off"
+    )
+    with suppress(KeyboardInterrupt):
+        Server(config, games).run(sockets=[listening])
+
+
+class Server(uvicorn.Server):
+    """A server that ends its event streams before it waits for its connections."""
+
+    def __init__(self, config: uvicorn.Config, games: Games) -> None:
+        super().__init__(config)
+        self._games = games
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        self._games.close()
+        await super().shutdown(sockets)
+
+
+def _listen(host: str, port: int) -> socket.socket:
+    try:
+        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        listening = socket.socket(found[0], found[1])
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listening.bind(found[4])
+    except (OSError, OverflowError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise FileError(f"{host}:{port}", f"cannot be listened to: {reason}; try --port 0, for any free one") from None
+    return listening

@@ -1,0 +1,97 @@
+// A seat at a table: forms and links without leaving the page, and news as they come.
+import { attach } from "./choose.js";
+import { motion, setUpMotion, show } from "./steps.js";
+
+let busy = false; // steps are being shown, or a page is being fetched
+let stale = false; // something has changed meanwhile
+
+const main = () => document.getElementById("main");
+const telling = (page) => [page.dataset.told, page.dataset.state, page.querySelector("[name=decision]")?.value].join();
+
+async function parsed(answer) {
+  return new DOMParser().parseFromString(await answer.text(), "text/html").getElementById("main");
+}
+
+function swap(page) {
+  const open = [...main().querySelectorAll("details[open]")].map((details) => details.className);
+  const scrolled = main().querySelector(".board").scrollLeft;
+  main().replaceWith(page);
+  for (const name of open) page.querySelector(`details.${name}`)?.setAttribute("open", "");
+  page.querySelector(".board").scrollLeft = scrolled;
+  setUp();
+}
+
+async function steps(since) {
+  const answer = await fetch(`${main().dataset.address}/steps?since=${since}`);
+  return answer.ok ? answer.json() : [];
+}
+
+async function refresh() {
+  stale = true;
+  if (busy) return;
+  busy = true;
+  try {
+    while (stale) {
+      stale = false;
+      const page = await parsed(await fetch(main().dataset.address));
+      if (!page || telling(page) === telling(main())) continue;
+      if (motion()) await show(main(), await steps(main().dataset.told));
+      swap(page);
+      if (page.dataset.state === "asked") document.getElementById("status").focus();
+    }
+    document.getElementById("lost").hidden = true;
+  } catch {
+    document.getElementById("lost").hidden = false; // until the stream of events is there again
+  } finally {
+    busy = false;
+  }
+}
+
+async function send(form, button) {
+  const fields = new URLSearchParams(new FormData(form));
+  const buttons = [...form.querySelectorAll("button")];
+  for (const one of buttons) one.disabled = true;
+  let answer;
+  try {
+    answer = await fetch(button?.getAttribute("formaction") ?? form.action, { method: "POST", body: fields });
+  } catch {
+    for (const one of buttons) one.disabled = false;
+    document.getElementById("lost").hidden = false;
+    return;
+  }
+  if (answer.ok) return refresh();
+  swap(await parsed(answer));
+  main().querySelector(".problem")?.scrollIntoView({ block: "center" });
+}
+
+function setUp() {
+  const form = document.getElementById("choose");
+  form?.addEventListener("submit", (event) => {
+    event.preventDefault();
+    send(form, event.submitter);
+  });
+  for (const link of main().querySelectorAll("[data-swap]")) {
+    link.addEventListener("click", async (event) => {
+      event.preventDefault();
+      link.textContent = "The coach thinks …";
+      const page = await parsed(await fetch(link.href));
+      if (page) swap(page);
+    });
+  }
+  const again = document.getElementById("again");
+  again.hidden = !document.getElementById("news");
+  again.addEventListener("click", async () => {
+    if (busy) return;
+    busy = true;
+    await show(main(), await steps(main().dataset.heard), !motion());
+    const page = await parsed(await fetch(main().dataset.address));
+    busy = false;
+    swap(page);
+  });
+  document.getElementById("status").tabIndex = -1;
+  attach(main());
+}
+
+setUp();
+setUpMotion();
+new EventSource(`${main().dataset.address}/events`).addEventListener("changed", refresh);

@@ -1,0 +1,232 @@
+"""Table: a game that people play in browsers, whose choice counts, and who hears of it.
+
+Everything that changes a game goes through here, under one lock. An agent thinks outside it, so that pages are shown
+meanwhile; nobody else can play then, because it is the agent's decision.
+"""
+
+from __future__ import annotations
+
+import json
+import secrets
+import threading
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import Executor
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from borneo_agents.human.contest import CardsDecision, decision
+from borneo_agents.human.decision import Decision, NoOption
+from borneo_agents.human.game import HUMAN, AgentFailed, Game
+
+from borneo_env.engine.batch import Batch
+from borneo_env.engine.hidden import redact
+from borneo_env.engine.state import SPECTATOR
+from borneo_env.files import FileError, write_file
+from borneo_env.record import Line
+from borneo_env.render.scene import Scene
+from borneo_env.story import with_names
+
+FORMAT = "borneo-web/1"
+BETWEEN_SAVES = 1.0  # seconds, while agents play: after a person's choice a game is saved at once
+
+
+class Refused(ValueError):
+    """A request that cannot be granted, with the HTTP status that says what kind of refusal it is."""
+
+    def __init__(self, status: int, words: str) -> None:
+        super().__init__(words)
+        self.status = status
+
+
+class SteppedGame(Game):
+    """A game that keeps the position after each line of its story, so that people can see what has happened."""
+
+    def __init__(self, *arguments: Any) -> None:
+        self.positions: dict[int, np.void] = {}  # by how much was told when it came about
+        super().__init__(*arguments)
+        self._keep()
+
+    def play(self, action: int) -> None:
+        super().play(action)
+        self._keep()
+
+    def undo(self) -> None:
+        super().undo()
+        self.positions = {told: game for told, game in self.positions.items() if told <= len(self.told)}
+        self._keep()
+
+    def _keep(self) -> None:
+        self.positions[len(self.told)] = self.batch.games[0].copy()
+
+
+class Table:
+    """A game with its people. Each seat of a person has a key, and so has watching."""
+
+    def __init__(self, game: SteppedGame, names: Sequence[str], keys: dict[int, str], path: Path) -> None:
+        self.game = game
+        self.keys = keys  # by seat; SPECTATOR's is for watching
+        self.path = path
+        self.choices = 0  # of people so far, those taken back included: the number of the decision that is asked for
+        self.trouble = ""  # why the game cannot go on
+        self.heard = dict.fromkeys([*game.humans, SPECTATOR], 0)  # how much was told before each last decided
+        self.listeners: set[Callable[[], None]] = set()
+        self.lock = threading.RLock()
+        self._running = False
+        self._saved = 0.0
+        game.names = list(names)
+
+    @classmethod
+    def set_up(cls, game: SteppedGame, names: Sequence[str], path: Path) -> Table:
+        """A table for a new game, with new keys."""
+        return cls(game, names, {seat: secrets.token_urlsafe(24) for seat in (*game.humans, SPECTATOR)}, path)
+
+    def seat_of(self, key: str) -> int | None:
+        """Whose key this is; all are compared, and each in the same time, however much of it is right."""
+        given = key.encode()
+        found = [seat for seat, known in self.keys.items() if secrets.compare_digest(known.encode(), given)]
+        return found[0] if found else None
+
+    # ---------------------------------------------------------------- what is asked
+
+    def asks(self, seat: int) -> bool:
+        """Whether a person is to decide now."""
+        return seat >= 0 and self.game.player == seat and self.game.seats[seat] == HUMAN and not self._running
+
+    @property
+    def can_undo(self) -> bool:
+        """A choice can be taken back where only one person plays: others have seen it."""
+        return len(self.game.humans) == 1 and self.asks(self.game.humans[0]) and self.game.can_undo
+
+    def scene(self, seat: int) -> Scene:
+        """The position as a seat, or a spectator, may see it."""
+        game = redact(self.game.batch.games[0], seat)
+        return Scene(self.game.batch.ruleset, game, seat, "", self.game.names)
+
+    def question(self, seat: int) -> Decision:
+        """What a person who decides is asked."""
+        return decision(self.game.batch, self.scene(seat))
+
+    def words(self, seat: int, words: str) -> str:
+        """Words with the names of the players, for a person: "You ship ..."."""
+        return with_names(words, self.game.names, seat)
+
+    # ---------------------------------------------------------------- what people do
+
+    def choose(self, seat: int, number: int, moves: Sequence[str]) -> None:
+        """Make a person's choice; Refused if it is not theirs to make, not legal, or made already."""
+        with self.lock:
+            self._check_asked(seat, number)
+            actions = self.actions(seat, moves)
+            self.heard[seat] = self.heard[SPECTATOR] = len(self.game.told)
+            self.game.choose(actions)
+            self.choices += 1
+            self.save()
+        self.announce()
+
+    def undo(self, seat: int, number: int) -> None:
+        """Take a person's last choice back."""
+        with self.lock:
+            self._check_asked(seat, number)
+            if not self.can_undo:
+                raise Refused(409, "There is nothing that could be taken back any more.")
+            self.game.undo()
+            self.choices += 1
+            self.heard = {who: min(heard, len(self.game.told)) for who, heard in self.heard.items()}
+            self.save()
+        self.announce()
+
+    def actions(self, seat: int, moves: Sequence[str]) -> list[int]:
+        """The actions of a choice: one move, or the cards of a contest; Refused if it is not legal."""
+        asked = self.question(seat)
+        phase = self.game.batch.phase_name()
+        legal = self.game.batch.legal_moves()
+        wrong = [move for move in moves if move not in legal]
+        if wrong:
+            raise Refused(422, f"{wrong[0]!r} is not legal now; legal are: {', '.join(legal)}")
+        if isinstance(asked, CardsDecision):
+            try:
+                return asked.playing({int(move.split()[1]) for move in moves if not move.endswith(" done")})
+            except NoOption as error:
+                raise Refused(422, str(error)) from None
+        if len(moves) != 1:
+            raise Refused(422, f"Choose one of the options: you have chosen {len(moves)}.")
+        return [self.game.batch.actions.action(moves[0], phase)]
+
+    def _check_asked(self, seat: int, number: int) -> None:
+        if self.trouble:
+            raise Refused(409, self.trouble)
+        if seat == SPECTATOR:
+            raise Refused(403, "Who watches cannot play.")
+        if self.game.over:
+            raise Refused(409, "The game is over.")
+        if number != self.choices:
+            raise Refused(409, "This was played already: the table has changed since your page was made.")
+        if not self.asks(seat):
+            raise Refused(409, f"It is not your decision: {self.game.names[self.game.player]} decides.")
+
+    # ---------------------------------------------------------------- what agents do
+
+    def go_on(self, pool: Executor) -> None:
+        """Let agents play, on a thread of the pool, up to a person's decision or the end."""
+        with self.lock:
+            if self._running or self.trouble or self.game.over or self.game.asks_a_person():
+                return
+            self._running = True
+        pool.submit(self._advance)
+
+    def _advance(self) -> None:
+        try:
+            while (action := self.game.next_action()) is not None:
+                with self.lock:
+                    told = len(self.game.told)
+                    self.game.play(action)
+                    if time.monotonic() - self._saved > BETWEEN_SAVES:
+                        self.save()
+                if len(self.game.told) > told:
+                    self.announce()
+        except AgentFailed as error:
+            self.trouble = f"The game cannot go on: {error}."
+        except FileError as error:
+            self.trouble = f"The game cannot be saved: {error}."
+        finally:
+            with self.lock:
+                self._running = False
+                with suppress(FileError):
+                    self.save()
+            self.announce()
+
+    def announce(self) -> None:
+        """Tell everybody who listens that the table has changed."""
+        for listener in list(self.listeners):
+            listener()
+
+    # ---------------------------------------------------------------- files
+
+    def save(self) -> None:
+        """Write the game so far, with its people and their keys."""
+        content = {
+            "format": FORMAT,
+            "names": self.game.names,
+            "keys": {str(seat): key for seat, key in self.keys.items()},
+            "choices": self.choices,
+            "heard": {str(seat): heard for seat, heard in self.heard.items()},
+            "record": self.game.lines,
+        }
+        write_file(self.path, json.dumps(content))
+        self.path.chmod(0o600)  # keys are in it
+        self._saved = time.monotonic()
+
+    @property
+    def record(self) -> list[Line]:
+        """The record of the game, which tells everything; Refused before the end."""
+        if not self.game.over:
+            raise Refused(409, "The record shows all hands: it can be had when the game is over.")
+        return self.game.lines
+
+    def batch(self) -> Batch:
+        """A copy of the game."""
+        with self.lock:
+            return self.game.batch.copy()
