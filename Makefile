@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 
 run: $(VENV)/installed
 	$(BIN)/borneo train --minutes 4 --players 4 --evaluations 5 --seed 1 --fresh --out out/run
-	$(BIN)/borneo arena policy:out/run/best random contractor climber merchant --games 2000 --seed 1 --fresh --out out/run/arena
+	$(BIN)/borneo arena policy:out/run/best:budget=0 random contractor climber merchant --games 2000 --seed 1 --fresh --out out/run/arena
 
 # Both parts at once: some tests only wait.
 test: $(VENV)/installed
