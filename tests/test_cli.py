@@ -33,11 +33,7 @@ from borneo_env.story import agent_names, move_in_words, tell, with_names
 
 COMMANDS = [
     "actions", "agents", "observation", "manual", "rules", "pictures", "record", "verify", "show", "animate", "random",
-<<<<<<< HEAD
-    "play", "arena", "train", "bench", "warm-up", "new-bot", "replay"
-=======
-    "play", "web", "arena", "train", "bench", "warm-up", "new-bot"
->>>>>>> 34180a1586be88a4755865e69440f322f1a18422
+    "play", "web", "replay", "arena", "train", "bench", "warm-up", "new-bot"
 ]  # fmt: skip
 
 
