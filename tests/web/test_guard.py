@@ -105,7 +105,8 @@ def test_no_path_of_a_request_leads_to_a_file(server, path):
 
 def test_the_command_prints_its_address_and_logs_no_key(tmp_path):
     command = [sys.executable, "-c", PLAY, str(tmp_path)]
-    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=os.environ | {"COLUMNS": "300"}) as process:
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    with subprocess.Popen(command, **pipes, env=os.environ | {"COLUMNS": "300"}) as process:
         assert process.stderr is not None
         address = re.search(r"http://127\.0\.0\.1:\d+", process.stderr.readline())[0]
         link = begin(address).headers["location"]
@@ -113,8 +114,7 @@ def test_the_command_prints_its_address_and_logs_no_key(tmp_path):
             httpx.get(address + path)
         httpx.post(f"{address}{link}/choose", data={"decision": "0", "move": "x"})
         process.send_signal(signal.SIGINT)
-        told = process.stderr.read()
-        process.wait(20)
+        told = "".join(process.communicate(timeout=20))
     assert link.split("/")[-1] not in told and link.split("/")[2] not in told
     assert str(tmp_path) in told and "Traceback" not in told
 
