@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import signal
@@ -20,7 +21,7 @@ PLAY = """
 import sys
 from pathlib import Path
 from borneo_web.commands.web import web
-web(port=0, host=None, folder=Path(sys.argv[1]), open_browser=False)
+web(port=0, host=None, folder=Path(sys.argv[1]), as_json=True)
 """
 
 
@@ -116,6 +117,7 @@ def test_the_command_prints_its_address_and_logs_no_key(tmp_path):
         process.send_signal(signal.SIGINT)
         told = "".join(process.communicate(timeout=20))
     assert link.split("/")[-1] not in told and link.split("/")[2] not in told
+    assert json.loads(told.splitlines()[0]) == {"address": f"{address}/", "folder": str(tmp_path)}
     assert str(tmp_path) in told and "Traceback" not in told
 
 
