@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import signal
@@ -20,7 +21,7 @@ PLAY = """
 import sys
 from pathlib import Path
 from borneo_web.commands.web import web
-web(port=0, host=None, folder=Path(sys.argv[1]), open_browser=False)
+web(port=0, host=None, folder=Path(sys.argv[1]), as_json=True)
 """
 
 
@@ -105,7 +106,8 @@ def test_no_path_of_a_request_leads_to_a_file(server, path):
 
 def test_the_command_prints_its_address_and_logs_no_key(tmp_path):
     command = [sys.executable, "-c", PLAY, str(tmp_path)]
-    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=os.environ | {"COLUMNS": "300"}) as process:
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    with subprocess.Popen(command, **pipes, env=os.environ | {"COLUMNS": "300"}) as process:
         assert process.stderr is not None
         address = re.search(r"http://127\.0\.0\.1:\d+", process.stderr.readline())[0]
         link = begin(address).headers["location"]
@@ -113,9 +115,9 @@ def test_the_command_prints_its_address_and_logs_no_key(tmp_path):
             httpx.get(address + path)
         httpx.post(f"{address}{link}/choose", data={"decision": "0", "move": "x"})
         process.send_signal(signal.SIGINT)
-        told = process.stderr.read()
-        process.wait(20)
+        told = "".join(process.communicate(timeout=20))
     assert link.split("/")[-1] not in told and link.split("/")[2] not in told
+    assert json.loads(told.splitlines()[0]) == {"address": f"{address}/", "folder": str(tmp_path)}
     assert str(tmp_path) in told and "Traceback" not in told
 
 

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-LOOPBACK = "127.0.0.1"
+from borneo_env.console import AsJson
 
 
 def web(
@@ -20,13 +20,14 @@ def web(
         Path | None, typer.Option(help="Where games are kept; by default with the user's other data.")
     ] = None,
     open_browser: Annotated[bool, typer.Option("--open", help="Open the page in a browser.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Play Borneo in a browser, alone or several people, on this machine (needs the extra `web`)."""
     try:
         from borneo_web.server.serve import serve
     except ModuleNotFoundError as error:
         raise missing(error) from None
-    serve(port=port, host=host, folder=folder, open_browser=open_browser)
+    serve(port=port, host=host, folder=folder, open_browser=open_browser, as_json=as_json)
 
 
 def missing(error: ModuleNotFoundError) -> Exception:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import secrets
 import socket
 import threading
@@ -20,7 +21,7 @@ from borneo_web.server.games import Games
 LOOPBACK = "127.0.0.1"
 
 
-def serve(*, port: int, host: str | None, folder: Path | None, open_browser: bool) -> None:
+def serve(*, port: int, host: str | None, folder: Path | None, open_browser: bool, as_json: bool) -> None:
     """Serve until somebody presses Ctrl-C. Addresses have keys in them, so that no request is logged."""
     games = Games(folder or user_data_path("borneo-env") / "web")
     token = secrets.token_urlsafe(24) if host else None
@@ -29,6 +30,8 @@ def serve(*, port: int, host: str | None, folder: Path | None, open_browser: boo
     shown = f"[{name}]" if ":" in name else name
     address = f"http://{shown}:{listening.getsockname()[1]}/" + (f"?token={token}" if token else "")
     app = make_app(games, token=token, names=LOCAL_NAMES | {name.lower()}, everywhere=host is not None)
+    if as_json:
+        print(json.dumps({"address": address, "folder": str(games.folder)}), flush=True)
     say(f"Borneo: {address}")
     say(f"Games are kept in {games.folder}. Ctrl-C ends the server; games go on when it is started again.")
     if open_browser:
