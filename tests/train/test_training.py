@@ -19,7 +19,7 @@ torch = pytest.importorskip("torch")
 from borneo_train import checkpoint  # noqa: E402  # torch may be missing
 from borneo_train.settings import Settings  # noqa: E402
 from borneo_train.tasks import TASKS, Measurement  # noqa: E402
-from borneo_train.training import UNSEEN, Diverged, Training  # noqa: E402
+from borneo_train.training import UNSEEN, Diverged, Training, model_of  # noqa: E402
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator  # noqa: E402
 
 pytestmark = pytest.mark.usefixtures("games_are_hardly_played_before", "no_curves_are_drawn")
@@ -128,7 +128,7 @@ def test_the_same_seed_gives_the_same_training(whole, tmp_path, no_games_to_meas
 
 def test_another_seed_gives_another(tmp_path):
     one, same, other = (begin(tmp_path / str(name), seed=seed) for name, seed in enumerate((3, 3, 4)))
-    first, again, another = (training._model().layers[0].weights for training in (one, same, other))
+    first, again, another = (model_of(training.learner, "").layers[0].weights for training in (one, same, other))
     assert np.array_equal(first, again) and not np.array_equal(first, another)
     assert torch.equal(one.learner.games.table, same.learner.games.table)
     assert not torch.equal(one.learner.games.table, other.learner.games.table)
