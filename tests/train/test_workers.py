@@ -106,6 +106,7 @@ def test_whoever_learns_alone_talks_to_nobody(tmp_path, no_games_to_measure, mon
 # ---------------------------------------------------------------- processes
 
 
+@pytest.mark.soak
 def test_the_same_seed_gives_the_same_weights_even_if_the_training_is_stopped(tmp_path, no_games_to_measure, capfd):
     settings = {"workers": 2, "frozen": 0.5, "learning_rate": 0.05}
     run(begin(tmp_path / "whole", **settings))
