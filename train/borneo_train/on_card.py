@@ -111,23 +111,27 @@ class Sources:
     """
 
     def __init__(self, places: NDArray[np.int64]) -> None:
-        order, counts = np.argsort(places, kind="stable"), np.bincount(places)
-        ends = counts.cumsum()
-        room = FACTOR ** np.ceil(np.log(counts) / np.log(FACTOR) - 1e-9).astype(np.int64)
-        self._host = []
-        for size in np.unique(room):
-            weights = np.flatnonzero(room == size)
-            number = np.arange(size)
-            found = order[np.minimum(ends[weights, None] - counts[weights, None] + number, len(places) - 1)]
-            self._host.append(np.where(number < counts[weights, None], found, -1))
-        self._host.insert(0, np.argsort(np.argsort(room, kind="stable"), kind="stable"))
+        self._places = places
         self._there: list[Tensor] = []
 
     def tensors(self, device: torch.device) -> list[Tensor]:
         """Where each weight comes among all that are looked after, and the places of each lot."""
         if not self._there:
-            self._there = [torch.from_numpy(array).to(device) for array in self._host]
+            self._there = [torch.from_numpy(array).to(device) for array in self._found()]
         return self._there
+
+    def _found(self) -> list[NDArray[np.int64]]:
+        places = self._places
+        order, counts = np.argsort(places, kind="stable"), np.bincount(places)
+        ends = counts.cumsum()
+        room = FACTOR ** np.ceil(np.log(counts) / np.log(FACTOR) - 1e-9).astype(np.int64)
+        lots = []
+        for size in np.unique(room):
+            weights = np.flatnonzero(room == size)
+            number = np.arange(size)
+            found = order[np.minimum(ends[weights, None] - counts[weights, None] + number, len(places) - 1)]
+            lots.append(np.where(number < counts[weights, None], found, -1))
+        return [np.argsort(np.argsort(room, kind="stable"), kind="stable"), *lots]
 
 
 class Spread(torch.autograd.Function):
