@@ -32,6 +32,8 @@ class Opponents:
         self.frozen = torch.tensor(spread(len(games), 0.0, frozen), device=games.device)
         self.with_bots = spread(len(games), frozen, frozen + bots)
         self.bot: Agent = find_agent(bot)
+        self._threads = available_cores() if getattr(self.bot, "memoryless", False) else 1
+        self._pool = ThreadPoolExecutor(self._threads)  # whose threads begin when they are needed
         self.network: list[Dense] = []  # of the earlier version that plays now
         self.others = torch.zeros(len(games), dtype=torch.bool, device=games.device)
         self.others[self.frozen] = True
@@ -73,11 +75,9 @@ class Opponents:
 
     def _ask(self, views: Views) -> NDArray[np.int64]:
         """What the bot does; one that remembers nothing is asked by several threads at once."""
-        threads = available_cores() if getattr(self.bot, "memoryless", False) else 1
-        parts = [part for part in np.array_split(np.arange(len(views)), threads) if len(part)]
+        parts = [part for part in np.array_split(np.arange(len(views)), self._threads) if len(part)]
         some = [Views(views.ruleset, views.games[part], views.mask[part], views.dice[part]) for part in parts]
-        with ThreadPoolExecutor(len(some)) as pool:
-            return np.concatenate([np.asarray(acts, np.int64) for acts in pool.map(self.bot.act, some)])
+        return np.concatenate([np.asarray(acts, np.int64) for acts in self._pool.map(self.bot.act, some)])
 
 
 def drawn_by(odds: Tensor, chance: Tensor) -> Tensor:
