@@ -90,7 +90,7 @@ def test_learning_from_all_seats_is_learning_from_each_seats_decisions_put_toget
 
     def gradient(chosen):
         rows = [t.flatten(0, 1) for t in (kept.table, kept.mask, kept.action, kept.logp, own, chosen)]
-        loss, _ = played._actor_loss_of(*rows)
+        loss, _ = played._actor_loss(*rows)
         parameters = list(played.actor.parameters())
         return torch.cat([g.flatten() for g in torch.autograd.grad(loss, parameters)]), int(chosen.sum())
 

@@ -20,7 +20,7 @@ from borneo_train.actor_critic import actor_of, critic_of, masked
 from borneo_train.advantages import advantages
 from borneo_train.games import Games, even_sizes, seats_in_order, seats_on_table
 from borneo_train.network import Dense, apply, hidden, prepared
-from borneo_train.on_card import Recorded, RecordedStep, compiled, side_by_side
+from borneo_train.on_card import Recorded, RecordedStep, side_by_side
 from borneo_train.on_cpu import drawn, judged
 from borneo_train.opponents import Opponents, drawn_by
 from borneo_train.settings import SEEDS, Settings, shape
@@ -87,9 +87,6 @@ class Learner:
         self.decisions = self.updates = 0
         self.progress = 0.0  # the part of the training that is over
         self.caution = 1.0  # what is left of the learning rate after updates that went too far
-        made: Callable[..., Any] = compiled if self.on_card else lambda function: function
-        self._choose, self._value = made(self._chosen), made(self._valued)
-        self._actor_loss, self._critic_loss = made(self._actor_loss_of), made(self._critic_loss_of)
         self._play, self._step = self._play_now, self._step_now
         if self.on_card:
             self._step = RecordedStep(self._step_now)
@@ -158,7 +155,7 @@ class Learner:
             self.gained += kept.reward[moment]
             self.ended += torch.where(games.done, self.gained.sum(1) / games.players, 0.0)
             self.gained *= ~games.done[:, None]
-        kept.value[-1] = self._by_seat(self._value(critic, games.table))
+        kept.value[-1] = self._by_seat(self._valued(critic, games.table))
 
     @torch.no_grad()
     def freeze(self) -> None:
@@ -176,7 +173,7 @@ class Learner:
         """Actions drawn by their odds with the logarithms of these, and what the critic thinks."""
         table, mask = self._as_numbers(self.games.table), self.games.mask
         return side_by_side(
-            self.device, lambda: self._choose(actor, table, mask, chance), lambda: self._value(critic, table)
+            self.device, lambda: self._chosen(actor, table, mask, chance), lambda: self._valued(critic, table)
         )
 
     def _as_numbers(self, table: Tensor) -> Tensor:
@@ -287,7 +284,7 @@ class Learner:
         clip_grad_norm_(self.networks[number].parameters(), self.settings.max_grad_norm)
         self.optimizers[number].step()
 
-    def _actor_loss_of(
+    def _actor_loss(
         self, table: Tensor, mask: Tensor, action: Tensor, old: Tensor, advantage: Tensor, own: Tensor
     ) -> tuple[Tensor, list[Tensor]]:
         actor = self._layers(self.actor)
@@ -305,7 +302,7 @@ class Learner:
         outside = ((ratio - 1).abs() > self.settings.clip_range).float().mean()
         return policy - self.ent_coef * entropy, [policy, entropy, (ratio - 1 - change).mean(), outside]
 
-    def _critic_loss_of(self, table: Tensor, target: Tensor, there: Tensor) -> tuple[Tensor, list[Tensor]]:
+    def _critic_loss(self, table: Tensor, target: Tensor, there: Tensor) -> tuple[Tensor, list[Tensor]]:
         values = apply(self._layers(self.critic), table).float()
         loss = ((values - target).square() * there).sum() / there.sum()
         return loss, [loss]
