@@ -107,14 +107,14 @@ def test_recorded_work_is_what_it_is_without():
     assert torch.equal(*found)
 
 
-def test_bots_and_earlier_versions_decide_for_their_seats_only():
+def test_bots_and_earlier_versions_have_their_share_of_the_games():
     learner = learner_of(bots=0.25, frozen=0.25, bot="merchant")
     for _ in range(2):
         learner.play()
         learner.learn()
-    others = int(learner.opponents.others.sum())
-    assert others == pytest.approx(len(learner.games) / 2, abs=2)
-    own = learner.rollout.own
-    assert own[:, ~learner.opponents.others].all()
-    assert 0.15 < own[:, learner.opponents.others].float().mean() < 0.4
+    kept, opponents, with_bots = learner.rollout, learner.opponents, learner.games.with_bots
+    assert int(with_bots.sum()) == int(opponents.others.sum()) == len(learner.games) // 4
+    assert kept.own[:, ~opponents.others].all()
+    assert 0.15 < kept.own[:, opponents.others].float().mean() < 0.4
+    assert (kept.seat[1:, with_bots] == kept.seat[:-1, with_bots])[~kept.done[:-1, with_bots]].all()
     assert learner.is_sound()

@@ -25,7 +25,8 @@ from borneo_train.settings import MOST_WORKERS
 FORMAT = "borneo-checkpoint/3"
 TENSORS, NOTES = "training.safetensors", "training.json"
 SHARES = [f"worker-{worker}.safetensors" for worker in range(MOST_WORKERS)]
-FILES = (TENSORS, NOTES, *SHARES, *(file_of(*part) for part in product(PLAYER_COUNTS, range(MOST_WORKERS))))
+GAMES = [file_of(*part) for part in product(PLAYER_COUNTS, (False, True), range(MOST_WORKERS))]
+FILES = (TENSORS, NOTES, *SHARES, *GAMES)
 OWN = ("gained", "generator")  # tensors that each worker has of its own
 PART = ".part"  # how the name of a checkpoint ends that is being written
 LARGEST_TENSORS, LARGEST_NOTES, LARGEST_GAMES = 2 * 2**30, 16 * 2**20, 2**30  # bytes; no training of ours comes near
@@ -120,7 +121,7 @@ def check_tensors(found: dict[str, Tensor], own: dict[str, Tensor]) -> None:
 
 def check_files(path: Path, learner: Learner) -> None:
     """Complain about saved games that are missing or far too large."""
-    for group in learner.games.groups:
-        saved = path / file_of(group.ruleset.players, learner.together.rank)
+    for name in learner.games.files(learner.together.rank):
+        saved = path / name
         if not saved.is_file() or saved.stat().st_size > LARGEST_GAMES:
             raise FileError(saved, f"is no file of at most {LARGEST_GAMES:,} bytes")

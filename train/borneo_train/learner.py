@@ -15,6 +15,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.utils import clip_grad_norm_
 
+from borneo_env.agent import find_agent
 from borneo_env.engine.state import SEATS
 from borneo_train.actor_critic import actor_of, critic_of, masked
 from borneo_train.advantages import advantages
@@ -63,9 +64,7 @@ class Learner:
         seed = (settings.seed + together.rank * WORKERS_APART) % SEEDS
         self.generator = torch.Generator(self.device).manual_seed(seed)
         self.order = torch.Generator().manual_seed(settings.seed)
-        sizes = even_sizes(settings.n_envs // together.count, settings.counts())
-        edition, task, device = settings.edition, settings.task, settings.device
-        self.games = games = Games(sizes, edition=edition, reward=task, seed=seed, device=device)
+        self.games = games = games_of(settings, settings.n_envs // together.count, seed)
         games.spread_out(self.generator)
         actor, critic = shape(settings.actor, "--actor"), shape(settings.critic, "--critic")
         self.actor = actor_of(settings.network, settings.edition, games.known, *actor)
@@ -76,7 +75,7 @@ class Learner:
         for optimizer in self.optimizers:
             none_yet(optimizer)
         self.rollout = Rollout(settings, games)
-        self.opponents = Opponents(games, settings.frozen, settings.bots, settings.bot)
+        self.opponents = Opponents(games, settings.frozen)
         self.scale = torch.ones((), device=self.device)  # of returns: the critic learns them divided by it
         self.lead = torch.tensor(settings.lead, device=self.device)
         self.ent_coef = torch.tensor(settings.ent_coef, device=self.device)
@@ -90,7 +89,7 @@ class Learner:
         self._play, self._step = self._play_now, self._step_now
         if self.on_card:
             self._step = RecordedStep(self._step_now)
-            if not settings.bots:  # who play on the CPU
+            if not games.with_bots.any():  # who play on the CPU
                 self._play = Recorded(self._play_now, self.generator)
         self.freeze()
 
@@ -306,6 +305,16 @@ class Learner:
         values = apply(self._layers(self.critic), table).float()
         loss = ((values - target).square() * there).sum() / there.sum()
         return loss, [loss]
+
+
+def games_of(settings: Settings, n: int, seed: int) -> Games:
+    """The games of a learner: so many, with bots in their share of them."""
+    with_bots = round(n * settings.bots)
+    bots = even_sizes(with_bots, settings.counts())
+    return Games(
+        even_sizes(n - with_bots, settings.counts()), edition=settings.edition, reward=settings.task, seed=seed,
+        device=settings.device, bots=bots, bot=find_agent(settings.bot) if with_bots else None,
+    )  # fmt: skip
 
 
 def check_kept(numbers: dict[str, float]) -> None:
