@@ -98,20 +98,32 @@ class Learner:
     def tensors(self) -> dict[str, Tensor]:
         """All that a checkpoint holds, in place."""
         found = {
-            "scale": self.scale,
             "gained": self.gained,
             "order": self.order.get_state(),
             "generator": self.generator.get_state(),
         }
+        for number, layer in enumerate(self.opponents.network):
+            parts = layer._asdict().items()
+            found |= {f"frozen.{number}.{part}": tensor for part, tensor in parts if tensor is not None}
+        return found | self.learnt()
+
+    def learnt(self) -> dict[str, Tensor]:
+        """What it has learnt, in place: both networks, what their optimisers remember, and the scale of returns."""
+        found = {"scale": self.scale}
         for name, network, optimizer in zip(("actor", "critic"), self.networks, self.optimizers, strict=True):
             found |= {f"{name}.{part}": tensor for part, tensor in network.state_dict().items()}
             for number, parameter in enumerate(network.parameters()):
                 moments = optimizer.state[parameter].items()
                 found |= {f"{name}.adam.{number}.{moment}": tensor for moment, tensor in moments}
-        for number, layer in enumerate(self.opponents.network):
-            parts = layer._asdict().items()
-            found |= {f"frozen.{number}.{part}": tensor for part, tensor in parts if tensor is not None}
         return found
+
+    @torch.no_grad()
+    def begin_with(self, tensors: dict[str, Tensor]) -> None:
+        """Begin with what another one has learnt; the tensors are of the right names and shapes."""
+        for name, own in self.learnt().items():
+            own.copy_(tensors[name])
+        self.updates = 1  # or the first one would find another scale
+        self.freeze()
 
     def numbers_kept(self) -> dict[str, float]:
         """The numbers that a checkpoint holds beside them."""
