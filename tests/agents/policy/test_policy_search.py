@@ -128,6 +128,20 @@ def test_without_a_budget_the_network_decides_alone():
     assert (Policy(MODEL, budget=100).act(views) != alone).sum() > 5
 
 
+def test_options_in_doubt_are_searched_and_no_others():
+    model, views = searcher(liking=20), views_of()
+    before, after = (Policy(model, budget=budget).probabilities(views) for budget in (0, 60))
+    doubtful = before >= 0.02
+    several = doubtful.sum(1) > 1
+    assert 10 < several.sum() < len(views) - 10, "some are in doubt, some are not"
+    np.testing.assert_array_equal(after[~several], before[~several])
+    rows = np.flatnonzero(several)
+    priors = np.log(before[rows], where=doubtful[rows], out=np.full(before[rows].shape, -np.inf))
+    some = Views(BOARD, views.games[rows], views.mask[rows], views.dice[rows])
+    wanted = np.exp(OptionSearch(model).with_budget(some, priors, 60))
+    np.testing.assert_allclose(after[rows], wanted / wanted.sum(1, keepdims=True), atol=1e-6)
+
+
 def test_without_any_time_the_actor_decides():
     """Decisions are due though the first playout would come too late."""
     views = views_of()
