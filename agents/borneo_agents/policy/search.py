@@ -133,13 +133,13 @@ def value_of(box, g, me, action, networks, manner, table, room, search):
     while g.phase != OVER and moments < manner.turns:
         count = legal(box, g, search.options)
         if count > 1 and begun:
-            write_state(box, g, g.player, table)
+            write_state(box, g, int(g.player), table)
             total += value_now(box, g, me, networks.critic, table, room)
             search.asked += 1
             moments += 1
             begun = False
         elif count > 1:
-            observe(box, g, g.player, table[: len(table) - SECRETS])
+            observe(box, g, int(g.player), table[: len(table) - SECRETS])
         if moments < manner.turns:
             turn = g.turn
             apply(box, g, move(g, count, networks.actor, manner, table, room, search))
