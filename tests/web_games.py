@@ -20,9 +20,9 @@ CLIENTS: list[httpx.Client] = []  # open connections
 
 
 @contextmanager
-def served(folder, port: int = 0, **settings) -> Iterator[tuple[Games, str]]:
+def served(folder, port: int = 0, opponents=None, **settings) -> Iterator[tuple[Games, str]]:
     """Games in a folder, and the address of a server for them."""
-    games = Games(folder)
+    games = Games(folder, opponents)
     app = make_app(games, **settings)
     config = uvicorn.Config(app, port=port, access_log=False, log_level="error", lifespan="off")
     server = Server(config, games)

@@ -9,9 +9,9 @@ import re
 import httpx
 import numpy as np
 import pytest
-from borneo_web.server.pages import story_page, table_page
 from borneo_web.server.sight import steps
 from borneo_web.server.table import SteppedGame, Table
+from borneo_web.server.table_page import story_page, table_page
 from web_games import Person, seats, served
 
 from borneo_env.engine.hidden import resample
@@ -113,8 +113,8 @@ def test_games_that_a_seat_cannot_tell_apart_give_it_the_same_pages(tmp_path, ed
 
 def pages(table: Table, seat: int) -> str:
     return (
-        table_page(table, seat, "/x")
-        + story_page(table, seat, "/x")
+        table_page(table, seat)
+        + story_page(table, seat)
         + json.dumps(steps(table, seat, max(0, len(table.game.told) - 3)))
     )
 
