@@ -24,7 +24,7 @@ def arena_page(
         _table("Standings", heads, standings) if standings else tag("p", "Standings come when all games are played.")
     )
     rows = [_game(game, game.number in recorded) for game in games]
-    listed = _table("Games", ("game", "players, in turn order", ""), rows) if rows else tag("p", "None.")
+    listed = _table("Games", ("game", "players, in turn order", "replay"), rows) if rows else tag("p", "None.")
     return page(
         "An arena",
         tag(
@@ -43,7 +43,7 @@ def _game(game: Played, recorded: bool) -> tuple[object, object, object]:
         for seat, (agent, score, place) in enumerate(players)
     ]
     fault = tag("p", game.fault, class_="problem") if game.fault else None
-    replay = tag("a", "replay", href=f"/arena/{game.number}", aria_label=f"Replay of game {game.number}")
+    replay = tag("a", "watch", href=f"/arena/{game.number}", aria_label=f"Replay of game {game.number}")
     return game.number, [tag("ul", *told, class_="seats") if told else None, fault], replay if recorded else "no record"
 
 

@@ -6,8 +6,8 @@ from borneo_env.rulebook import chapters, find_rules
 from borneo_web.server.html import Html, join, tag
 
 
-def page(title: str, *content: object, script: str | None = None) -> Html:
-    """A whole page, with a script of its own if need be."""
+def page(title: str, *content: object, script: str | None = None, tools: object = None) -> Html:
+    """A whole page, with a script of its own if need be, and tools in its header beside those that all pages have."""
     head = tag(
         "head",
         tag("meta", charset="utf-8"),
@@ -23,22 +23,16 @@ def page(title: str, *content: object, script: str | None = None) -> Html:
     bar = tag(
         "header",
         tag("a", "BORNEO", href="/", class_="brand"),
-        tag("span", title, class_="title"),
+        tag("h1", title, class_="title"),
         tag(
             "nav",
-            tag("button", "Motion: on", type="button", id="motion", hidden=True),
+            tools,
             tag("button", "Dark", type="button", id="theme", hidden=True),
             tag("a", "Rules", href="/rules", target="borneo-rules"),
         ),
     )
-    body = tag("body", bar, _lost(), *content)
+    body = tag("body", bar, *content)
     return join(Html("<!doctype html>"), tag("html", head, body, lang="en"))
-
-
-def _lost() -> Html:
-    """What is shown by a script while the server does not answer."""
-    words = "The server does not answer. Nothing is lost: the game goes on here when it is started again."
-    return tag("p", words, class_="problem lost", id="lost", role="alert", hidden=True)
 
 
 def rules_page() -> Html:

@@ -26,8 +26,8 @@ def table_page(table: Table, seat: int, *, problem: str = "", advice: Advice | N
         "main",
         tag(
             "section",
-            tag("div", drawing(picture(table, seat, last=last)), class_="board", tabindex="0", role="group",
-                aria_label="The table, drawn; the text below says the same"),
+            tag("div", drawing(picture(table, seat, last=last)), class_="board", id="board", role="group",
+                aria_label="The table, drawn; the list of options says the same"),
             tag("p", id="step", class_="step", hidden=True, aria_live="polite"),
             _in_words(table, seat),
             class_="table",
@@ -50,7 +50,14 @@ def table_page(table: Table, seat: int, *, problem: str = "", advice: Advice | N
         data_state=_state(table, seat),
         class_="play",
     )  # fmt: skip
-    return page(scene.title, content, script="play.js")
+    motion = tag("button", "Motion: on", type="button", id="motion", hidden=True)
+    return page(scene.title, _lost(), content, script="play.js", tools=motion)
+
+
+def _lost() -> Html:
+    """What is shown by a script while the server does not answer."""
+    words = "The server does not answer. Nothing is lost: the game goes on here when it is started again."
+    return tag("p", words, class_="problem lost", id="lost", role="alert", hidden=True)
 
 
 def _state(table: Table, seat: int) -> str:
@@ -65,29 +72,28 @@ def _in_words(table: Table, seat: int) -> Html:
 def _status(table: Table, seat: int) -> Html:
     scene = table.scene(seat)
     if table.asks(seat):
-        return tag("h1", "You decide", id="status")
+        return tag("h2", "You decide", id="status")
     name = table.game.names[table.game.player]
-    return tag("h1", f"{name} decides", tag("small", scene.question), id="status", class_="waits")
+    return tag("h2", f"{name} decides", tag("small", scene.question), id="status", class_="waits")
 
 
 def _form(table: Table, seat: int, asked: Question, address: str) -> Html:
     ruleset = table.game.batch.ruleset
     choices = [_choice(table, seat, asked, choice) for choice in asked.choices]
     do = "Play these cards" if asked.several else "Do it"
+    undo = tag("button", "Take back my last choice", formaction=f"{address}/undo", formnovalidate=True)
     return tag(
         "form",
         tag("h2", asked.words),
         *(tag("p", sentence(ruleset, table.words(seat, line))) for line in asked.told),
         tag("input", type="hidden", name="decision", value=table.choices),
         tag("fieldset", tag("legend", "Your options", class_="spoken"), *choices, class_="choices"),
-        tag("p", id="preview", aria_live="polite", class_="preview"),
         tag(
             "div",
-            tag("button", do, class_="do", id="do"),
-            tag("button", "Take back my last choice", formaction=f"{address}/undo", formnovalidate=True)
-            if table.can_undo
-            else None,
-            class_="deeds",
+            tag("p", asked.words, class_="question", aria_hidden="true"),  # where the heading is out of sight
+            tag("p", id="preview", aria_live="polite", class_="preview"),
+            tag("div", tag("button", do, class_="do", id="do"), undo if table.can_undo else None, class_="deeds"),
+            class_="bar",
         ),
         method="post",
         action=f"{address}/choose",
@@ -140,7 +146,9 @@ def _news(table: Table, seat: int, address: str) -> Html:
     return tag(
         "section",
         tag("h2", "What has happened"),
-        tag("ul", *lines, class_="story", id="news") if lines else tag("p", "Nothing yet."),
+        tag("ul", *lines, class_="story", id="news", tabindex="0", aria_label="What has happened")
+        if lines
+        else tag("p", "Nothing yet."),
         tag(
             "p",
             tag("button", "Show it step by step", type="button", id="again", hidden=True),
@@ -187,7 +195,7 @@ def _end(table: Table, address: str) -> Html:
     )
     return tag(
         "section",
-        tag("h1", "The game is over", id="status"),
+        tag("h2", "The game is over", id="status"),
         tag("table", *rows, class_="result"),
         tag(
             "p",

@@ -1,5 +1,6 @@
 // A seat at a table: forms and links without leaving the page, and news as they come.
 import { attach } from "./choose.js";
+import { fold, narrow } from "./fold.js";
 import { motion, setUpMotion, show } from "./steps.js";
 
 let busy = false; // steps are being shown, or a page is being fetched
@@ -14,10 +15,8 @@ async function parsed(answer) {
 
 function swap(page) {
   const open = [...main().querySelectorAll("details[open]")].map((details) => details.className);
-  const scrolled = main().querySelector(".board").scrollLeft;
   main().replaceWith(page);
   for (const name of open) page.querySelector(`details.${name}`)?.setAttribute("open", "");
-  page.querySelector(".board").scrollLeft = scrolled;
   setUp();
 }
 
@@ -34,7 +33,8 @@ async function refresh() {
     while (stale) {
       stale = false;
       const page = await parsed(await fetch(main().dataset.address));
-      if (!page || telling(page) === telling(main())) continue;
+      if (!page) return location.reload(); // the game is not there any more
+      if (telling(page) === telling(main())) continue;
       if (motion()) await show(main(), await steps(main().dataset.told));
       swap(page);
       if (page.dataset.state === "asked") document.getElementById("status").focus();
@@ -78,20 +78,25 @@ function setUp() {
       if (page) swap(page);
     });
   }
-  const again = document.getElementById("again");
-  again.hidden = !document.getElementById("news");
-  again.addEventListener("click", async () => {
+  const button = document.getElementById("again");
+  button.hidden = !document.getElementById("news");
+  button.addEventListener("click", async () => {
     if (busy) return;
     busy = true;
     await show(main(), await steps(main().dataset.heard), !motion());
-    const page = await parsed(await fetch(main().dataset.address));
     busy = false;
-    swap(page);
+    again();
   });
   document.getElementById("status").tabIndex = -1;
+  if (narrow.matches) fold(main());
   attach(main());
+}
+
+async function again() {
+  swap(await parsed(await fetch(main().dataset.address)));
 }
 
 setUp();
 setUpMotion();
+narrow.addEventListener("change", again);
 new EventSource(`${main().dataset.address}/events`).addEventListener("changed", refresh);
