@@ -51,6 +51,7 @@ def click_through(page, rng: random.Random) -> str:
     move, parts = rng.choice(drawn or moves or [("", "")])
     for part in filter(None, parts.split(" > ")):
         shape = page.locator(f'#board [data-part="{part}"].live').first
+        shape.evaluate("one => one.scrollIntoView({ block: 'center' })")  # on a phone, a bar covers the lower edge
         corner = {"x": min(9, shape.bounding_box()["width"] / 2), "y": min(9, shape.bounding_box()["height"] / 2)}
         shape.click(position=corner, force=True)
     if move and not parts:

@@ -130,7 +130,9 @@ class Table:
             self.game.choose(actions)
             self.choices += 1
             self.save()
-        self.announce()
+            agents_go_on = not (self.game.over or self.game.asks_a_person())
+        if not agents_go_on or len(self.listeners) > 1:  # whoever plays alone hears of all that follows at once
+            self.announce()
 
     def undo(self, seat: int, number: int) -> None:
         """Take a person's last choice back."""

@@ -3,6 +3,8 @@ import { attach } from "./choose.js";
 import { fold, narrow } from "./fold.js";
 import { motion, setUpMotion, show } from "./steps.js";
 
+const PATIENCE = 250; // milliseconds: then an event has told that something has changed, or an agent thinks for long
+
 let busy = false; // steps are being shown, or a page is being fetched
 let stale = false; // something has changed meanwhile
 
@@ -53,13 +55,14 @@ async function send(form, button) {
   for (const one of buttons) one.disabled = true;
   let answer;
   try {
-    answer = await fetch(button?.getAttribute("formaction") ?? form.action, { method: "POST", body: fields });
+    const address = button?.getAttribute("formaction") ?? form.action;
+    answer = await fetch(address, { method: "POST", body: fields, redirect: "manual" });
   } catch {
     for (const one of buttons) one.disabled = false;
     document.getElementById("lost").hidden = false;
     return;
   }
-  if (answer.ok) return refresh();
+  if (answer.type === "opaqueredirect") return setTimeout(() => form.isConnected && refresh(), PATIENCE);
   swap(await parsed(answer));
   main().querySelector(".problem")?.scrollIntoView({ block: "center" });
 }
