@@ -13,6 +13,7 @@ import httpx
 import numpy as np
 import pytest
 from borneo_agents.arena import play_arena
+from borneo_agents.arena.replays import write_replays
 from borneo_agents.policy.agent import SHIPPED
 from borneo_web.replay.page import unpacked
 from borneo_web.server.arena_folder import ArenaFolder
@@ -173,6 +174,21 @@ def test_an_arena_that_still_plays_shows_its_records(arena, tmp_path):
         page = httpx.get(f"{address}/arena").text
         assert "when all games are played" in page and re.findall(r'href="/arena/(\d+)"', page) == ["2"]
         assert not content(httpx.get(f"{address}/arena/2", timeout=30).text)["finished"]
+
+
+def test_the_report_of_an_arena_links_a_replay_of_every_recorded_game(tmp_path):
+    result = play_arena(["merchant", "random"], TINY, games=6, seed=1, out=tmp_path, records=True, jobs=1)
+    assert "replays/" not in (tmp_path / "report.html").read_text()
+    write_replays(tmp_path, lambda records: records[:3])  # somebody stops it
+    write_replays(tmp_path)
+    result.write(tmp_path)
+    links = re.findall(r'<a href="([^"]+)">game (\d+)</a>', (tmp_path / "report.html").read_text())
+    assert [int(number) for _, number in links] == list(range(6))
+    for link, number in links:
+        shown = content((tmp_path / link).read_text())
+        assert shown["points"][-1] == result.outcomes["scores"][int(number)].tolist()
+    play_arena(["merchant", "random"], TINY, games=6, seed=2, out=tmp_path, fresh=True, jobs=1)
+    assert not (tmp_path / "replays").exists(), "pages of other games must not stay"
 
 
 @pytest.mark.parametrize(
