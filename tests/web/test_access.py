@@ -29,7 +29,7 @@ def axe():
 def addresses(tmp_path_factory):
     """A page of every kind."""
     folder = tmp_path_factory.mktemp("arena")
-    play_arena(["merchant", "random"], TINY, games=6, seed=1, out=folder, records=True, jobs=1)
+    play_arena(["merchant", "random"], TINY, games=6, seed=1, out=folder, records=True, jobs=0)
     with served(tmp_path_factory.mktemp("games"), arena=ArenaFolder(folder)) as (games, address):
         name = games.begin(TINY, ["human", "random", "random"], ["Anna", "r 1", "r 2"], 3)
         over = games.begin(TINY, ["random"] * 3, ["r 0", "r 1", "r 2"], 3)

@@ -132,7 +132,7 @@ def test_only_own_pages_send_records_and_others_do_not_guess_them(server):
 @pytest.fixture(scope="module")
 def arena(tmp_path_factory):
     folder = tmp_path_factory.mktemp("arena")
-    play_arena(["merchant", "random"], TINY, games=6, seed=1, out=folder, records=True, jobs=1)
+    play_arena(["merchant", "random"], TINY, games=6, seed=1, out=folder, records=True, jobs=0)
     return folder
 
 
@@ -177,7 +177,7 @@ def test_an_arena_that_still_plays_shows_its_records(arena, tmp_path):
 
 
 def test_the_report_of_an_arena_links_a_replay_of_every_recorded_game(tmp_path):
-    result = play_arena(["merchant", "random"], TINY, games=6, seed=1, out=tmp_path, records=True, jobs=1)
+    result = play_arena(["merchant", "random"], TINY, games=6, seed=1, out=tmp_path, records=True, jobs=0)
     assert "replays/" not in (tmp_path / "report.html").read_text()
     write_replays(tmp_path, lambda records: records[:3])  # somebody stops it
     write_replays(tmp_path)
@@ -187,7 +187,7 @@ def test_the_report_of_an_arena_links_a_replay_of_every_recorded_game(tmp_path):
     for link, number in links:
         shown = content((tmp_path / link).read_text())
         assert shown["points"][-1] == result.outcomes["scores"][int(number)].tolist()
-    play_arena(["merchant", "random"], TINY, games=6, seed=2, out=tmp_path, fresh=True, jobs=1)
+    play_arena(["merchant", "random"], TINY, games=6, seed=2, out=tmp_path, fresh=True, jobs=0)
     assert not (tmp_path / "replays").exists(), "pages of other games must not stay"
 
 
