@@ -37,29 +37,30 @@ STATE = re.compile(r'data-state="(\w+)"')
 
 
 class Connection:
-    """A connection to the server, for one request after the other."""
+    """A connection to the server, for one request after the other; it is opened again where the server closes it."""
 
-    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        self._reader, self._writer = reader, writer
-
-    @classmethod
-    async def open(cls, port: int) -> Connection:
-        return cls(*await asyncio.open_connection("127.0.0.1", port, limit=LARGEST))
+    def __init__(self, port: int) -> None:
+        self._port = port
+        self._reader: asyncio.StreamReader | None = None
 
     async def ask(self, path: str, form: list[tuple[str, str]] | None = None) -> tuple[int, dict[str, str], str]:
         """Status, headers and content of an answer; a form is posted."""
         status, headers = await self._send(path, form)
+        assert self._reader is not None
         body = await self._reader.readexactly(int(headers.get("content-length", "0")))
         return status, headers, body.decode()
 
     async def listen(self, path: str, heard: asyncio.Event) -> None:
         """Tell of each event of a stream, until it ends."""
         await self._send(path, None)
+        assert self._reader is not None
         async for line in self._reader:
             if line.startswith(b"event: changed"):
                 heard.set()
 
     async def _send(self, path: str, form: list[tuple[str, str]] | None) -> tuple[int, dict[str, str]]:
+        if self._reader is None or self._reader.at_eof():
+            self._reader, self._writer = await asyncio.open_connection("127.0.0.1", self._port, limit=LARGEST)
         body = urlencode(form or []).encode()
         about = f"host: 127.0.0.1\r\ncontent-length: {len(body)}\r\ncontent-type: {FORM}\r\n\r\n"
         self._writer.write(f"{'POST' if form else 'GET'} {path} HTTP/1.1\r\n{about}".encode() + body)
@@ -81,7 +82,7 @@ class Person:
     async def play(self, port: int, decisions: int) -> None:
         """Deal a game and make so many decisions, or all of it."""
         await asyncio.sleep(self._rng.uniform(0, self._thinking))
-        self._asking, listening = await Connection.open(port), await Connection.open(port)
+        self._asking, listening = Connection(port), Connection(port)
         merchants = [(f"seat{seat}", "merchant") for seat in range(1, self._players)]
         seed = ("seed", str(self._rng.getrandbits(40)))
         status, headers, _ = await self._asking.ask("/games", [("players", str(self._players)), seed, *merchants])
@@ -151,9 +152,11 @@ def measure(
             port = int(json.loads(server.stdout.readline())["address"].rstrip("/").rpartition(":")[2])
             people = [Person(number, players, thinking) for number in range(games)]
             began = time.perf_counter()
-            asyncio.run(play(port, people, decisions))
-            seconds = time.perf_counter() - began
-            server.send_signal(signal.SIGINT)
+            try:
+                asyncio.run(play(port, people, decisions))
+            finally:
+                seconds = time.perf_counter() - began
+                server.send_signal(signal.SIGINT)
         lost = lost_choices(Path(name), people)
     waited = 1000 * np.array([one for person in people for one in person.waited])
     found = {f"p{share}": round(float(np.percentile(waited, share)), 1) for share in PERCENTILES}

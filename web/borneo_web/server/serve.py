@@ -76,6 +76,7 @@ def _listen(host: str, port: int) -> socket.socket:
         listening = socket.socket(found[0], found[1])
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listening.bind(found[4])
+        listening.listen()  # whoever is told the address is not refused
     except (OSError, OverflowError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise FileError(f"{host}:{port}", f"cannot be listened to: {reason}; try --port 0, for any free one") from None
