@@ -32,6 +32,7 @@ LARGEST = 2**22  # bytes of a page
 MOVE = re.compile(r'name="move" value="([^"]+)"')
 DECISION = re.compile(r'name="decision" value="(\d+)"')
 FORM = "application/x-www-form-urlencoded"
+REHEARSAL = 4.0  # seconds that a server has to itself first: it loads machine code
 PERCENTILES = (50, 95, 99, 100)
 STATE = re.compile(r'data-state="(\w+)"')
 
@@ -150,6 +151,7 @@ def measure(
         with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as server:
             assert server.stdout is not None
             port = int(json.loads(server.stdout.readline())["address"].rstrip("/").rpartition(":")[2])
+            time.sleep(REHEARSAL)
             people = [Person(number, players, thinking) for number in range(games)]
             began = time.perf_counter()
             try:

@@ -18,9 +18,11 @@ from borneo_env.files import FileError
 from borneo_web.server.app import LOCAL_NAMES, make_app
 from borneo_web.server.arena_folder import ArenaFolder
 from borneo_web.server.games import Games
+from borneo_web.server.rehearsal import rehearse
 from borneo_web.server.training_folder import TrainingFolder
 
 LOOPBACK = "127.0.0.1"
+THINKING = 120  # seconds for which a connection is kept while a person thinks
 
 
 def serve(
@@ -49,11 +51,13 @@ def serve(
         print(json.dumps({"address": address, "folder": str(games.folder)}), flush=True)
     say(f"Borneo: {address}")
     say(f"Games are kept in {games.folder}. Ctrl-C ends the server; games go on when it is started again.")
+    threading.Thread(target=rehearse, daemon=True).start()
     if open_browser:
         threading.Timer(0.3, webbrowser.open, (address,)).start()
     config = uvicorn.Config(
-        app, access_log=False, log_level="warning", server_header=False, timeout_graceful_shutdown=1, lifespan="off"
-    )
+        app, access_log=False, log_level="warning", server_header=False, timeout_graceful_shutdown=1, lifespan="off",
+        timeout_keep_alive=THINKING,
+    )  # fmt: skip
     with suppress(KeyboardInterrupt):
         Server(config, games).run(sockets=[listening])
 
