@@ -226,7 +226,7 @@ class Table:
             "heard": {str(seat): heard for seat, heard in self.heard.items()},
             "record": self.game.lines,
         }
-        write_file(self.path, json.dumps(content))
+        write_file(self.path, json.dumps(content), sync=False)  # only a power cut could lose it; a disk may take 0.5 s
         self.path.chmod(0o600)  # keys are in it
         self._saved = time.monotonic()
 
