@@ -12,6 +12,7 @@ import asyncio
 import json
 import random
 import re
+import resource
 import signal
 import subprocess
 import sys
@@ -32,6 +33,7 @@ LARGEST = 2**22  # bytes of a page
 MOVE = re.compile(r'name="move" value="([^"]+)"')
 DECISION = re.compile(r'name="decision" value="(\d+)"')
 FORM = "application/x-www-form-urlencoded"
+ARRIVING = 3  # times the time that people think: so long until everybody is there
 REHEARSAL = 4.0  # seconds that a server has to itself first: it loads machine code
 PERCENTILES = (50, 95, 99, 100)
 STATE = re.compile(r'data-state="(\w+)"')
@@ -82,7 +84,7 @@ class Person:
 
     async def play(self, port: int, decisions: int) -> None:
         """Deal a game and make so many decisions, or all of it."""
-        await asyncio.sleep(self._rng.uniform(0, self._thinking))
+        await asyncio.sleep(self._rng.uniform(0, ARRIVING * self._thinking))
         self._asking, listening = Connection(port), Connection(port)
         merchants = [(f"seat{seat}", "merchant") for seat in range(1, self._players)]
         seed = ("seed", str(self._rng.getrandbits(40)))
@@ -160,16 +162,20 @@ def measure(
                 seconds = time.perf_counter() - began
                 server.send_signal(signal.SIGINT)
         lost = lost_choices(Path(name), people)
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    processor = 1000 * (used.ru_utime + used.ru_stime) / sum(len(person.waited) for person in people)
     waited = 1000 * np.array([one for person in people for one in person.waited])
     found = {f"p{share}": round(float(np.percentile(waited, share)), 1) for share in PERCENTILES}
     if as_json:
-        print(json.dumps({"games": games, "answers": len(waited), "seconds": round(seconds, 1), "lost": lost, **found}))
+        about = {"games": games, "answers": len(waited), "seconds": round(seconds, 1), "lost": lost}
+        print(json.dumps(about | {"processor": round(processor, 1), **found}))
         return
     table = Table(*(f"{share} %" for share in PERCENTILES), title="milliseconds from a choice to the next decision")
     table.add_row(*(f"{value:.0f}" for value in found.values()))
     Console().print(table)
     rate = f"{len(waited) / seconds:.0f} a second, {games} games at once, {players} players"
     Console().print(f"{len(waited):,} answers, {rate}; {lost} choices lost.")
+    Console().print(f"The server took {processor:.0f} ms of a processor for each answer, its start included.")
 
 
 if __name__ == "__main__":

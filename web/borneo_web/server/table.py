@@ -203,9 +203,9 @@ class Table:
         finally:
             with self.lock:
                 self._running = False
-                with suppress(FileError):
-                    self.save()
             self.announce()
+            with self.lock, suppress(FileError):
+                self.save()
 
     def announce(self) -> None:
         """Tell everybody who listens that the table has changed."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from borneo_agents.human.decision import RULES
 
-from borneo_env.render.picture import DEFINITIONS
+from borneo_env.render.picture import DEFINITIONS, Picture
 from borneo_env.render.scene import count, ordinal
 from borneo_env.rulebook import find_rules
 from borneo_web.server.choices import Choice, Question, question
@@ -22,21 +22,22 @@ def table_page(table: Table, seat: int, *, problem: str = "", advice: Advice | N
     asked = question(table, seat) if table.asks(seat) else None
     lines = game.news(seat)
     last = next((line.strip() for line in reversed(lines) if line.startswith(" ")), "")
+    shown = picture(table, seat, last=last)
     content = tag(
         "main",
         tag(
             "section",
-            tag("div", drawing(picture(table, seat, last=last)), class_="board", id="board", role="group",
+            tag("div", drawing(shown), class_="board", id="board", role="group",
                 aria_label="The table, drawn; the list of options says the same"),
             tag("p", id="step", class_="step", hidden=True, aria_live="polite"),
-            _in_words(table, seat),
+            _in_words(shown),
             class_="table",
         ),
         tag(
             "section",
             tag("p", problem, class_="problem", role="alert") if problem else None,
             tag("p", table.trouble, class_="problem", role="alert") if table.trouble else None,
-            _end(table, address) if game.over else _status(table, seat),
+            _end(table, address) if game.over else _status(table, seat, scene.question),
             _form(table, seat, asked, address) if asked else None,
             _coach(table, seat, address, advice) if asked else None,
             _news(table, seat, address),
@@ -64,17 +65,16 @@ def _state(table: Table, seat: int) -> str:
     return "over" if table.game.over else "asked" if table.asks(seat) else "waits"
 
 
-def _in_words(table: Table, seat: int) -> Html:
-    text = picture(table, seat).ansi(colour=False)
+def _in_words(shown: Picture) -> Html:
+    text = shown.ansi(colour=False)
     return tag("details", tag("summary", "The table in words"), tag("pre", text, tabindex="0"), class_="words")
 
 
-def _status(table: Table, seat: int) -> Html:
-    scene = table.scene(seat)
+def _status(table: Table, seat: int, question: str) -> Html:
     if table.asks(seat):
         return tag("h2", "You decide", id="status")
     name = table.game.names[table.game.player]
-    return tag("h2", f"{name} decides", tag("small", scene.question), id="status", class_="waits")
+    return tag("h2", f"{name} decides", tag("small", question), id="status", class_="waits")
 
 
 def _form(table: Table, seat: int, asked: Question, address: str) -> Html:
