@@ -87,7 +87,7 @@ class AfterStates(Learner):
         self._looked_at = torch.cat([after[begins[game] : begins[game + 1]] for game in games.tolist()])
         super()._step_now(*rows)
 
-    def _actor_loss_of(
+    def _actor_loss(
         self, table: Tensor, mask: Tensor, action: Tensor, old: Tensor, advantage: Tensor, own: Tensor
     ) -> tuple[Tensor, list[Tensor]]:
         odds = odds_of(apply(self._layers(self.actor), self._looked_at)[:, 0], mask)

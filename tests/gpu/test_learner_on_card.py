@@ -16,7 +16,7 @@ SMALL = {"n_envs": 1536, "batch_size": 1536, "actor": "128x2", "critic": "128x3"
 
 
 def learner_of(**settings):
-    return Learner(Settings(device="cuda", **(SMALL | settings)).filled(True))
+    return Learner(Settings(**({"device": "cuda"} | SMALL | settings)).filled(True))
 
 
 def weights_of(learner):
@@ -42,31 +42,35 @@ def test_a_rollout_on_the_card_is_that_of_the_cpu():
 
 
 @pytest.mark.parametrize("network", ("tied", "plain"))
-def test_compiled_gradients_are_those_that_are_not(network):
-    """Of every part of both networks: compilers have lost those of norms."""
-    learner = learner_of(network=network)
-    learner.numbers = torch.float32
+def test_gradients_on_the_card_are_those_of_the_cpu(network):
+    """Of every part of both networks: a compiler once lost those of norms."""
+    on_card, on_cpu = learner_of(network=network), learner_of(network=network, device="cpu", workers=1)
+    on_card.numbers = torch.float32
     with torch.no_grad():
-        learner._play_now()
-    kept = learner.rollout
-    there = learner.present.expand(*kept.own.shape, 5)
-    advantage, target = torch.randn(kept.logp.shape, device="cuda"), torch.randn(there.shape, device="cuda")
-    actors = [t[0] for t in (kept.table, kept.mask, kept.action, kept.logp, advantage, kept.own)]
-    critics = [t[0] for t in (kept.table, target, there)]
-    pairs = (
-        (learner.actor, learner._actor_loss, learner._actor_loss_of, actors),
-        (learner.critic, learner._critic_loss, learner._critic_loss_of, critics),
-    )
-    for owner, compiled, plain, rows in pairs:
-        parameters = [owner.shared.weights, owner.last_bias]
-        found, expected = (torch.autograd.grad(loss(*rows)[0], parameters) for loss in (compiled, plain))
-        assert torch.allclose(found[1], expected[1], rtol=1e-3, atol=1e-5)
+        on_cpu._play_now()
+    for theirs, ours in zip(on_cpu.networks, on_card.networks, strict=True):
+        ours.load_state_dict(theirs.state_dict())
+    found, expected = gradients(on_card, on_cpu.rollout), gradients(on_cpu, on_cpu.rollout)
+    for owner, mine, theirs in zip(on_cpu.networks, found, expected, strict=True):
+        assert torch.allclose(mine[1], theirs[1], rtol=1e-3, atol=1e-5)
         first = 0
         for shape in owner.shared.shapes:  # part by part: a large one would hide a small one
             weights = torch.unique(owner.shared.places[first : first + int(np.prod(shape))])
             first += int(np.prod(shape))
-            mine, theirs = found[0][weights], expected[0][weights]
-            assert (mine - theirs).norm() <= 1e-2 * theirs.norm(), shape
+            assert (mine[0][weights] - theirs[0][weights]).norm() <= 1e-2 * theirs[0][weights].norm(), shape
+
+
+def gradients(learner, kept):
+    """Of both networks' losses at the first moment of a rollout, all on the CPU."""
+    chance = torch.Generator().manual_seed(2)
+    there = learner.present.expand(*kept.own.shape, 5)
+    advantage, target = (torch.randn(t.shape, generator=chance) for t in (kept.logp, there))
+    actors = [t[0].to(learner.device) for t in (kept.table, kept.mask, kept.action, kept.logp, advantage, kept.own)]
+    critics = [t[0].to(learner.device) for t in (kept.table, target, there)]
+    losses = [learner._actor_loss(learner._as_numbers(actors[0]), *actors[1:])[0]]
+    losses.append(learner._critic_loss(learner._as_numbers(critics[0]), *critics[1:])[0])
+    parts = [[network.shared.weights, network.last_bias] for network in learner.networks]
+    return [[part.cpu() for part in torch.autograd.grad(loss, own)] for loss, own in zip(losses, parts, strict=True)]
 
 
 def test_the_critic_learns_what_games_come_to():
@@ -103,14 +107,14 @@ def test_recorded_work_is_what_it_is_without():
     assert torch.equal(*found)
 
 
-def test_bots_and_earlier_versions_decide_for_their_seats_only():
+def test_bots_and_earlier_versions_have_their_share_of_the_games():
     learner = learner_of(bots=0.25, frozen=0.25, bot="merchant")
     for _ in range(2):
         learner.play()
         learner.learn()
-    others = int(learner.opponents.others.sum())
-    assert others == pytest.approx(len(learner.games) / 2, abs=2)
-    own = learner.rollout.own
-    assert own[:, ~learner.opponents.others].all()
-    assert 0.15 < own[:, learner.opponents.others].float().mean() < 0.4
+    kept, opponents, with_bots = learner.rollout, learner.opponents, learner.games.with_bots
+    assert int(with_bots.sum()) == int(opponents.others.sum()) == len(learner.games) // 4
+    assert kept.own[:, ~opponents.others].all()
+    assert 0.15 < kept.own[:, opponents.others].float().mean() < 0.4
+    assert (kept.seat[1:, with_bots] == kept.seat[:-1, with_bots])[~kept.done[:-1, with_bots]].all()
     assert learner.is_sound()

@@ -228,3 +228,48 @@ def test_notes_that_no_training_has_made_are_refused(change, tmp_path):
         check_notes(tmp_path, good | change, TINY)
     with pytest.raises(checkpoint.CheckpointError, match="its notes: "):
         check_notes(tmp_path, None, TINY)
+
+
+# ---------------------------------------------------------------- beginning with what another training has learnt
+
+
+def test_a_training_begins_with_what_another_has_learnt(training, tmp_path):
+    """Not with its games, its decisions or its chance; and with another seed and opponents."""
+    checkpoint.save(tmp_path / "checkpoints", training.learner, NOTES)
+    settings = replace(training.settings, start=str(tmp_path), seed=99, frozen=0.5, n_envs=2 * training.settings.n_envs)
+    learner, theirs = checkpoint.made(settings), training.learner.learnt()
+    assert {name: bool(tensor.any()) for name, tensor in theirs.items()}["actor.adam.0.exp_avg"]
+    for name, tensor in learner.learnt().items():
+        assert torch.equal(tensor, theirs[name]), name
+    assert learner.decisions == 0
+    assert torch.equal(learner.opponents.network[-1].bias, training.learner.actor.last_bias), "as earlier version too"
+    before = float(learner.scale)
+    learner.play()
+    learner.learn()
+    assert float(learner.scale) == pytest.approx(before, rel=0.05) and float(learner.scale) != before
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ({"actor": "128x1"}, "is of another type or shape than it should be"),
+        ({"start": "nowhere"}, "there is no training with a checkpoint"),
+    ],
+)
+def test_what_cannot_be_begun_with_is_told(training, tmp_path, change, told):
+    checkpoint.save(tmp_path / "checkpoints", training.learner, NOTES)
+    with pytest.raises(checkpoint.CheckpointError, match=told):
+        checkpoint.made(replace(training.settings, **({"start": str(tmp_path)} | change)))
+
+
+def test_what_a_stranger_has_learnt_is_checked(training, tmp_path):
+    path = checkpoint.save(tmp_path / "checkpoints", training.learner, NOTES)
+    tensors = load_file(path / checkpoint.TENSORS)
+    tensors["critic.last_bias"][0] = torch.nan
+    save_file(tensors, path / checkpoint.TENSORS)
+    with pytest.raises(checkpoint.CheckpointError, match="critic.last_bias. holds numbers that are none"):
+        checkpoint.made(replace(training.settings, start=str(tmp_path)))
+    del tensors["critic.last_bias"]
+    save_file(tensors, path / checkpoint.TENSORS)
+    with pytest.raises(checkpoint.CheckpointError, match="it is of another network"):
+        checkpoint.made(replace(training.settings, start=str(tmp_path)))

@@ -1,4 +1,4 @@
-"""The learner's games: every seat of all player counts, as the batches have them."""
+"""The learner's games: every seat of all player counts, as the batches have them; and games with bots."""
 
 import numpy as np
 import pytest
@@ -7,8 +7,10 @@ torch = pytest.importorskip("torch")
 
 from borneo_train.games import Games, even_sizes, seats_in_order, seats_on_table  # noqa: E402  # torch may be missing
 
+from borneo_env.agent import find_agent  # noqa: E402
 from borneo_env.engine.batch import Batch  # noqa: E402
 from borneo_env.ruleset import Ruleset  # noqa: E402
+from borneo_env.vector import Seats  # noqa: E402
 
 SIZES = {3: 3, 4: 2, 5: 3}
 
@@ -51,6 +53,28 @@ def test_games_are_those_of_plain_batches():
     assert ended > 5
 
 
+def test_games_with_bots_are_those_of_seats_with_these_opponents():
+    games = Games({3: 2}, reward="contracts", seed=5, bots={3: 4, 4: 3}, bot=find_agent("contractor"))
+    generator = torch.Generator().manual_seed(1)
+    rows, rest = games.slices[2], {"opponents": "contractor", "reward": "contracts", "seed": 5}
+    seats = Seats(3, Ruleset(players=4), first=6, whole_table=True, **rest)
+    ended = gained = 0
+    for _ in range(120):
+        asked = seats.seat.copy()
+        assert np.array_equal(games.table[rows, : games.width].numpy(), seats.observation)
+        assert np.array_equal(games.mask[rows].numpy(), seats.mask)
+        assert np.array_equal(games.seat[rows].numpy(), asked)
+        actions = games.random_actions(generator)
+        games.play(actions)
+        seats.step(actions[rows].numpy())
+        assert np.array_equal(games.done[rows].numpy(), seats.done)
+        assert np.array_equal(games.points[rows, :4].numpy()[seats.done], seats.final_scores[seats.done])
+        assert np.array_equal(games.reward[rows][np.arange(3), asked].numpy(), seats.reward)
+        assert np.count_nonzero(games.reward[rows]) == np.count_nonzero(seats.reward), "others get nothing"
+        ended, gained = ended + seats.done.sum(), gained + np.abs(seats.reward).sum()
+    assert ended and gained
+
+
 def test_a_table_ends_with_zeros_and_begins_with_the_observation():
     games = Games({4: 5}, seed=3)
     assert games.table.shape[1] % 8 == 0
@@ -68,8 +92,9 @@ def test_games_are_spread_out_over_their_length():
     assert 0 < ends < 30
 
 
-def test_saved_games_go_on(tmp_path):
-    games, twin = Games(SIZES, reward="ranks", seed=2), Games(SIZES, reward="ranks", seed=2)
+@pytest.mark.parametrize("bots", ({}, {4: 3}))
+def test_saved_games_go_on(tmp_path, bots):
+    games, twin = (Games(SIZES, reward="ranks", seed=2, bots=bots, bot=find_agent("contractor")) for _ in range(2))
     played(games, 40)
     games.save(tmp_path)
     twin.restore(tmp_path)

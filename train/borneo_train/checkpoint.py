@@ -20,15 +20,18 @@ from borneo_env.ruleset import PLAYER_COUNTS
 from borneo_train.folders import clear_folder, folders_by_steps, move_folder, named_by, remove_folder
 from borneo_train.games import file_of
 from borneo_train.learner import Learner
-from borneo_train.settings import MOST_WORKERS
+from borneo_train.settings import MOST_WORKERS, Settings
+from borneo_train.together import ALONE, Together
 
 FORMAT = "borneo-checkpoint/3"
 TENSORS, NOTES = "training.safetensors", "training.json"
 SHARES = [f"worker-{worker}.safetensors" for worker in range(MOST_WORKERS)]
-FILES = (TENSORS, NOTES, *SHARES, *(file_of(*part) for part in product(PLAYER_COUNTS, range(MOST_WORKERS))))
+GAMES = [file_of(*part) for part in product(PLAYER_COUNTS, (False, True), range(MOST_WORKERS))]
+FILES = (TENSORS, NOTES, *SHARES, *GAMES)
 OWN = ("gained", "generator")  # tensors that each worker has of its own
 PART = ".part"  # how the name of a checkpoint ends that is being written
 LARGEST_TENSORS, LARGEST_NOTES, LARGEST_GAMES = 2 * 2**30, 16 * 2**20, 2**30  # bytes; no training of ours comes near
+FOLDER = "checkpoints"  # of a training
 KEPT = 2  # checkpoints; older ones are removed
 
 
@@ -107,6 +110,26 @@ def restore(path: Path, learner: Learner) -> dict[str, Any]:
     return notes
 
 
+def made(settings: Settings, together: Together = ALONE) -> Learner:
+    """A learner of these settings, which begins with nothing or with what another training has learnt."""
+    learner = Learner(settings, together)
+    if not settings.start:
+        return learner
+    folder = Path(settings.start)
+    path = newest(folder / FOLDER)
+    if path is None:
+        raise CheckpointError(f"--start {folder}: there is no training with a checkpoint")
+    try:
+        tensors = load(read_bytes(path / TENSORS, LARGEST_TENSORS))
+        own = learner.learnt()
+        check_tensors({name: tensors[name] for name in own if name in tensors}, own)
+        learner.begin_with(tensors)
+    except Exception as error:  # a damaged file can raise nearly anything
+        told = on_one_line(str(error) or type(error).__name__)
+        raise CheckpointError(f"--start {folder}: cannot begin with this training: {told}") from error
+    return learner
+
+
 def check_tensors(found: dict[str, Tensor], own: dict[str, Tensor]) -> None:
     """Complain about tensors that a learner of these settings has not."""
     if set(found) != set(own):
@@ -120,7 +143,7 @@ def check_tensors(found: dict[str, Tensor], own: dict[str, Tensor]) -> None:
 
 def check_files(path: Path, learner: Learner) -> None:
     """Complain about saved games that are missing or far too large."""
-    for group in learner.games.groups:
-        saved = path / file_of(group.ruleset.players, learner.together.rank)
+    for name in learner.games.files(learner.together.rank):
+        saved = path / name
         if not saved.is_file() or saved.stat().st_size > LARGEST_GAMES:
             raise FileError(saved, f"is no file of at most {LARGEST_GAMES:,} bytes")

@@ -1,6 +1,8 @@
-"""The games a learner plays: it has every seat of all of them, on the CPU or on a CUDA card.
+"""The games a learner plays: it has every seat of most of them, on the CPU or on a CUDA card.
 
-Games of several player counts lie one after the other, padded to five seats, so that one network plays them all.
+In others it has one seat, and bots, who play on the CPU, have the rest: each of their steps is a decision of the
+learner's. Games of several player counts lie one after the other, padded to five seats, so that one network plays them
+all.
 """
 
 from __future__ import annotations
@@ -10,19 +12,19 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
 
+from borneo_env.agent import Agent
 from borneo_env.engine.actions import action_table
 from borneo_env.engine.batch import Batch
 from borneo_env.engine.observe import length, state_length
 from borneo_env.engine.state import SEATS, slots_of
 from borneo_env.gpu import GpuSeats
 from borneo_env.ruleset import Ruleset
-from borneo_env.vector import Seats
+from borneo_env.vector import ALL_SEATS, RANDOM_SEAT, Seats
 from borneo_train.on_card import side_by_side
+from borneo_train.table import Table
 
 ROUND = 8  # rows of a table begin at such addresses, with zeros behind them: matrix units of cards want it so
 ARRAYS = ("observation", "mask", "seat", "reward", "done", "final_scores", "final_places")  # of Seats and GpuSeats
@@ -37,9 +39,10 @@ class Games:
             may know, its observation, and ends with some zeros.
         mask: (games, actions): what may be done.
         seat: (games,): who decides.
-        reward: (games, 5): what the last decision brought each seat.
+        reward: (games, 5): what the last decision brought each seat; with bots, what it brought the learner's.
         done: (games,): whether it ended a game; what that came to is in `points` and `places`.
         players: (games,): how many play; later seats are empty.
+        with_bots: (games,): whether bots have the other seats; these games come last.
     """
 
     def __init__(
@@ -50,19 +53,26 @@ class Games:
         reward: str = "win",
         seed: int = 0,
         device: str = "cpu",
+        bots: dict[int, int] | None = None,
+        bot: Agent | None = None,
     ) -> None:
-        """`sizes` says how many games there are of each player count."""
+        """`sizes` says how many games there are of each player count, and `bots` how many more with this bot."""
         slots = slots_of(Ruleset(edition))
-        n, self.known, self.actions = sum(sizes.values()), length(slots), len(action_table(slots))
+        kinds = [(ALL_SEATS, sizes), (RANDOM_SEAT, bots or {})]
+        lots = [(seat, players, size) for seat, some in kinds for players, size in some.items() if size]
+        n, self.known, self.actions = sum(size for *_, size in lots), length(slots), len(action_table(slots))
         self.device = torch.device(device)
         self.groups: list[Any] = []
         self.slices: list[slice] = []
         self._kept: dict[int, dict[str, Tensor]] = {}
         first = 0
-        for players, size in sizes.items():
-            kind: Any = GpuSeats if self.device.type == "cuda" else Seats
+        for seat, players, size in lots:
+            kind: Any = Table if seat != ALL_SEATS else GpuSeats if self.device.type == "cuda" else Seats
             ruleset = Ruleset(edition=edition, players=players)
-            self.groups.append(kind(size, ruleset, seat="all", reward=reward, seed=seed, first=first, whole_table=True))
+            others = {} if seat == ALL_SEATS else {"opponents": bot}
+            self.groups.append(
+                kind(size, ruleset, seat=seat, reward=reward, seed=seed, first=first, whole_table=True, **others)
+            )
             self.slices.append(slice(first, first + size))
             first += size
         self.width = state_length(slots)
@@ -73,8 +83,8 @@ class Games:
         self.done = self._room((n,), torch.bool)
         self.points = self._room((n, SEATS), torch.float32)
         self.places = self._room((n, SEATS), torch.int8)
-        counts = [torch.full((size,), players) for players, size in sizes.items()]
-        self.players = torch.cat(counts).to(self.device)
+        self.players = torch.cat([torch.full((size,), players) for _, players, size in lots]).to(self.device)
+        self.with_bots = torch.cat([torch.full((size,), seat != ALL_SEATS) for seat, _, size in lots]).to(self.device)
         self._look_at_all()
 
     def __len__(self) -> int:
@@ -86,13 +96,17 @@ class Games:
 
     def _play_group(self, number: int, actions: Tensor) -> None:
         group, rows = self.groups[number], self.slices[number]
-        if self.device.type == "cuda":
+        players = group.ruleset.players
+        if isinstance(group, GpuSeats):
             group.step(actions[rows], check=False)
         else:
-            group.step(actions[rows].numpy())
+            group.step(actions[rows].cpu().numpy())
         shown = self._shown(number)
-        players = shown["reward"].shape[1]
-        self.reward[rows, :players] = shown["reward"]
+        if isinstance(group, Table):
+            self.reward[rows] = 0.0
+            self.reward[rows].scatter_(1, self.seat[rows, None], shown["reward"][:, None])
+        else:
+            self.reward[rows, :players] = shown["reward"]
         self.done[rows] = shown["done"]
         self.points[rows, :players] = shown["final_scores"].float()
         self.places[rows, :players] = shown["final_places"]
@@ -104,13 +118,14 @@ class Games:
         A game that is to play few is dealt anew before them.
         """
         starts = torch.randint(WHOLE_GAME, (len(self),), generator=generator, device=self.device)
+        starts = torch.where(self.with_bots, WHOLE_GAME - 1 - starts // self.players, starts)
         for played in range(WHOLE_GAME):
             self._deal(starts == played)
             self.play(self.random_actions(generator))
 
     def _deal(self, where: Tensor) -> None:
         for group, rows in zip(self.groups, self.slices, strict=True):
-            group.reset(where=where[rows] if self.device.type == "cuda" else where[rows].numpy())
+            group.reset(where=where[rows] if isinstance(group, GpuSeats) else where[rows].cpu().numpy())
         self._look_at_all()
 
     def random_actions(self, generator: torch.Generator) -> Tensor:
@@ -118,22 +133,20 @@ class Games:
         drawn = torch.rand(self.mask.shape, generator=generator, device=self.device)
         return (drawn * self.mask).argmax(1)
 
-    def on_cpu(self, group: Any, rows: NDArray[np.int64]) -> tuple[Batch, NDArray[np.int64]]:
-        """A batch on the CPU, and where in it some games of a group are: for agents that play there."""
-        if self.device.type == "cuda":
-            return group.batch.take(rows).to_cpu(), np.arange(len(rows))
-        return group.batch, rows
-
     def save(self, folder: Path, worker: int = 0) -> None:
-        """Write the games as they stand, those of a worker, a file for each player count."""
-        for group in self.groups:
-            group.batch.save(folder / file_of(group.ruleset.players, worker))
+        """Write the games as they stand, those of a worker, a file for each group of them."""
+        for name, group in zip(self.files(worker), self.groups, strict=True):
+            group.batch.save(folder / name)
 
     def restore(self, folder: Path, worker: int = 0) -> None:
         """Go on with saved games; others than there should be are a ValueError."""
-        for group in self.groups:
-            group.go_on(Batch.load(folder / file_of(group.ruleset.players, worker)))
+        for name, group in zip(self.files(worker), self.groups, strict=True):
+            group.go_on(Batch.load(folder / name))
         self._look_at_all()
+
+    def files(self, worker: int = 0) -> list[str]:
+        """The names of the files that the groups of a worker are written to."""
+        return [file_of(group.ruleset.players, isinstance(group, Table), worker) for group in self.groups]
 
     def _look_at_all(self) -> None:
         for number in range(len(self.groups)):
@@ -148,8 +161,8 @@ class Games:
     def _shown(self, number: int) -> dict[str, Tensor]:
         """The arrays of a group as tensors, by name; those of a card are the same memory at every step."""
         group = self.groups[number]
-        if self.device.type != "cuda":
-            return {name: _on_cpu(getattr(group, name)) for name in ARRAYS}
+        if not isinstance(group, GpuSeats):
+            return {name: _on_cpu(getattr(group, name)).to(self.device) for name in ARRAYS}
         if number not in self._kept:
             self._kept[number] = {name: torch.as_tensor(getattr(group, name), device=self.device) for name in ARRAYS}
         return self._kept[number]
@@ -162,8 +175,9 @@ def _on_cpu(array: Any) -> Tensor:
     return torch.from_numpy(array if array.flags.writeable else array.copy())
 
 
-def file_of(players: int, worker: int = 0) -> str:
-    return f"games-{players}-worker-{worker}.npz" if worker else f"games-{players}.npz"
+def file_of(players: int, with_bots: bool = False, worker: int = 0) -> str:
+    parts = ["games", str(players), *["bots"] * with_bots, *[f"worker-{worker}"] * (worker > 0)]
+    return "-".join(parts) + ".npz"
 
 
 def even_sizes(n: int, counts: Sequence[int]) -> dict[int, int]:

@@ -15,12 +15,13 @@ import torch
 from torch import Tensor, nn
 from torch.nn.utils import clip_grad_norm_
 
+from borneo_env.agent import find_agent
 from borneo_env.engine.state import SEATS
 from borneo_train.actor_critic import actor_of, critic_of, masked
 from borneo_train.advantages import advantages
 from borneo_train.games import Games, even_sizes, seats_in_order, seats_on_table
 from borneo_train.network import Dense, apply, hidden, prepared
-from borneo_train.on_card import Recorded, RecordedStep, compiled, side_by_side
+from borneo_train.on_card import Recorded, RecordedStep, side_by_side
 from borneo_train.on_cpu import drawn, judged
 from borneo_train.opponents import Opponents, drawn_by
 from borneo_train.settings import SEEDS, Settings, shape
@@ -63,9 +64,7 @@ class Learner:
         seed = (settings.seed + together.rank * WORKERS_APART) % SEEDS
         self.generator = torch.Generator(self.device).manual_seed(seed)
         self.order = torch.Generator().manual_seed(settings.seed)
-        sizes = even_sizes(settings.n_envs // together.count, settings.counts())
-        edition, task, device = settings.edition, settings.task, settings.device
-        self.games = games = Games(sizes, edition=edition, reward=task, seed=seed, device=device)
+        self.games = games = games_of(settings, settings.n_envs // together.count, seed)
         games.spread_out(self.generator)
         actor, critic = shape(settings.actor, "--actor"), shape(settings.critic, "--critic")
         self.actor = actor_of(settings.network, settings.edition, games.known, *actor)
@@ -76,7 +75,7 @@ class Learner:
         for optimizer in self.optimizers:
             none_yet(optimizer)
         self.rollout = Rollout(settings, games)
-        self.opponents = Opponents(games, settings.frozen, settings.bots, settings.bot)
+        self.opponents = Opponents(games, settings.frozen)
         self.scale = torch.ones((), device=self.device)  # of returns: the critic learns them divided by it
         self.lead = torch.tensor(settings.lead, device=self.device)
         self.ent_coef = torch.tensor(settings.ent_coef, device=self.device)
@@ -87,13 +86,10 @@ class Learner:
         self.decisions = self.updates = 0
         self.progress = 0.0  # the part of the training that is over
         self.caution = 1.0  # what is left of the learning rate after updates that went too far
-        made: Callable[..., Any] = compiled if self.on_card else lambda function: function
-        self._choose, self._value = made(self._chosen), made(self._valued)
-        self._actor_loss, self._critic_loss = made(self._actor_loss_of), made(self._critic_loss_of)
         self._play, self._step = self._play_now, self._step_now
         if self.on_card:
             self._step = RecordedStep(self._step_now)
-            if not settings.bots:  # who play on the CPU
+            if not games.with_bots.any():  # who play on the CPU
                 self._play = Recorded(self._play_now, self.generator)
         self.freeze()
 
@@ -102,20 +98,32 @@ class Learner:
     def tensors(self) -> dict[str, Tensor]:
         """All that a checkpoint holds, in place."""
         found = {
-            "scale": self.scale,
             "gained": self.gained,
             "order": self.order.get_state(),
             "generator": self.generator.get_state(),
         }
+        for number, layer in enumerate(self.opponents.network):
+            parts = layer._asdict().items()
+            found |= {f"frozen.{number}.{part}": tensor for part, tensor in parts if tensor is not None}
+        return found | self.learnt()
+
+    def learnt(self) -> dict[str, Tensor]:
+        """What it has learnt, in place: both networks, what their optimisers remember, and the scale of returns."""
+        found = {"scale": self.scale}
         for name, network, optimizer in zip(("actor", "critic"), self.networks, self.optimizers, strict=True):
             found |= {f"{name}.{part}": tensor for part, tensor in network.state_dict().items()}
             for number, parameter in enumerate(network.parameters()):
                 moments = optimizer.state[parameter].items()
                 found |= {f"{name}.adam.{number}.{moment}": tensor for moment, tensor in moments}
-        for number, layer in enumerate(self.opponents.network):
-            parts = layer._asdict().items()
-            found |= {f"frozen.{number}.{part}": tensor for part, tensor in parts if tensor is not None}
         return found
+
+    @torch.no_grad()
+    def begin_with(self, tensors: dict[str, Tensor]) -> None:
+        """Begin with what another one has learnt; the tensors are of the right names and shapes."""
+        for name, own in self.learnt().items():
+            own.copy_(tensors[name])
+        self.updates = 1  # or the first one would find another scale
+        self.freeze()
 
     def numbers_kept(self) -> dict[str, float]:
         """The numbers that a checkpoint holds beside them."""
@@ -158,7 +166,7 @@ class Learner:
             self.gained += kept.reward[moment]
             self.ended += torch.where(games.done, self.gained.sum(1) / games.players, 0.0)
             self.gained *= ~games.done[:, None]
-        kept.value[-1] = self._by_seat(self._value(critic, games.table))
+        kept.value[-1] = self._by_seat(self._valued(critic, games.table))
 
     @torch.no_grad()
     def freeze(self) -> None:
@@ -176,7 +184,7 @@ class Learner:
         """Actions drawn by their odds with the logarithms of these, and what the critic thinks."""
         table, mask = self._as_numbers(self.games.table), self.games.mask
         return side_by_side(
-            self.device, lambda: self._choose(actor, table, mask, chance), lambda: self._value(critic, table)
+            self.device, lambda: self._chosen(actor, table, mask, chance), lambda: self._valued(critic, table)
         )
 
     def _as_numbers(self, table: Tensor) -> Tensor:
@@ -287,7 +295,7 @@ class Learner:
         clip_grad_norm_(self.networks[number].parameters(), self.settings.max_grad_norm)
         self.optimizers[number].step()
 
-    def _actor_loss_of(
+    def _actor_loss(
         self, table: Tensor, mask: Tensor, action: Tensor, old: Tensor, advantage: Tensor, own: Tensor
     ) -> tuple[Tensor, list[Tensor]]:
         actor = self._layers(self.actor)
@@ -305,10 +313,20 @@ class Learner:
         outside = ((ratio - 1).abs() > self.settings.clip_range).float().mean()
         return policy - self.ent_coef * entropy, [policy, entropy, (ratio - 1 - change).mean(), outside]
 
-    def _critic_loss_of(self, table: Tensor, target: Tensor, there: Tensor) -> tuple[Tensor, list[Tensor]]:
+    def _critic_loss(self, table: Tensor, target: Tensor, there: Tensor) -> tuple[Tensor, list[Tensor]]:
         values = apply(self._layers(self.critic), table).float()
         loss = ((values - target).square() * there).sum() / there.sum()
         return loss, [loss]
+
+
+def games_of(settings: Settings, n: int, seed: int) -> Games:
+    """The games of a learner: so many, with bots in their share of them."""
+    with_bots = round(n * settings.bots)
+    bots = even_sizes(with_bots, settings.counts())
+    return Games(
+        even_sizes(n - with_bots, settings.counts()), edition=settings.edition, reward=settings.task, seed=seed,
+        device=settings.device, bots=bots, bot=find_agent(settings.bot) if with_bots else None,
+    )  # fmt: skip
 
 
 def check_kept(numbers: dict[str, float]) -> None:

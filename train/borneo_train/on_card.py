@@ -1,7 +1,8 @@
 """Work on a card: side by side, or recorded as a CUDA graph and then replayed; and what is quick there.
 
 Starting thousands of small kernels one by one from Python takes longer than running them. What is recorded works on the
-same memory every time.
+same memory every time. Nothing goes through torch.compile: with torch 2.13 it made wrong gradients and illegal actions
+of this code (pytorch/pytorch#193061 is one of the reasons), and recorded work is quick enough without.
 """
 
 from __future__ import annotations
@@ -15,19 +16,8 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-FUSED = "triton.mix_order_reduction"
 FACTOR = 4  # weights are looked after together that have up to so many times the places of others
-WARM_UP = 3  # steps before one is recorded: what is compiled and allocated must be there
-
-
-def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
-    """A function of tensors on a card, compiled.
-
-    Versions of torch from 2.10 on fuse reductions over rows and columns, and lose gradients of norms where these are
-    parts of one tensor (pytorch/pytorch#193061): so that is turned off.
-    """
-    known = torch._inductor.list_options()
-    return torch.compile(function, options={name: False for name in (FUSED,) if name in known})
+WARM_UP = 3  # steps before one is recorded: what is allocated once must be there
 
 
 def side_by_side(device: torch.device, *works: Callable[[], Any]) -> list[Any]:

@@ -21,8 +21,8 @@ PRESETS: dict[str, dict[str, Any]] = {
         "critic": "64x2", "timesteps": 4_000_000, "evaluation_games": 400,
     },
     CUDA: {
-        "n_envs": 24576, "n_steps": 16, "batch_size": 8192, "n_epochs": 1, "learning_rate": 5e-4, "actor": "512x3",
-        "critic": "384x3", "timesteps": 2_000_000_000, "evaluation_games": 2000,
+        "n_envs": 24576, "n_steps": 16, "batch_size": 8192, "n_epochs": 1, "learning_rate": 1.5e-3, "actor": "256x2",
+        "critic": "256x2", "timesteps": 2_000_000_000, "evaluation_games": 2000,
     },
 }  # fmt: skip
 # What numbers may be. Infinite ones, and those that are none, are in no range.
@@ -86,6 +86,7 @@ class Settings:
     lead: Annotated[float, updates("Task win: what a lead of 12 points counts beside a win; falls to a fifth.")] = 0.5
 
     out: Annotated[Path, where("Folder for the model, its curve and checkpoints.")] = Path("out/train")
+    start: Annotated[str, where("Folder of another training, to begin with what that one has learnt.")] = ""
     device: Annotated[str, where("cpu, cuda, or auto: cuda where there is a card.")] = AUTO
     workers: Annotated[int, where("Processes that learn as one, on a CPU usually one a core.", preset=True)] = 0
     seed: Annotated[int, where("The same seed gives the same training on the same kind of machine.")] = 0

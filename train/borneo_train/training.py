@@ -41,7 +41,7 @@ SOFTWARE = ("borneo-env", "numpy", "numba", "torch")
 FREEZES = 20  # times in a training that the version in the other seats is replaced
 TIMES_KEPT = 20  # checkpoints in a training, evenly, beside those at evaluations
 CURVE, PICTURE, REPORT, SETTINGS = FILES = ("curve.jsonl", "curve.png", "report.json", "settings.json")
-CHECKPOINTS, BEST, LAST, LOG = FOLDERS = ("checkpoints", "best", "last", "tensorboard")
+CHECKPOINTS, BEST, LAST, LOG = FOLDERS = (checkpoint.FOLDER, "best", "last", "tensorboard")
 MODEL_FILES = (CARD, WEIGHTS)
 NEW = ".new"  # how the name of a model's folder ends while it is written
 LARGEST_SETTINGS = 2**20  # bytes
@@ -120,7 +120,7 @@ class Training:
         self.stopping = self.stopped = False
         self.workers = Workers(settings)
         with one_thread(settings.workers):
-            self.learner = Learner(settings, self.workers.together)
+            self.learner = checkpoint.made(settings, self.workers.together)
 
     def keep_settings(self) -> None:
         """Write down what this training is, for those who go on with it."""

@@ -45,7 +45,7 @@ def main() -> None:
     threading.Thread(target=_leave_with, args=(about["parent"],), daemon=True).start()
     settings = Settings.kept(about["settings"], Path(about["out"]))
     together = Together(about["rank"], settings.workers)
-    learner = Learner(settings, together)
+    learner = checkpoint.made(settings, together)
     folder = Path(about["checkpoints"])
     newest = checkpoint.newest(folder)
     if newest is not None:
