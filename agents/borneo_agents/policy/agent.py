@@ -76,11 +76,20 @@ class Policy:
         """(n, actions): the probability of each action when it is drawn; 0 for illegal ones."""
         return probabilities_of(self._logits(views), views.mask)
 
+    def check_ruleset(self, ruleset: Ruleset) -> None:
+        """Refuse games that the model was not trained for."""
+        card = self.model.card
+        if ruleset.edition != card.edition:
+            raise ModelError(f"the policy was trained for the {card.edition} edition, not for {ruleset.name}")
+        if ruleset.players not in card.players:
+            counts = " or ".join(map(str, card.players))
+            raise ModelError(f"the policy was trained for {counts} players, not for {ruleset.name}")
+
     def _logits(self, views: Views) -> Floats:
         """(n, actions): what the network makes of each action, and the search of those in doubt."""
         began = time.perf_counter()
         views.arrays()  # which complains about views of nobody
-        self._check(views.ruleset)
+        self.check_ruleset(views.ruleset)
         logits = logits_of(self.model.layers, views.observe())
         return logits if self._search is None else self._after_search(self._search, views, logits, began)
 
@@ -97,14 +106,6 @@ class Policy:
             left = self._milliseconds - 1000 * (time.perf_counter() - began) / max(1, len(views))
             logits[rows] = search.with_time(some, priors[rows], left)
         return logits
-
-    def _check(self, ruleset: Ruleset) -> None:
-        card = self.model.card
-        if ruleset.edition != card.edition:
-            raise ModelError(f"the policy was trained for the {card.edition} edition, not for {ruleset.name}")
-        if ruleset.players not in card.players:
-            counts = " or ".join(map(str, card.players))
-            raise ModelError(f"the policy was trained for {counts} players, not for {ruleset.name}")
 
 
 def _can_search(model: Model) -> bool:
