@@ -50,7 +50,7 @@ class Manner(NamedTuple):
 
     turns: int = 4  # that begin before a playout is cut off
     drawn: bool = True  # whether moves are drawn by their probabilities; else the most probable ones are played
-    per_value: float = 40.0  # what a value of 1 counts beside the logarithm of a probability
+    per_value: float = 200.0  # what a value of 1 counts beside the logarithm of a probability
     behind: float = 2.0  # standard errors by which an option is too far behind
 
 
