@@ -56,6 +56,9 @@ def arena(
     jobs: Annotated[int | None, typer.Option(help="Processes; all cores by default.", min=1)] = None,
     chunk: Annotated[int | None, typer.Option(help="Games played side by side; few for slow agents.")] = None,
     time_limit: Annotated[float, typer.Option(help="Seconds for a decision; who needs more loses the game.")] = 5.0,
+    isolate: Annotated[
+        bool, typer.Option("--isolate", help="Give every agent a process of its own, which cannot reach the games.")
+    ] = False,
     debug: Annotated[
         bool, typer.Option("--debug", help="Let the first fault of an agent raise, in this process: for a debugger.")
     ] = False,
@@ -81,7 +84,7 @@ def arena(
                 agents,
                 ruleset_of(edition, players, four_traders, blackbeard, tables),
                 games=games, seed=seed, lineups=lineups, out=out_folder, fresh=fresh, jobs=jobs, chunk=chunk,
-                time_limit=time_limit, until_decided=pair, effect=effect, alpha=errors, beta=errors,
+                time_limit=time_limit, isolate=isolate, until_decided=pair, effect=effect, alpha=errors, beta=errors,
                 records=records, debug=debug, command=command, watch=watch,
             )  # fmt: skip
         except Stopped as stopped:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 import shlex
 import shutil
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,31 +20,23 @@ from borneo_env.files import FileError, in_short, read_bytes
 from borneo_env.ruleset import Ruleset
 
 LARGEST_PROGRAM = 2**28  # bytes, to know again
+MEMORY = 4096  # MiB
+
+Read = TypeVar("Read")
 
 
-class Command:
-    """A bot in any language: a program that reads a JSON line for each decision and answers with a move.
-
-    Arguments:
-        command: the program, with its own arguments after spaces. No shell is run.
-        seconds: how long it may think about a decision.
-        memory: how many MiB of memory it may have.
-        transcript: a file to which all that is said is added.
-    """
+class ProcessAgent:
+    """An agent whose decisions are made by a process that speaks the protocol."""
 
     greeting = 60.0  # seconds for its first words, and to get ready for a game
 
-    def __init__(self, command: str, seconds: float = 10.0, memory: int = 4096, transcript: str | None = None) -> None:
+    def __init__(self, command: list[str], seconds: float, memory: int, transcript: Transcript | None = None) -> None:
         if os.name != "posix":
-            raise ValueError("bots that are programs need POSIX processes: Linux or macOS")
-        if not isinstance(seconds, (int, float)) or isinstance(seconds, bool) or not 0 < seconds:
-            raise ValueError(f"seconds is a number above 0, not {in_short(seconds)}")
-        if type(memory) is not int or memory < 1:
-            raise ValueError(f"memory is a whole number of MiB from 1, not {in_short(memory)}")
-        self.command = words_of_command(str(command))
-        self.seconds: float = seconds
-        self._memory = memory
-        self._transcript = Transcript(str(transcript)) if transcript is not None else None
+            raise ValueError("bots in processes of their own need POSIX: Linux or macOS")
+        self.command = command
+        self.seconds = seconds  # for a decision
+        self._memory = memory  # MiB
+        self._transcript = transcript
         self._process: Process | None = None
         self._met: Introduction | None = None
         self._prepared: Ruleset | None = None
@@ -72,9 +64,7 @@ class Command:
     def game_over(self, game: int, seat: int, scores: list[int], places: list[int], lost_by: int | None) -> None:
         """Tell the bot how a game has ended in which it was asked, if it likes to know."""
         if self._process and game in self._numbers and self.meet().ends:
-            self._process.tell(
-                messages.line_of(messages.over(self._numbers[game], seat, scores, places, lost_by))
-            )
+            self._process.tell(messages.line_of(messages.over(self._numbers[game], seat, scores, places, lost_by)))
 
     # ------------------------------------------------------------ as a process
 
@@ -122,7 +112,7 @@ class Command:
             raise
         return self._kept(messages.parsed, line)
 
-    def _kept(self, read: Any, *what: Any) -> Any:
+    def _kept(self, read: Callable[..., Read], *what: Any) -> Read:
         """What an answer means. A move that is not legal harms nothing; any other mistake ends the process."""
         try:
             return read(*what)
@@ -143,6 +133,27 @@ class Command:
     def __del__(self) -> None:
         if getattr(self, "_process", None):
             self.close()
+
+
+class Command(ProcessAgent):
+    """A bot in any language: a program that reads a JSON line for each decision and answers with a move.
+
+    Arguments:
+        command: the program, with its own arguments after spaces. No shell is run.
+        seconds: how long it may think about a decision.
+        memory: how many MiB of memory it may have.
+        transcript: a file to which all that is said is added.
+    """
+
+    def __init__(
+        self, command: str, seconds: float = 10.0, memory: int = MEMORY, transcript: str | None = None
+    ) -> None:
+        if type(seconds) not in (int, float) or not seconds > 0:
+            raise ValueError(f"seconds is a number above 0, not {in_short(seconds)}")
+        if type(memory) is not int or memory < 1:
+            raise ValueError(f"memory is a whole number of MiB from 1, not {in_short(memory)}")
+        written = None if transcript is None else Transcript(str(transcript))
+        super().__init__(words_of_command(str(command)), seconds, memory, written)
 
 
 def words_of_command(command: str) -> list[str]:

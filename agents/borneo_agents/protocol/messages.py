@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from base64 import b64encode
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass
 from functools import cache
 from typing import Any
@@ -92,7 +92,7 @@ def decisions(views: Views, games: Sequence[int] | None, wants: Sequence[str]) -
             "type": "decide", "game": games[i] if games is not None else None, "seat": seats[i], "phase": phase,
             "moves": [texts[action] for action in actions], "actions": actions, "dice": f"{dice[i]:016x}",
         })  # fmt: skip
-    told = {
+    told: dict[str, Callable[[], Iterable[Any]]] = {
         WORDS: lambda: in_words(views.ruleset, views.games),
         NUMBERS: lambda: views.observe().tolist(),
         RECORD: lambda: [b64encode(game.tobytes()).decode() for game in views.games],
@@ -131,7 +131,7 @@ def parsed(line: bytes) -> Message:
     except ValueError as error:
         raise BotFailed(f"the answer {in_short(line.decode())} is not JSON: {error}") from None
     if not isinstance(answer, dict):
-        raise BotFailed(f"the answer {in_short(answer)} is no JSON object, such as {{\"move\": ...}}")
+        raise BotFailed(f'the answer {in_short(answer)} is no JSON object, such as {{"move": ...}}')
     if "error" in answer:
         raise OwnError(str(answer["error"]))
     return answer
@@ -151,7 +151,7 @@ def introduction(answer: Message) -> Introduction:
     for key, kind in kinds.items():
         if key in answer and type(answer[key]) is not kind:
             raise BotFailed(f"the greeting has {key} as {in_short(answer[key])}; it should be of type {kind.__name__}")
-    if not set(told.wants) <= {WORDS, NUMBERS, RECORD}:
+    if not all(one in (WORDS, NUMBERS, RECORD) for one in told.wants):
         raise BotFailed(f"the greeting wants {in_short(told.wants)}; there are {WORDS}, {NUMBERS} and {RECORD}")
     if not 0 <= told.batch <= LARGEST_BATCH:
         raise BotFailed(f"the greeting wants batches of {in_short(told.batch)}; 0 to {LARGEST_BATCH} are possible")
@@ -162,7 +162,7 @@ def introduction(answer: Message) -> Introduction:
 
 def check_ready(answer: Message) -> None:
     if answer.get("ready") is not True:
-        raise BotFailed(f"the bot answered the rules with {in_short(answer)}; it should say {{\"ready\": true}}")
+        raise BotFailed(f'the bot answered the rules with {in_short(answer)}; it should say {{"ready": true}}')
 
 
 def chosen(answer: Message, asked: Sequence[Message], batch: bool) -> list[int]:
@@ -183,4 +183,3 @@ def _action(move: Any, decision: Message) -> int:
     if type(move) is int and move in decision["actions"]:
         return move
     raise IllegalMove(f"{in_short(move)} is not legal here; legal are: {', '.join(decision['moves'])}")
-

@@ -15,7 +15,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from borneo_agents.protocol.keeper import end_group, keeper
@@ -63,7 +63,7 @@ class Process:
     """A bot that runs."""
 
     def __init__(
-        self, command: Sequence[str], memory: int, transcript: Transcript | None, more: Mapping[str, str]
+        self, command: Sequence[str], memory: int, transcript: Transcript | None, more: dict[str, str]
     ) -> None:
         """Start a command with so many MiB of memory, and `more` variables in its environment."""
         told = keeper()
@@ -94,6 +94,7 @@ class Process:
         try:
             self._check_silence()
             self._note(">", question)
+            self._last_words = b""
             answer = self._exchange(question, time.monotonic() + seconds, seconds, longest)
             self._note("<", answer)
             return answer
@@ -197,7 +198,7 @@ class Process:
         return failed
 
     def last_words(self) -> str:
-        """The end of what it has written to stderr."""
+        """The end of what it has written to stderr since the last question."""
         with contextlib.suppress(OSError):  # there is nothing more, or it is closed
             self._hear()
         return self._last_words.decode("utf-8", "replace").strip()
@@ -229,6 +230,11 @@ class Process:
     def __del__(self) -> None:
         if hasattr(self, "_popen"):  # it was started
             self.kill()
+
+
+def import_paths() -> str:
+    """PYTHONPATH for another interpreter that is to find the same modules."""
+    return os.pathsep.join(str(Path(path).resolve()) for path in sys.path if path)
 
 
 def _quoted(words: bytes) -> str:
