@@ -34,14 +34,14 @@ def title(result: Tables) -> str:
 
 
 def isolation_words(plan: Tournament) -> str:
-    """Which agents could not reach the games, if any."""
+    """Which agents had processes of their own, if any."""
     alone = (
         plan.agents if plan.isolate else [name for name in plan.agents if name.partition(":")[0] in program_agents()]
     )
     if not alone:
         return ""
     who = "Every agent was isolated" if len(alone) == len(plan.agents) else f"Isolated: {', '.join(alone)}"
-    return f"{who}: a process of its own, which was sent what its seat may know, and could not reach the games"
+    return f"{who}: a process of its own, which was sent what its seat may know and nothing else"
 
 
 def headline(result: Tables) -> str:

@@ -57,7 +57,8 @@ def arena(
     chunk: Annotated[int | None, typer.Option(help="Games played side by side; few for slow agents.")] = None,
     time_limit: Annotated[float, typer.Option(help="Seconds for a decision; who needs more loses the game.")] = 5.0,
     isolate: Annotated[
-        bool, typer.Option("--isolate", help="Give every agent a process of its own, which cannot reach the games.")
+        bool,
+        typer.Option("--isolate", help="Give every agent a process of its own, which is sent what its seat may know."),
     ] = False,
     debug: Annotated[
         bool, typer.Option("--debug", help="Let the first fault of an agent raise, in this process: for a debugger.")

@@ -27,6 +27,7 @@ MIB = 2**20
 LOUDEST = 2**16  # bytes on stderr for a question
 LAST_WORDS = 4000  # bytes of stderr that are kept for the one who looks for a mistake
 AT_ONCE = 2**16  # bytes that are read at once
+LOOK = 0.1  # seconds between two looks whether it still runs
 LEAVING = 0.3  # seconds to end by itself after `quit`
 ENDING = 0.05  # seconds that a process needs to be gone once it has closed its output
 
@@ -49,14 +50,20 @@ class Transcript:
     """A file to which all that is said is added: `123 > ` to process 123, `<` from it, `!` what it wrote to stderr."""
 
     def __init__(self, path: str) -> None:
-        try:
-            self._file = open(path, "a", encoding="utf-8", buffering=1)  # noqa: SIM115  # closed with this object
-        except (OSError, ValueError) as error:
-            raise FileError(path, f"cannot be written: {getattr(error, 'strerror', None) or error}") from None
+        self._path = str(Path(path).absolute())  # agents may go elsewhere
+        self._add("")
 
     def note(self, process: int, sign: str, words: bytes) -> None:
-        for line in words.decode("utf-8", "replace").splitlines():
-            self._file.write(f"{process} {sign} {on_one_line(line, AT_ONCE)}\n")
+        lines = words.decode("utf-8", "replace").splitlines()
+        self._add("".join(f"{process} {sign} {on_one_line(line, AT_ONCE)}\n" for line in lines))
+
+    def _add(self, text: str) -> None:
+        """Several processes may write to it: each time at its end, and at once."""
+        try:
+            with open(self._path, "a", encoding="utf-8") as file:
+                file.write(text)
+        except (OSError, ValueError) as error:
+            raise FileError(self._path, f"cannot be written: {getattr(error, 'strerror', None) or error}") from None
 
 
 class Process:
@@ -139,11 +146,13 @@ class Process:
 
     def _ready(self, until: float, seconds: float) -> list[int]:
         """The files that can be read or written now; waits for one until it is too late."""
-        left = until - time.monotonic()
-        found = self._waiting.poll(None if math.isinf(left) else max(0, math.ceil(1000 * left)))
-        if not found or left <= 0:
-            raise Stalled(f"{self._name} gave no answer within {seconds:.3g} s")
-        return [file for file, _ in found]
+        while (left := until - time.monotonic()) > 0:
+            found = self._waiting.poll(math.ceil(1000 * min(left, LOOK)))
+            if found:
+                return [file for file, _ in found]
+            if self._popen.poll() is not None:  # a child of its own may hold its output open
+                raise self._death()
+        raise Stalled(f"{self._name} gave no answer within {seconds:.3g} s")
 
     def _say(self, words: bytes) -> bytes:
         """Write as much as the pipe takes; returns the rest."""

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from borneo_env.cards import COMPANIES, CONTRACT_KINDS, SPICES, Port
 from borneo_env.engine.games import results
-from borneo_env.engine.state import AT_PORT, CARDS, CHEST, COMMIT, DISCARD, DOUBLE, HAND, OPEN_PORTS
+from borneo_env.engine.state import AT_PORT, ATTACK, CARDS, CHEST, COMMIT, DEFENCE, DISCARD, DOUBLE, HAND, OPEN_PORTS
 from borneo_env.ruleset import Ruleset
 
 Words = dict[str, Any]
@@ -65,6 +65,8 @@ def _words(game: Words, scores: list[int], ports: Sequence[Port], players: int) 
         "paying": CONTRACT_KINDS[game["contract"]] if game["contract"] >= 0 else None,
         "owed": dict(zip(SPICES, game["owed"], strict=True)),
         "contest": _contest(game, ladders) if game["company"] >= 0 else None,
+        "attack": lying.get(ATTACK, []),
+        "defence": lying.get(DEFENCE, []),
         "pirates": game["pirates"] if game["pirates"] >= 0 else None,
         "scores": scores,
     }
