@@ -58,7 +58,7 @@ def arena(
     time_limit: Annotated[float, typer.Option(help="Seconds for a decision; who needs more loses the game.")] = 5.0,
     isolate: Annotated[
         bool,
-        typer.Option("--isolate", help="Give every agent a process of its own, which is sent what its seat may know."),
+        typer.Option("--isolate", help="Give every agent a process of its own, which is sent its views alone."),
     ] = False,
     debug: Annotated[
         bool, typer.Option("--debug", help="Let the first fault of an agent raise, in this process: for a debugger.")

@@ -56,7 +56,7 @@ class ProcessAgent:
         actions: list[int] = []
         for first in range(0, len(asked), met.batch or 1):
             some = asked[first : first + (met.batch or 1)]
-            question = messages.batch_of(some) if met.batch else some[0]
+            question = messages.question_of(some, met.batch > 0)
             answer = self._ask(question, self.seconds * len(some), messages.LONGEST_ANSWER * len(some))
             actions += self._kept(messages.chosen, answer, some, met.batch > 0)
         return np.array(actions, np.int64)
@@ -73,14 +73,14 @@ class ProcessAgent:
         if self._process is None or self._met is None:
             self._process = Process(self.command, self._memory, self._transcript, self._environment())
             self._prepared = None
-            self._met = self._kept(messages.introduction, self._ask(messages.HELLO, self.greeting))
+            self._met = self._kept(messages.introduction, self._ask(messages.line_of(messages.HELLO), self.greeting))
         return self._met
 
     def prepare(self, ruleset: Ruleset) -> None:
         """Tell the bot which game is played, once it runs; it may take its time to get ready."""
         self.meet()
         if ruleset is not self._prepared:
-            self._kept(messages.check_ready, self._ask(messages.rules_of(ruleset), self.greeting))
+            self._kept(messages.check_ready, self._ask(messages.line_of(messages.rules_of(ruleset)), self.greeting))
             self._prepared = ruleset
 
     def close(self) -> None:
@@ -103,10 +103,10 @@ class ProcessAgent:
         """Variables that the bot gets beside the usual ones."""
         return {}
 
-    def _ask(self, question: Message, seconds: float, longest: int = messages.LONGEST_ANSWER) -> Message:
+    def _ask(self, question: bytes, seconds: float, longest: int = messages.LONGEST_ANSWER) -> Message:
         assert self._process
         try:
-            line = self._process.ask(messages.line_of(question), seconds, longest)
+            line = self._process.ask(question, seconds, longest)
         except BaseException:
             self._process = self._met = None
             raise

@@ -10,15 +10,17 @@ from base64 import b64encode
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from borneo_agents.protocol.process import BotFailed
 from borneo_agents.protocol.words import in_words
 from borneo_env.agent import Views
 from borneo_env.engine.actions import ACTION_VERSION, action_table
-from borneo_env.engine.observe import OBSERVATION_VERSION, layout
+from borneo_env.engine.games import observe
+from borneo_env.engine.observe import LARGEST, OBSERVATION_VERSION, SMALLEST, layout
 from borneo_env.engine.state import PHASES, slots_of
 from borneo_env.files import in_short, parse_json
 from borneo_env.record import RULESET_KEYS
@@ -56,8 +58,11 @@ class Introduction:
 # ---------------------------------------------------------------- to the bot
 
 
+_encode = json.JSONEncoder(separators=(",", ":"), check_circular=False).encode
+
+
 def line_of(message: Message) -> bytes:
-    return json.dumps(message, separators=(",", ":")).encode() + b"\n"
+    return _encode(message).encode() + b"\n"
 
 
 HELLO: Message = {"type": "hello", "protocol": PROTOCOL}
@@ -79,28 +84,39 @@ def rules_of(ruleset: Ruleset) -> Message:
     }
 
 
-def decisions(views: Views, games: Sequence[int] | None, wants: Sequence[str]) -> list[Message]:
-    """A message for each view; `games` are the numbers of the games, where they are known."""
-    slots, dice = slots_of(views.ruleset), views.dice.tolist()
-    legal = [np.flatnonzero(mask).tolist() for mask in views.mask]
-    phases, seats = views.games["phase"].tolist(), views.player.tolist()
-    found: list[Message] = []
-    for i, actions in enumerate(legal):
-        phase = PHASES[phases[i]]
-        texts = _texts(slots, phase)
-        found.append({
-            "type": "decide", "game": games[i] if games is not None else None, "seat": seats[i], "phase": phase,
-            "moves": [texts[action] for action in actions], "actions": actions, "dice": f"{dice[i]:016x}",
-        })  # fmt: skip
-    told: dict[str, Callable[[], Iterable[Any]]] = {
+class Decision(NamedTuple):
+    """What is said of a decision, as JSON, and the moves it can be answered with."""
+
+    text: str
+    moves: list[str]
+    actions: list[int]
+
+
+def decisions(views: Views, games: Sequence[int] | None, wants: Sequence[str]) -> list[Decision]:
+    """What is said of each view; `games` are the numbers of the games, where they are known."""
+    told: dict[str, Callable[[], Iterable[str]]] = {
         WORDS: lambda: in_words(views.ruleset, views.games),
-        NUMBERS: lambda: views.observe().tolist(),
-        RECORD: lambda: [b64encode(game.tobytes()).decode() for game in views.games],
+        NUMBERS: lambda: map(_numbers, _observations(views)),
+        RECORD: lambda: (f'"{b64encode(game.tobytes()).decode()}"' for game in views.games),
     }
-    for kind in wants:
-        for message, game in zip(found, told[kind](), strict=True):
-            message[kind] = game
+    wanted = [[f',"{kind}":{text}' for text in told[kind]()] for kind in wants]
+    slots, phases = slots_of(views.ruleset), views.games["phase"].tolist()
+    known = zip(phases, views.player.tolist(), views.dice.tolist(), views.mask, strict=True)
+    found = []
+    for i, (phase, seat, dice, mask) in enumerate(known):
+        actions, texts = np.flatnonzero(mask).tolist(), _texts(slots, PHASES[phase])
+        moves = [texts[action] for action in actions]
+        game = "null" if games is None else games[i]
+        about = f'"type":"decide","game":{game},"seat":{seat},"phase":"{PHASES[phase]}","dice":"{dice:016x}"'
+        more = "".join([kind[i] for kind in wanted])
+        found.append(Decision(f'{{{about},"moves":{_encode(moves)},"actions":{actions}{more}}}', moves, actions))
     return found
+
+
+def _observations(views: Views) -> NDArray[np.int16]:
+    """As `views.observe()` has them, for views that are as the engine has made them."""
+    views.arrays()  # refuses wrong ones, as for compiled bots
+    return observe(views.ruleset, views.games, views.player, check=False).astype(np.int16)
 
 
 @cache
@@ -110,8 +126,19 @@ def _texts(slots: int, phase: str) -> list[str]:
     return [table.text(action, phase) for action in range(len(table))]
 
 
-def batch_of(some: Sequence[Message]) -> Message:
-    return {"type": "batch", "decisions": some}
+# Each number of one byte with a comma behind it, as four characters: so an observation is written by one look-up.
+_FOUR = np.array([f"{number:3}," for number in range(SMALLEST, LARGEST + 1)], "S4").view(np.uint32)
+
+
+def _numbers(observation: NDArray[np.int16]) -> str:
+    """An observation as a list."""
+    return f"[{_FOUR[observation - SMALLEST].tobytes()[:-1].translate(None, b' ').decode()}]"
+
+
+def question_of(some: Sequence[Decision], batch: bool) -> bytes:
+    """The line that asks for decisions."""
+    text = f'{{"type":"batch","decisions":[{",".join([one.text for one in some])}]}}' if batch else some[0].text
+    return text.encode() + b"\n"
 
 
 def over(game: int, seat: int, scores: Sequence[int], places: Sequence[int], lost_by: int | None) -> Message:
@@ -165,7 +192,7 @@ def check_ready(answer: Message) -> None:
         raise BotFailed(f'the bot answered the rules with {in_short(answer)}; it should say {{"ready": true}}')
 
 
-def chosen(answer: Message, asked: Sequence[Message], batch: bool) -> list[int]:
+def chosen(answer: Message, asked: Sequence[Decision], batch: bool) -> list[int]:
     """The action of each move in an answer: a text, or an id."""
     key = "moves" if batch else "move"
     if key not in answer:
@@ -176,10 +203,9 @@ def chosen(answer: Message, asked: Sequence[Message], batch: bool) -> list[int]:
     return [_action(move, decision) for move, decision in zip(moves, asked, strict=True)]
 
 
-def _action(move: Any, decision: Message) -> int:
-    legal: dict[Any, int] = dict(zip(decision["moves"], decision["actions"], strict=True))
-    if type(move) is str and move in legal:
-        return legal[move]
-    if type(move) is int and move in decision["actions"]:
+def _action(move: Any, decision: Decision) -> int:
+    if type(move) is str and move in decision.moves:
+        return decision.actions[decision.moves.index(move)]
+    if type(move) is int and move in decision.actions:
         return move
-    raise IllegalMove(f"{in_short(move)} is not legal here; legal are: {', '.join(decision['moves'])}")
+    raise IllegalMove(f"{in_short(move)} is not legal here; legal are: {', '.join(decision.moves)}")

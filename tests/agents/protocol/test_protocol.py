@@ -20,7 +20,7 @@ from borneo_agents.arena.tournament import TournamentError
 from borneo_agents.arena.words import isolation_words
 from borneo_agents.human.game import Game, SaveError
 from borneo_agents.protocol.agent import Command
-from borneo_agents.protocol.messages import NUMBERS, RECORD, WORDS, decisions, line_of, rules_of
+from borneo_agents.protocol.messages import NUMBERS, RECORD, WORDS, decisions, line_of, question_of, rules_of
 from borneo_agents.protocol.words import in_words
 from bot_games import play
 from playing import SEVERAL_RULESETS
@@ -48,7 +48,7 @@ def lines(batch, seed=0):
     """All that is sent to the players who decide, with the same dice."""
     games, mask, _ = batch.view(np.arange(len(batch)))
     views = Views(batch.ruleset, games, mask, np.random.default_rng(seed).integers(2**63, size=len(batch), dtype="u8"))
-    return [line_of(message) for message in decisions(views, None, ALL)]
+    return [decision.text for decision in decisions(views, None, ALL)]
 
 
 @pytest.mark.parametrize("ruleset", SEVERAL_RULESETS)
@@ -70,7 +70,7 @@ def test_words_are_those_of_a_view(ruleset):
     for _ in range(8):
         batch.play_random(24)
         games, mask, dice = batch.view(np.arange(24))
-        for i, words in enumerate(in_words(ruleset, games)):
+        for i, words in enumerate(map(json.loads, in_words(ruleset, games))):
             view = View(ruleset, games[i], mask[i], int(dice[i]))
             assert words["hand"] == [card.number for card in view.hand]
             assert words["discards"] == [card.number for card in view.discards]
@@ -93,7 +93,9 @@ def test_words_are_those_of_a_view(ruleset):
 def test_a_decision_has_its_moves_both_ways_and_what_was_asked_for():
     batch = Batch(5, TINY, seed=2)
     views = Views(TINY, *batch.view(np.arange(5)))
-    for i, message in enumerate(decisions(views, [7, 8, 9, 7, 8], [NUMBERS])):
+    for i, (text, *moves) in enumerate(decisions(views, [7, 8, 9, 7, 8], [NUMBERS])):
+        message = json.loads(text)
+        assert moves == [message["moves"], message["actions"]]
         assert message["moves"] == batch.legal_moves(i)
         assert message["actions"] == np.flatnonzero(batch.mask[i]).tolist()
         assert message["numbers"] == views.observe()[i].tolist()
@@ -136,7 +138,7 @@ def test_a_bot_plays_in_worker_processes_by_its_name(tmp_path, forks, monkeypatc
     report = Path("run/report.html").read_text(encoding="utf-8")
     assert "Isolated: command:" in report and "which was sent what its seat may know and nothing else" in report
     Path("bot.py").write_text(Path("bot.py").read_text() + "# changed")
-    with pytest.raises(ValueError, match="the code of command:.* has changed since"):
+    with pytest.raises(ValueError, match=r"the code of command:.* has changed since"):
         play_arena(["random", name], TINY, jobs=1, **settings, out="run")
 
 
@@ -165,7 +167,7 @@ def test_a_host_answers_as_its_agent_does(bots):
     host = Host("arena_bots:Last")
     assert host.answer({"type": "hello"})["memoryless"] is False
     assert host.answer(json.loads(line_of(rules_of(TINY)))) == {"ready": True}
-    asked = json.loads(line_of({"type": "batch", "decisions": decisions(views, None, [RECORD])}))
+    asked = json.loads(question_of(decisions(views, None, [RECORD]), batch=True))
     assert host.answer(asked) == {"moves": find_agent("arena_bots:Last").act(views).tolist()}
     assert host.answer({"type": "over"}) is None
 
@@ -178,7 +180,7 @@ def test_what_a_hosted_agent_raises_is_its_answer(bots, capsys):
     host.answer({"type": "hello"})
     host.answer(json.loads(line_of(rules_of(TINY))))
     views = Views(TINY, *Batch(1, TINY).view(np.arange(1)))
-    answer = host.answer({"type": "batch", "decisions": decisions(views, None, [RECORD])})
+    answer = host.answer(json.loads(question_of(decisions(views, None, [RECORD]), batch=True)))
     assert answer == {"error": "SystemExit: no more"}
     assert 'File "raising.py", line 3, in act' in capsys.readouterr().err
     assert Host("nowhere:Bot").answer({"type": "hello"})["error"].startswith("UnknownAgent: there is no agent")
