@@ -72,9 +72,7 @@ def arena(
     from borneo_agents.arena import ArenaResult, Stopped, play_arena
     from borneo_agents.arena.terminal import print_result, watching
 
-    pair = tuple(name.strip() for name in until_decided.split(",")) if until_decided else None
-    if pair is not None and len(pair) != 2:
-        raise ValueError(f"--until-decided wants two agents with a comma between them, not {in_short(until_decided)}")
+    pair = _pair(until_decided) if until_decided else None
     if out_folder is not None and find_spec("matplotlib") is None:
         say("The report will have no plots: matplotlib is missing; pip install '.[arena]' in the project's folder.")
     result: ArenaResult | None
@@ -95,6 +93,14 @@ def arena(
     elif as_json:
         _print_json(result, command)
     _tell_what_is_kept(result, games, out_folder)
+
+
+def _pair(text: str) -> tuple[str, str]:
+    """The two agents of a question."""
+    names = [name.strip() for name in text.split(",")]
+    if len(names) != 2:
+        raise ValueError(f"--until-decided wants two agents with a comma between them, not {in_short(text)}")
+    return names[0], names[1]
 
 
 def _print_json(result: Any, command: str) -> None:
