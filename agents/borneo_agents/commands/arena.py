@@ -26,6 +26,7 @@ from borneo_env.console import (
     Seed,
     err,
     out,
+    progress_bar,
     ruleset_of,
     say,
 )
@@ -52,14 +53,12 @@ def arena(
     effect: Annotated[float, typer.Option(help="What counts as better: so much above a half of the meetings.")] = 0.05,
     errors: Annotated[float, typer.Option(help="Chance of a wrong decision, for yes and no alike.")] = 0.05,
     records: Annotated[bool, typer.Option("--records", help="Write a record of every game.")] = False,
+    replays: Annotated[bool, typer.Option("--replays", help="And a page of every game for a browser.")] = False,
     fresh: Annotated[bool, typer.Option("--fresh", help="Remove the run in the folder and start anew.")] = False,
     jobs: Annotated[int | None, typer.Option(help="Processes; all cores by default.", min=1)] = None,
     chunk: Annotated[int | None, typer.Option(help="Games played side by side; few for slow agents.")] = None,
     time_limit: Annotated[float, typer.Option(help="Seconds for a decision; who needs more loses the game.")] = 5.0,
-    isolate: Annotated[
-        bool,
-        typer.Option("--isolate", help="Give every agent a process of its own, which is sent its views alone."),
-    ] = False,
+    isolate: Annotated[bool, typer.Option("--isolate", help="Every agent in a process of its own.")] = False,
     debug: Annotated[
         bool, typer.Option("--debug", help="Let the first fault of an agent raise, in this process: for a debugger.")
     ] = False,
@@ -70,7 +69,7 @@ def arena(
 ) -> None:
     """Measure agents against each other, on the same deals and from all seats."""
     from borneo_agents.arena import ArenaResult, Stopped, play_arena
-    from borneo_agents.arena.terminal import print_result, watching
+    from borneo_agents.arena.terminal import watching
 
     pair = _pair(until_decided) if until_decided else None
     if out_folder is not None and find_spec("matplotlib") is None:
@@ -84,28 +83,42 @@ def arena(
                 ruleset_of(edition, players, four_traders, blackbeard, tables),
                 games=games, seed=seed, lineups=lineups, out=out_folder, fresh=fresh, jobs=jobs, chunk=chunk,
                 time_limit=time_limit, isolate=isolate, until_decided=pair, effect=effect, alpha=errors, beta=errors,
-                records=records, debug=debug, command=command, watch=watch,
+                records=records or replays, debug=debug, command=command, watch=watch,
             )  # fmt: skip
         except Stopped as stopped:
             result = stopped.result
-    if result is not None and not as_json:
-        print_result(out, result)
-    elif as_json:
-        _print_json(result, command)
+    if replays and result is not None and result.complete:
+        _write_replays(result, out_folder, command)
+    _print(result, command, as_json)
     _tell_what_is_kept(result, games, out_folder)
 
 
-def _pair(text: str) -> tuple[str, str]:
-    """The two agents of a question."""
-    names = [name.strip() for name in text.split(",")]
+def _pair(agents: str) -> tuple[str, str]:
+    names = [name.strip() for name in agents.split(",")]
     if len(names) != 2:
-        raise ValueError(f"--until-decided wants two agents with a comma between them, not {in_short(text)}")
+        raise ValueError(f"--until-decided wants two agents with a comma between them, not {in_short(agents)}")
     return names[0], names[1]
 
 
-def _print_json(result: Any, command: str) -> None:
+def _write_replays(result: Any, folder: Path | None, command: str) -> None:
+    """The pages, and then the report anew, with links to them."""
+    from borneo_agents.arena.replays import write_replays
+
+    assert folder is not None  # without one, there are no records
+    with progress_bar() as progress:
+        write_replays(folder, lambda records: progress.track(records, description="replays"))
+    result.write(folder, command)
+
+
+def _print(result: Any, command: str, as_json: bool) -> None:
+    """The tables, or JSON with the faults beside it."""
+    from borneo_agents.arena.terminal import print_result
     from borneo_agents.arena.words import fault_lines
 
+    if not as_json:
+        if result is not None:
+            print_result(out, result)
+        return
     print(json.dumps(result and result.as_dict(command)))
     for line in fault_lines(result) if result else ():
         say(line, style="red")
