@@ -187,8 +187,8 @@ class Match:
     def _ask(self, chair: int, rows: NDArray[np.intp], views: Views) -> NDArray[np.int64]:
         """What the agent on a chair answers for each game, or any number where it has lost it."""
         agent = int(self.chairs.agent[chair])
-        since, charge = self.orders.given_up.get(agent, (self.round + 1, None))
-        if charge and since <= self.round:
+        charge = self._given_up(agent)
+        if charge:
             for row in rows:
                 self._lose(row, *charge)
             return np.zeros(len(rows), np.int64)
@@ -203,8 +203,7 @@ class Match:
         actions = np.zeros(len(rows), np.int64)
         agent = int(self.chairs.agent[chair])
         for i, row in enumerate(rows):
-            _, given_up = self.orders.given_up.get(agent, (0, None)) if self.stalls[agent] >= MOST_STALLS else (0, None)
-            condemned = given_up or self.orders.condemned.get((self.round, int(row)))
+            condemned = self._given_up(agent) or self.orders.condemned.get((self.round, int(row)))
             if condemned:
                 self._lose(row, *condemned)
                 continue
@@ -214,6 +213,11 @@ class Match:
                 self._lose(row, failure.kind, failure.reason, failure.trace)
                 self._note_stall(agent, failure)
         return actions
+
+    def _given_up(self, agent: int) -> Charge | None:
+        """Why an agent is asked no more, if it is not."""
+        since, charge = self.orders.given_up.get(agent, (self.round + 1, None))
+        return charge if since <= self.round else None
 
     def _note_stall(self, agent: int, failure: Failure) -> None:
         """Give up a bot whose process has given no answer too often. (Workers do so where the agent is in theirs.)"""

@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -19,9 +20,14 @@ from borneo_agents.arena.isolated import Isolated, made
 from borneo_agents.arena.tournament import TournamentError
 from borneo_agents.arena.words import isolation_words
 from borneo_agents.human.game import Game, SaveError
+from borneo_agents.protocol import agent as agent_module
 from borneo_agents.protocol.agent import Command
 from borneo_agents.protocol.messages import NUMBERS, RECORD, WORDS, decisions, line_of, question_of, rules_of
 from borneo_agents.protocol.words import in_words
+from borneo_train.checks import refuse_code
+from borneo_train.settings import Settings
+from borneo_web.server.games import Games
+from borneo_web.server.table import Refused
 from bot_games import play
 from playing import SEVERAL_RULESETS
 from protocol_bots import ByDice, bot
@@ -231,6 +237,25 @@ def test_no_file_may_name_a_program(name, tmp_path):
     game.lines[0]["agents"][0] = name
     with pytest.raises(SaveError, match="if you trust the file"):
         Game.of_lines(game.lines)
+
+
+def test_requests_and_trainings_may_not_name_a_program(tmp_path):
+    games = Games(tmp_path)
+    with pytest.raises(Refused, match="There is no agent 'command'"):
+        games.begin(TINY, ["human", "command", "random"], ["me"], 1)
+    with pytest.raises(UnknownAgent, match="a file may name no other"):
+        refuse_code(tmp_path, Settings(bot="command:./bot"), Settings())
+
+
+def test_where_there_is_no_posix_modules_load_and_agents_say_so(monkeypatch):
+    """`resource` and the like are not there on Windows: only the file that becomes a bot imports them."""
+    monkeypatch.setattr(agent_module, "os", SimpleNamespace(name="nt"))
+    with pytest.raises(ValueError, match="need POSIX"):
+        Command(sys.executable)
+    for file in Path(agent_module.__file__).parent.glob("*.py"):
+        assert file.name == "launch.py" or not re.search(
+            r"^import (resource|fcntl|pwd|termios)", file.read_text(), re.M
+        )
 
 
 # ---------------------------------------------------------------- the examples
