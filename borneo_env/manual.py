@@ -34,6 +34,7 @@ MEANINGS = {
     "tables": "cards of your own: the path of a TOML file, or `tiny` for short games",
     "reward": "a name from the table of rewards, or a function like those in `borneo_env/rewards.py`",
     "dtype": "of the observations: `int8` or `float32`",
+    "illegal": "what an illegal action does: `raise` an error, or `end` the game with a reward of -1",
     "legal_moves": "whether `infos` tell the legal moves in words",
     "skip_forced": "play decisions with a single legal option without asking",
     "render_mode": f"{', '.join(f'`{mode}`' for mode in RENDER_MODES)} or None; the last two want the extra `render`",

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from borneo_agents.policy.agent import Policy
+from borneo_agents.policy.agent import DOUBTFUL, Policy
 from borneo_agents.policy.network import Layer, logits_of
 from borneo_agents.policy.search import MANNER, OptionSearch
 from bot_games import decisions, determinized, play
@@ -131,7 +131,7 @@ def test_without_a_budget_the_network_decides_alone():
 def test_options_in_doubt_are_searched_and_no_others():
     model, views = searcher(liking=20), views_of()
     before, after = (Policy(model, budget=budget).probabilities(views) for budget in (0, 60))
-    doubtful = before >= 0.02
+    doubtful = before >= DOUBTFUL
     several = doubtful.sum(1) > 1
     assert 10 < several.sum() < len(views) - 10, "some are in doubt, some are not"
     np.testing.assert_array_equal(after[~several], before[~several])
