@@ -17,7 +17,7 @@ from borneo_env.engine.rules.drawing import DRAWN
 from borneo_env.engine.rules.ending import PIRATE_PENALTY
 from borneo_env.engine.state import CARDS, FIRST_HAND, make_blank, slots_of
 from borneo_env.open_spiel.observer import Observer
-from borneo_env.open_spiel.table import Table
+from borneo_env.chance import Table
 from borneo_env.rewards import AT_THE_END, REWARDS, UnknownReward
 from borneo_env.ruleset import PLAYER_COUNTS, Ruleset
 

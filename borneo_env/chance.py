@@ -31,10 +31,8 @@ from borneo_env.engine.state import (
     NO_CARD,
     NOBODY,
     OPEN_PORTS,
-    OVER,
     PHASES,
     PILE,
-    SEATS,
     copy_games,
     make_box,
     slots_of,
@@ -42,6 +40,7 @@ from borneo_env.engine.state import (
 from borneo_env.ruleset import Ruleset
 
 START = -1  # among what chance has yet to bring, in place of a thing: the start player
+DRAWING = ("ship", "take")  # phases whose moves may end with something turned up or drawn
 EVERYBODY = -1  # who sees an event; or it is one seat, that of the player who draws
 
 
@@ -66,13 +65,44 @@ def list_moves(boxes, games, options):  # type: ignore[no-untyped-def]  # compil
     return legal(boxes[0], games[0], options)
 
 
+@entry
+def put_back(games, things):  # type: ignore[no-untyped-def]  # compiled
+    """Undo draws of the newest pile; nobody is the start player before one is chosen.
+
+    Of an older pile chance has no choice: its last card is known to be the one that was drawn.
+    """
+    g = games[0]
+    for thing in things:
+        if thing == START:
+            g.start = g.turn = g.player = NOBODY
+        elif thing >= CARDS:
+            g.open[g.place[thing] - AT_PORT] = NO_CARD
+            g.place[thing] = PILE
+            g.ports_left += 1
+        elif g.since[thing] == g.pile_since:
+            player = g.place[thing] - HAND
+            g.place[thing] = PILE
+            g.draw_left += 1
+            g.hand_size[player] -= 1
+            g.hand_since[player, g.hand_size[player]] = -1
+
+
+class _MachineCode(NamedTuple):
+    """What is done with one game, compiled for the arrays of a table."""
+
+    play_move: Callable[..., int]
+    list_moves: Callable[..., int]
+    put_back: Callable[..., None]
+    observe_game: Callable[..., None]
+
+
 @cache
-def _compiled() -> tuple[Callable[..., int], Callable[..., int], Callable[..., None]]:
-    """The machine code of what is done with one game, for the arrays of a table."""
+def _compiled() -> _MachineCode:
     box, games, options = np.zeros(1, BOX), np.zeros(1, GAME), np.zeros(MAX_OPTIONS, np.int16)
-    return (
+    return _MachineCode(
         machine_code(play_move, box, games, options, 0),
         machine_code(list_moves, box, games, options),
+        machine_code(put_back, games, np.zeros(1, np.int64)),
         machine_code(observe_game, box, games, 0, 0, np.zeros(1, np.float32)),
     )
 
@@ -108,8 +138,8 @@ class Table:
         self._games = copy_games(games)
         self._pending = pending
         self._room = np.zeros(MAX_OPTIONS, np.int16)
-        self._box = attributes(make_box(ruleset))
-        self._list_options()
+        self._box, self._actions = attributes(make_box(ruleset)), action_table(slots_of(ruleset))
+        self._ask(_compiled().list_moves(self._box, attributes(self._games), self._room))
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Table:
         """A table that shares nothing which changes: what OpenSpiel asks for when it clones a state."""
@@ -120,12 +150,12 @@ class Table:
         return twin
 
     def __getstate__(self) -> dict[str, Any]:
-        """Without the cards as the compiled rules want them: the ruleset has them."""
-        return {name: value for name, value in self.__dict__.items() if name != "_box"}
+        """Without what follows from the ruleset."""
+        return {name: value for name, value in self.__dict__.items() if name not in ("_box", "_actions")}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
-        self._box = attributes(make_box(self.ruleset))
+        self._box, self._actions = attributes(make_box(self.ruleset)), action_table(slots_of(self.ruleset))
 
     @property
     def games(self) -> NDArray[np.void]:
@@ -134,25 +164,22 @@ class Table:
 
     @property
     def is_over(self) -> bool:
-        return not self._pending and self.phase == PHASES[OVER]
-
-    @property
-    def phase(self) -> str:
-        return PHASES[self._games["phase"][0]]
+        return self.player == NOBODY and not self._pending
 
     @property
     def is_chance(self) -> bool:
         """Whether chance is next."""
         return bool(self._pending)
 
-    @property
-    def player(self) -> int:
-        """Who decides next, once chance has done its part; NOBODY when the game is over."""
-        return int(self._games["player"][0])
-
     def text(self, action: int) -> str:
         """A move in words."""
-        return action_table(slots_of(self.ruleset)).text(action, self.phase)
+        return self._actions.text(action, self.phase)
+
+    def _ask(self, count: int) -> None:
+        """Note who decides what, and which of the actions written down are legal: none while chance is next."""
+        self.player = int(self._games["player"][0])  # NOBODY when the game is over
+        self.phase = PHASES[self._games["phase"][0]]
+        self.options: list[int] = [] if self._pending else self._room[:count].tolist()
 
     # ------------------------------------------------------------ moves
 
@@ -161,16 +188,12 @@ class Table:
         if action not in self.options:
             moves = ", ".join(map(self.text, self.options)) or "none, since chance is next or the game is over"
             raise IllegalMove(f"phase {self.phase}: {self.text(action)!r} is not legal; legal are: {moves}")
-        before = copy_games(self._games)
+        before = copy_games(self._games) if self.phase in DRAWING else None
         self.events.append(Event(EVERYBODY, action, f"{self.player} {self.text(action)}"))
-        count = _compiled()[0](self._box, attributes(self._games), self._room, action)
-        self._pending = _drawn(before[0], self._games[0])
-        self.options = [] if self._pending else self._room[:count].tolist()
-
-    def _list_options(self) -> None:
-        """Work out the legal moves; there are none before chance has done its part."""
-        count = 0 if self._pending else _compiled()[1](self._box, attributes(self._games), self._room)
-        self.options: list[int] = self._room[:count].tolist()
+        count = _compiled().play_move(self._box, attributes(self._games), self._room, action)
+        if before is not None:
+            self._pending = _drawn(before[0], self._games[0])
+        self._ask(count)
 
     # ------------------------------------------------------------ chance
 
@@ -179,47 +202,48 @@ class Table:
         thing = self._pending[0]
         if thing == START:
             return list(range(self.ruleset.players))
-        game = self._games[0]
-        pile = game["draw"][: game["draw_left"]] if thing < CARDS else game["port_pile"][: game["ports_left"]]
         if not self._is_of_newest_pile(thing):
             return [thing]  # the last card of a pile, after which the discards were shuffled
-        return sorted([*pile.tolist(), *filter(self._is_of_newest_pile, self._kin(thing))])
+        game, is_card = self._games[0], thing < CARDS
+        pile = game["draw"][: game["draw_left"]] if is_card else game["port_pile"][: game["ports_left"]]
+        drawn = [one for one in self._pending if (one < CARDS) == is_card and self._is_of_newest_pile(one)]
+        return sorted(pile.tolist() + drawn)
 
     def choose(self, outcome: int) -> None:
         """Let chance bring one of the outcomes."""
         if not self._pending or outcome not in self.outcomes():
             raise IllegalMove(f"chance cannot bring {outcome} here")
+        text = self.outcome_text(outcome)
         thing = self._pending.pop(0)
         if thing == START:
-            for name in ("start", "turn", "player"):
-                self._games[name] = outcome
-        else:
+            self._games["start"] = self._games["turn"] = self._games["player"] = outcome
+        elif thing != outcome:
             _exchange(self._games[0], thing, outcome)
             self._pending = [thing if other == outcome else other for other in self._pending]
-        self._note(thing == START, outcome)
-        if not self._pending:
-            self._list_options()
+        self._note(EVERYBODY if thing == START else self._drawer(outcome), outcome, text)
+        self._ask(0 if self._pending else _compiled().list_moves(self._box, attributes(self._games), self._room))
 
     def outcome_text(self, outcome: int) -> str:
         """What chance can bring next, in words."""
-        return _chance_text(bool(self._pending) and self._pending[0] == START, outcome)
+        if self._pending and self._pending[0] == START:
+            return f"start {outcome}"
+        return f"draw {outcome}" if outcome < CARDS else f"port {outcome - CARDS}"
 
     def _is_of_newest_pile(self, thing: int) -> bool:
         return thing >= CARDS or bool(self._games["since"][0, thing] == self._games["pile_since"][0])
 
-    def _kin(self, thing: int) -> list[int]:
-        """The things drawn and yet to be chosen: cards for a card, ports for a port."""
-        return [other for other in self._pending if other != START and (other < CARDS) == (thing < CARDS)]
+    def _drawer(self, thing: int) -> int:
+        """Who has drawn a card; a port that is turned up is for everybody."""
+        return int(self._games["place"][0, thing]) - HAND if thing < CARDS else EVERYBODY
 
-    def _note(self, is_start: bool, outcome: int) -> None:
-        """Add an event. Cards that a player draws together stand in ascending order: they come as a set."""
-        place = self._games["place"][0, outcome]
-        seen_by = int(place) - HAND if not is_start and HAND <= place < HAND + SEATS else EVERYBODY
-        code = len(action_table(slots_of(self.ruleset))) + outcome
+    def _note(self, seen_by: int, outcome: int, text: str) -> None:
+        """Add what chance has brought. Cards that are drawn together stand in ascending order: they come as a set."""
+        event = Event(seen_by, len(self._actions) + outcome, text)
         at = len(self.events)
-        while at and seen_by != EVERYBODY and self.events[at - 1].seen_by == seen_by and self.events[at - 1].code > code:
-            at -= 1
-        self.events.insert(at, Event(seen_by, code, _chance_text(is_start, outcome)))
+        if seen_by != EVERYBODY:
+            while at and self.events[at - 1].seen_by == seen_by and self.events[at - 1].code > event.code:
+                at -= 1
+        self.events.insert(at, event)
 
     # ------------------------------------------------------------ what seats know
 
@@ -228,13 +252,12 @@ class Table:
         if not self._pending:
             return self._games
         games = copy_games(self._games)
-        for thing in filter(lambda one: one == START or self._is_of_newest_pile(one), self._pending):
-            _put_back(games[0], thing)
+        _compiled().put_back(attributes(games), np.array(self._pending, np.int64))
         return games
 
     def observe(self, seat: int, out: NDArray[np.float32]) -> None:
         """Write what a seat knows."""
-        _compiled()[2](self._box, attributes(self.position()), 0, seat, out)
+        _compiled().observe_game(self._box, attributes(self.position()), 0, seat, out)
 
     def seen(self, seat: int) -> list[Event]:
         """The events that a seat has seen, of all since the beginning."""
@@ -245,7 +268,7 @@ class Table:
         if self.begun_at is None:
             return b""
         out = np.zeros(length(slots_of(self.ruleset)), np.float32)
-        _compiled()[2](self._box, attributes(self.begun_at), 0, seat, out)
+        _compiled().observe_game(self._box, attributes(self.begun_at), 0, seat, out)
         return out.astype(np.int8).tobytes()
 
     def exchanged(self, seat: int, rng: np.random.Generator) -> dict[int, int]:
@@ -265,12 +288,6 @@ def _by_age(cards: NDArray[np.intp], ages: NDArray[np.int16]) -> list[int]:
     """Cards in the order of their piles: a hand has as many of each pile in both games."""
     found: list[int] = cards[np.argsort(ages[cards], kind="stable")].tolist()
     return found
-
-
-def _chance_text(is_start: bool, outcome: int) -> str:
-    if is_start:
-        return f"start {outcome}"
-    return f"draw {outcome}" if outcome < CARDS else f"port {outcome - CARDS}"
 
 
 def _drawn(before: np.void, after: np.void) -> list[int]:
@@ -294,20 +311,3 @@ def _exchange(game: np.void, thing: int, other: int) -> None:
     for row in rows:
         here, there = row == thing, row == other
         row[here], row[there] = other, thing
-
-
-def _put_back(game: np.void, thing: int) -> None:
-    """Undo a draw; nobody is the start player before one is chosen."""
-    if thing == START:
-        game["start"] = game["turn"] = game["player"] = NOBODY
-        return
-    place = int(game["place"][thing])
-    game["place"][thing] = PILE
-    if thing < CARDS:
-        player = place - HAND
-        game["hand_size"][player] -= 1
-        game["hand_since"][player, game["hand_size"][player]] = -1
-        game["draw_left"] += 1
-    else:
-        game["open"][place - AT_PORT] = NO_CARD
-        game["ports_left"] += 1
