@@ -53,20 +53,20 @@ class Event(NamedTuple):
 
 
 @entry
-def play_move(boxes, games, options, action):  # type: ignore[no-untyped-def]  # compiled
+def play_move(boxes, games, options, action):
     """Carry out a legal action; returns how many are legal after it."""
     apply(boxes[0], games[0], action)
     return legal(boxes[0], games[0], options)
 
 
 @entry
-def list_moves(boxes, games, options):  # type: ignore[no-untyped-def]  # compiled
+def list_moves(boxes, games, options):
     """Write the legal actions into `options`; returns how many there are."""
     return legal(boxes[0], games[0], options)
 
 
 @entry
-def put_back(games, things):  # type: ignore[no-untyped-def]  # compiled
+def put_back(games, things):
     """Undo draws of the newest pile; nobody is the start player before one is chosen.
 
     Of an older pile chance has no choice: its last card is known to be the one that was drawn.
@@ -292,15 +292,19 @@ def _by_age(cards: NDArray[np.intp], ages: NDArray[np.int16]) -> list[int]:
 
 def _drawn(before: np.void, after: np.void) -> list[int]:
     """The things that a move has turned up and drawn, in their order: a port (R7.6), then cards (R8.1)."""
-    left = int(after["ports_left"])
-    drawn: list[int] = before["port_pile"][left : int(before["ports_left"])].tolist()
+    drawn = _top_first(before["port_pile"], after["ports_left"], before["ports_left"])
     if after["ended"]:  # the last card of all is no chance, and lies with the discards now
         return drawn
-    old, new = int(before["draw_left"]), int(after["draw_left"])
     if before["pile_since"] == after["pile_since"]:
-        return drawn + before["draw"][new:old][::-1].tolist()
-    size = int(after["draw_size"])
-    return drawn + before["draw"][:old][::-1].tolist() + after["draw"][new:size][::-1].tolist()
+        return drawn + _top_first(before["draw"], after["draw_left"], before["draw_left"])
+    last_of_old_pile = _top_first(before["draw"], 0, before["draw_left"])
+    return drawn + last_of_old_pile + _top_first(after["draw"], after["draw_left"], after["draw_size"])
+
+
+def _top_first(pile: NDArray[np.int8], low: int, high: int) -> list[int]:
+    """Part of a pile, whose top is its end."""
+    things: list[int] = pile[low:high][::-1].tolist()
+    return things
 
 
 def _exchange(game: np.void, thing: int, other: int) -> None:

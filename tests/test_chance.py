@@ -162,20 +162,22 @@ def test_exchanged_cards_are_of_the_same_pile_and_never_the_own():
             if step % 20 == 0 and not table.is_chance:
                 game = table.games[0]
                 for seat in range(4):
-                    hidden = [c for c in range(CARDS) if HAND <= game["place"][c] < HAND + 4 and c not in own(game, seat)]
+                    hidden = [
+                        c for c in range(CARDS) if HAND <= game["place"][c] < HAND + 4 and c not in own(game, seat)
+                    ]
                     exchanged = table.exchanged(seat, rng)
-                    assert sorted(exchanged) == hidden
+                    assert sorted(exchanged) == sorted(hidden)
                     assert len(set(exchanged.values())) == len(exchanged)
                     for card, instead in exchanged.items():
                         assert game["since"][card] == game["since"][instead]
                         assert game["place"][instead] == PILE or instead in hidden
 
 
-def own(game, seat):
-    return np.flatnonzero(game["place"][:CARDS] == HAND + seat)
+def hand(game, seat):
+    return np.flatnonzero(game["place"][:CARDS] == HAND + seat).tolist()
 
 
-@pytest.mark.parametrize("twin_of", [copy.deepcopy, lambda table: pickle.loads(pickle.dumps(table))], ids=["copy", "pickle"])
+@pytest.mark.parametrize("twin_of", [copy.deepcopy, lambda table: pickle.loads(pickle.dumps(table))])
 def test_a_twin_in_every_phase_plays_the_same_game_and_changes_nothing(twin_of):
     phases = set()
     for seed in range(4):
@@ -210,7 +212,7 @@ def test_what_cannot_be_is_refused_and_changes_nothing():
         table.play(0)
     table = chosen(Ruleset(players=4), 0, [])
     before = table.games.tobytes()
-    with pytest.raises(IllegalMove, match="'contract none' is not legal|place red"):
+    with pytest.raises(IllegalMove, match="is not legal; legal are: place red, "):
         table.play(0)
     with pytest.raises(IllegalMove, match="chance cannot bring"):
         table.choose(0)

@@ -11,13 +11,13 @@ from typing import Any
 import numpy as np
 import pyspiel
 
+from borneo_env.chance import Table
 from borneo_env.engine.actions import action_table
 from borneo_env.engine.hidden import resample
 from borneo_env.engine.rules.drawing import DRAWN
 from borneo_env.engine.rules.ending import PIRATE_PENALTY
 from borneo_env.engine.state import CARDS, FIRST_HAND, make_blank, slots_of
 from borneo_env.open_spiel.observer import Observer
-from borneo_env.chance import Table
 from borneo_env.rewards import AT_THE_END, REWARDS, UnknownReward
 from borneo_env.ruleset import PLAYER_COUNTS, Ruleset
 
@@ -177,7 +177,8 @@ class BorneoState(pyspiel.State):  # type: ignore[misc]
         if self.table.is_chance:
             raise ValueError("a state is resampled at a decision or at the end, not while chance is next")
         rng = np.random.default_rng([int(sampler() * 2**32) for _ in range(2)])
-        game, table = self.get_game(), self.table
+        game: BorneoGame = self.get_game()
+        table = self.table
         if table.begun_at is not None:
             if table.events:
                 raise ValueError("a state in the middle of a game is resampled before a move is made in it")

@@ -5,11 +5,11 @@ import pytest
 
 pytest.importorskip("pyspiel", reason="OpenSpiel is not installed; `make openspiel` runs these tests")
 
-from borneo_agents.arena import play_arena  # noqa: E402
+from borneo_agents.arena import play_arena
 
-from borneo_env import Batch, Ruleset, resample  # noqa: E402
-from borneo_env.agent import UnknownAgent, Views, find_agent  # noqa: E402
-from borneo_env.open_spiel import Hosted, IsMcts, Uniform  # noqa: E402
+from borneo_env import Batch, Ruleset, resample
+from borneo_env.agent import UnknownAgent, Views, find_agent
+from borneo_env.open_spiel import Hosted, IsMcts, Uniform
 
 ISMCTS = "borneo_env.open_spiel:IsMcts"
 UNIFORM = "borneo_env.open_spiel:Uniform"
