@@ -162,9 +162,7 @@ def test_exchanged_cards_are_of_the_same_pile_and_never_the_own():
             if step % 20 == 0 and not table.is_chance:
                 game = table.games[0]
                 for seat in range(4):
-                    hidden = [
-                        c for c in range(CARDS) if HAND <= game["place"][c] < HAND + 4 and c not in own(game, seat)
-                    ]
+                    hidden = [card for other in range(4) if other != seat for card in hand(game, other)]
                     exchanged = table.exchanged(seat, rng)
                     assert sorted(exchanged) == sorted(hidden)
                     assert len(set(exchanged.values())) == len(exchanged)

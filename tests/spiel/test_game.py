@@ -50,8 +50,7 @@ def test_wrong_parameters_are_told():
 @pytest.mark.parametrize("ruleset", RULESETS, ids=lambda ruleset: ruleset.name)
 def test_no_game_is_longer_than_it_can_be(ruleset):
     game = game_of(ruleset)
-    for state in walk(game, 1):
-        pass
+    *_, state = walk(game, 1)
     chances = sum(step.player == pyspiel.PlayerId.CHANCE for step in state.full_history())
     assert state.move_number() - chances <= game.max_game_length()
     assert chances <= game.max_chance_nodes_in_history()
@@ -118,8 +117,7 @@ def test_a_spectator_sees_no_hand():
     kind = pyspiel.IIGObservationType(perfect_recall=True, private_info=pyspiel.PrivateInfoType.NONE)
     game = game_of(Ruleset(players=4))
     spectator = make_observation(game, kind)
-    for state in walk(game, 4):
-        pass
+    *_, state = walk(game, 4)
     assert "draw" not in spectator.string_from(state, 0)
     assert "ship" in spectator.string_from(state, 0)
     assert "draw" in state.information_state_string(0)
