@@ -22,7 +22,7 @@ from borneo_env.rewards import AT_THE_END, REWARDS, UnknownReward
 from borneo_env.ruleset import PLAYER_COUNTS, Ruleset
 
 NAME = "borneo"
-EDITION_CARDS = ""  # in place of a card table: a parameter of OpenSpiel cannot be None
+EDITION_CARDS = "edition"  # in place of a card table: a parameter of OpenSpiel cannot be None
 DEFAULTS = {field.name: field.default for field in fields(Ruleset)} | {"tables": EDITION_CARDS, "reward": "win"}
 SHARED_BY_ALL = {"win": 1.0, "place": 0.0, "score": 0.0}  # what the rewards of all players add up to
 
@@ -107,7 +107,9 @@ class BorneoGame(pyspiel.Game):  # type: ignore[misc]  # OpenSpiel has no types
         self.reward = given.pop("reward")
         if self.reward not in SHARED_BY_ALL:
             raise UnknownReward(f"there is no reward {self.reward!r} at the end; use one of {', '.join(SHARED_BY_ALL)}")
-        self.ruleset = ruleset or Ruleset(**given | {"tables": given["tables"] or None})
+        if given["tables"] == EDITION_CARDS:
+            del given["tables"]
+        self.ruleset = ruleset or Ruleset(**given)
         super().__init__(_game_type(self.reward), _game_info(self.ruleset, self.reward), parameters or {})
 
     def new_initial_state(self) -> BorneoState:

@@ -49,6 +49,7 @@ class Observer:
         seat, table = player if self._sees_a_hand else SPECTATOR, state.table
         name = f"seat {seat}" if seat >= 0 else "spectator"
         if self._remembers:
-            return "; ".join([name, table.begun_with(seat).hex(), *(event.text for event in table.seen(seat))])
+            begun = [table.begun_with(seat).hex()] if table.begun_at is not None else []
+            return "; ".join([name, *begun, *(event.text for event in table.seen(seat))])
         table.observe(seat, self.dict["observation"])
         return f"{name}\n{explain(self.dict['observation'])}"
