@@ -238,7 +238,7 @@ def test_a_state_in_the_middle_of_a_game():
     twin = state.resample_from_infostate(player, rng.uniform)
     assert knowledge(twin, player) == knowledge(state, player)
     assert knowledge(twin, (player + 1) % 4) != knowledge(state, (player + 1) % 4)
-    assert knowledge(middle(2)[1], player) != knowledge(state, player)
+    assert middle(2)[1].information_state_string(player) != state.information_state_string(player)
     state.apply_action(state.legal_actions()[0])
     while state.is_chance_node():
         step(state, rng)
