@@ -2,8 +2,9 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 
-.PHONY: run test checks tests docs soak test-browser gpu-test coverage mutants ecosystem openspiel bench clean
+.PHONY: run test checks tests docs soak test-browser film gpu-test coverage mutants ecosystem openspiel bench clean
 
 run: $(VENV)/installed
 	$(BIN)/borneo train --minutes 4 --players 4 --evaluations 5 --seed 1 --fresh --out out/run
@@ -39,9 +40,13 @@ soak: $(VENV)/installed
 
 # Games clicked in a browser. `make test` runs them too where Chromium is; this installs Debian's, for which it asks sudo.
 test-browser: $(VENV)/installed
-	command -v chromium || sudo apt-get install --yes chromium
+	command -v chromium || $(SUDO) apt-get install --yes chromium
 	$(BIN)/borneo warm-up
-	$(BIN)/pytest -m browser tests/web
+	$(PYTEST) -m browser tests/web
+
+# The film of the README, played in a browser.
+film: $(VENV)/installed
+	$(BIN)/python docs/film.py
 
 # On a machine with a CUDA card: games there and on the CPU, byte for byte.
 gpu-test: $(VENV)/installed

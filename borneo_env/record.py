@@ -148,9 +148,13 @@ def write_record(path: str | Path, record: Sequence[Line]) -> None:
 def read_record(path: str | Path) -> list[Line]:
     """The parsed lines of a record file; raises RecordError where a line is not a JSON object."""
     try:
-        text = read_text(path, LARGEST_FILE)
+        return parse_record(read_text(path, LARGEST_FILE))
     except FileError as error:
         raise RecordError(1, f"the file {error.reason}") from None
+
+
+def parse_record(text: str) -> list[Line]:
+    """The parsed lines of a record as text; raises RecordError where a line is not a JSON object."""
     lines = text.splitlines()
     if len(lines) > MOST_LINES:
         raise RecordError(MOST_LINES + 1, f"a record has one game, which never has more than {MOST_LINES:,} lines")

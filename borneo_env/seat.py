@@ -17,6 +17,9 @@ from borneo_env.ruleset import Ruleset
 from borneo_env.screen import RENDER_MODES, Screen
 from borneo_env.vector import INTERRUPTED, NO_GAME, RANDOM_SEAT, Seats, check_seat, is_whole, seat_spaces
 
+RAISE, END = "raise", "end"  # what an illegal action does
+FORFEIT = -1.0  # the reward of one that ends the game
+
 
 class BorneoEnv(gymnasium.Env[NDArray[Any], Any]):
     """One seat of a game of Borneo; the opponents play inside `step`.
@@ -24,6 +27,9 @@ class BorneoEnv(gymnasium.Env[NDArray[Any], Any]):
     The reward is what happened since the seat's last decision. `action_masks()` and `info["action_mask"]` say what is
     legal; an illegal action raises IllegalMove and changes nothing. A step before `reset`, after the end, or after one
     that was interrupted raises Gymnasium's ResetNeeded.
+
+    `illegal="end"` is for learners that know no masks: an illegal action ends the game with a reward of -1, and
+    `info["illegal"]` says what was wrong.
     """
 
     metadata = {"render_modes": RENDER_MODES, "render_fps": 2}  # noqa: RUF012  # Gymnasium wants a plain dict
@@ -36,13 +42,18 @@ class BorneoEnv(gymnasium.Env[NDArray[Any], Any]):
         seat: int | str = RANDOM_SEAT,
         reward: str | Reward = "win",
         dtype: str = "int8",
+        illegal: str = RAISE,
         render_mode: str | None = None,
         **fields: Any,
     ) -> None:
+        if illegal not in (RAISE, END):
+            raise ValueError(f"illegal is {RAISE!r} or {END!r}, what an illegal action does, not {illegal!r}")
         self.ruleset = Ruleset.given(ruleset, fields)
         self.render_mode = render_mode
         self._screen = Screen(render_mode)
+        self._ends_if_illegal = illegal == END
         self._dealt = False
+        self._forfeited = False  # the game was ended by an illegal action
         check_seat(seat, self.ruleset.players)
         self._seats = Seats(
             1, self.ruleset, opponents=opponents, seat=seat, reward=reward, dtype=dtype, threads=1, deals_anew=False
@@ -67,7 +78,7 @@ class BorneoEnv(gymnasium.Env[NDArray[Any], Any]):
             self._seats.reset(where=True)
         else:
             self._seats.reset(seed)
-        self._dealt = True
+        self._dealt, self._forfeited = True, False
         if self.render_mode == "human":
             self.render()
         return self._seats.observation[0].copy(), self._info()
@@ -77,19 +88,29 @@ class BorneoEnv(gymnasium.Env[NDArray[Any], Any]):
         if not is_whole(action):
             raise TypeError(f"an action is a whole number, not {action!r}")
         self._check_game()
-        if self._seats.done[0]:
+        if self._seats.done[0] or self._forfeited:
             raise ResetNeeded("the game is over: reset() deals the next one")
         try:
-            actions = np.array([int(action)], np.int64)
-        except OverflowError:
-            raise IllegalMove(f"{action} is not legal; it is not in the action space {self.action_space}") from None
-        self._seats.step(actions)
+            self._play(action)
+        except IllegalMove as error:
+            if not self._ends_if_illegal:
+                raise
+            self._forfeited = True
+            info = self._info() | {"illegal": str(error)}
+            return self._seats.observation[0].copy(), FORFEIT, True, False, info
         info = self._info()
         if self._seats.done[0]:
             info |= {"scores": self._seats.final_scores[0].tolist(), "places": self._seats.final_places[0].tolist()}
         if self.render_mode == "human":
             self.render()
         return self._seats.observation[0].copy(), float(self._seats.reward[0]), bool(self._seats.done[0]), False, info
+
+    def _play(self, action: int) -> None:
+        try:
+            actions = np.array([int(action)], np.int64)
+        except OverflowError:
+            raise IllegalMove(f"{action} is not legal; it is not in the action space {self.action_space}") from None
+        self._seats.step(actions)
 
     def action_masks(self) -> NDArray[np.bool_]:
         """Which actions are legal: what sb3-contrib's masked algorithms ask for."""

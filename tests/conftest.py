@@ -1,12 +1,15 @@
 """What holds for every test."""
 
 import gc
+import shutil
 import sys
 from functools import cache
 
 import pytest
 import typer.main
 import typer.testing
+
+CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 
 gc.disable()  # until all tests are collected: what is made up to there stays
 
@@ -41,3 +44,20 @@ def no_test_leaves_a_folder_behind():
 def pytest_collection_modifyitems(items):
     """Notebooks come first: one of them at the end, and a worker would wait for the other."""
     items.sort(key=lambda item: item.path.name != "test_notebooks.py")
+
+
+@pytest.fixture(scope="session")
+def chromium():
+    """A browser; without one, tests that need it are left out."""
+    if CHROMIUM is None:
+        pytest.skip("Chromium is missing: `make test-browser` installs it")
+    sync_api = pytest.importorskip("playwright.sync_api")
+    with sync_api.sync_playwright() as engine:
+        browser = engine.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield browser
+        browser.close()
+
+
+def pytest_terminal_summary(terminalreporter):
+    if CHROMIUM is None:
+        terminalreporter.write_line("No Chromium here: no test was run in a browser. `make test-browser` installs one.")

@@ -51,6 +51,18 @@ def test_the_archive_holds_all_that_the_tests_need(tmp_path):
     assert not ({*NEEDED, *wanted} - names)
 
 
+def test_the_wheel_has_every_file_that_is_not_code():
+    """Styles, scripts, cards, models and texts: what hatchling would pack, asked of itself."""
+    wheel = pytest.importorskip("hatchling.builders.wheel").WheelBuilder(str(ROOT))
+    packed = {file.distribution_path for file in wheel.recurse_included_files()}
+    folders = wheel.config.packages
+    ours = run("git", "ls-files", *folders, folder=ROOT).splitlines()
+    wanted = {str(Path(file).relative_to(Path(folder).parent)) for file in ours for folder in folders
+              if Path(file).is_relative_to(folder)}  # fmt: skip
+    assert {"borneo_web/server/static/style.css", "borneo_web/replay/page.html"} <= wanted
+    assert not wanted - packed
+
+
 @pytest.mark.soak
 def test_mypy_sees_our_types_from_outside(tmp_path):
     pytest.importorskip("build")

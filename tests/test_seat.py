@@ -264,6 +264,29 @@ def test_a_wrong_action_is_refused_and_changes_nothing():
     assert env.observation_space.contains(seen)
 
 
+@pytest.mark.parametrize("action", (0, 10**30, -5))
+def test_an_illegal_action_can_end_the_game_instead(action):
+    env = borneo_env.BorneoEnv(players=3, illegal="end")
+    first, _ = env.reset(seed=5)
+    action = action or int(np.flatnonzero(~env.action_masks())[0])
+    observation, reward, terminated, truncated, info = env.step(action)
+    assert (reward, terminated, truncated) == (-1.0, True, False)
+    assert np.array_equal(observation, first)
+    assert "is not legal" in info["illegal"]
+    with pytest.raises(ResetNeeded, match="the game is over"):
+        env.step(int(env.action_masks().argmax()))
+    env.reset()
+    *_, terminated, _, info = env.step(int(env.action_masks().argmax()))
+    assert not terminated and "illegal" not in info
+
+
+def test_learners_without_masks_can_use_the_environment():
+    """Gymnasium's checker plays any actions."""
+    check_env(gymnasium.make("borneo_env:Borneo-v0", illegal="end").unwrapped, skip_render_check=True)
+    with pytest.raises(ValueError, match="illegal is 'raise' or 'end'"):
+        borneo_env.BorneoEnv(illegal="ignore")
+
+
 CALLS = [lambda env: env.step(1), lambda env: env.action_masks(), lambda env: env.render()]
 every_call = pytest.mark.parametrize("call", CALLS, ids=["step", "action_masks", "render"])
 

@@ -37,7 +37,8 @@ LAYERS = """
     borneo_agents.arena                   borneo_agents.human         borneo_agents.warm_up
     borneo_agents.commands
     borneo_train                          borneo_bench                borneo_web
-    borneo_web.replay                     borneo_web.server
+    borneo_web.replay
+    borneo_web.server
     borneo_web.commands
 """
 HEIGHT = {part: height for height, line in enumerate(LAYERS.strip().splitlines()) for part in line.split()}

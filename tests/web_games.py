@@ -11,18 +11,26 @@ from contextlib import contextmanager
 from html import unescape
 
 import httpx
+import numpy as np
 import uvicorn
 from borneo_web.server.app import make_app
 from borneo_web.server.games import Games
 from borneo_web.server.serve import Server
+from borneo_web.server.table import Table
 
+from borneo_env.engine.hidden import UNSEEN, redact
+from borneo_env.engine.state import CARDS, HAND
+
+CARD = re.compile(
+    r'data-part=\\?"card (\d+)|<b>(\d+)</b>|\bcard (\d+)|value=\\?"(?:ship|commit|defend|drop|keep) (\d+)'
+)
 CLIENTS: list[httpx.Client] = []  # open connections
 
 
 @contextmanager
-def served(folder, port: int = 0, **settings) -> Iterator[tuple[Games, str]]:
+def served(folder, port: int = 0, opponents=None, **settings) -> Iterator[tuple[Games, str]]:
     """Games in a folder, and the address of a server for them."""
-    games = Games(folder)
+    games = Games(folder, opponents)
     app = make_app(games, **settings)
     config = uvicorn.Config(app, port=port, access_log=False, log_level="error", lifespan="off")
     server = Server(config, games)
@@ -106,3 +114,33 @@ def begin(server: str, **fields: str) -> httpx.Response:
 def seats(games: Games, name: str) -> dict[int, str]:
     """The addresses of all who may look at a game."""
     return {seat: f"/game/{name}/{key}" for seat, key in games.table(name).keys.items()}
+
+
+# ---------------------------------------------------------------- secrets
+
+
+def cards_in(text: str) -> set[int]:
+    """The cards that a text names."""
+    return {int(number) for found in CARD.findall(text) for number in found if number}
+
+
+def seen_by_all(table: Table) -> set[int]:
+    """The cards that have been played or taken openly."""
+    moves = [line["move"] for line in table.game.lines if "move" in line]
+    return {int(card) for move in moves for card in re.findall(r"(?:ship|commit|defend|keep|take|drop) (\d+)", move)}
+
+
+def hand(table: Table, seat: int) -> set[int]:
+    return set(np.flatnonzero(table.game.batch.games["place"][0, :CARDS] == HAND + seat).tolist())
+
+
+def hidden_from(table: Table, seat: int) -> set[int]:
+    """The cards in other hands that this seat has not seen."""
+    others = (other for other in range(len(table.game.seats)) if other != seat)
+    return set().union(*(hand(table, other) for other in others)) - seen_by_all(table)
+
+
+def unseen_by(table: Table, seat: int) -> set[int]:
+    """The cards of which this seat cannot say where they are."""
+    seen = redact(table.game.batch.games[0], seat)
+    return set(np.flatnonzero(seen["place"][:CARDS] == UNSEEN).tolist())

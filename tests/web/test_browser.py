@@ -3,34 +3,24 @@
 from __future__ import annotations
 
 import random
-import shutil
-from collections.abc import Iterator
+import time
+from pathlib import Path
 
 import pytest
-from web_games import seats, served
+from web_games import cards_in, hidden_from, seats, served
 
+from borneo_env.engine.state import SPECTATOR
 from borneo_env.ruleset import Ruleset
 
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+GOLDEN = Path(__file__).parent.parent / "golden"
+
 TINY = Ruleset(players=3, tables="tiny")
-pytestmark = [
-    pytest.mark.browser,
-    pytest.mark.skipif(CHROMIUM is None, reason="Chromium is missing; `make test-browser` installs it"),
-]
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator:
-    playwright = pytest.importorskip("playwright.sync_api")
-    with playwright.sync_playwright() as engine:
-        chromium = engine.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield chromium
-        chromium.close()
+pytestmark = pytest.mark.browser
 
 
 @pytest.fixture
-def page(browser, server):
-    context = browser.new_context(viewport={"width": 1400, "height": 1000}, reduced_motion="reduce")
+def page(chromium, server):
+    context = chromium.new_context(viewport={"width": 1400, "height": 1000}, reduced_motion="reduce")
     opened = context.new_page()
     opened.faults = []
     opened.on("pageerror", lambda error: opened.faults.append(str(error)))
@@ -60,7 +50,8 @@ def click_through(page, rng: random.Random) -> str:
     drawn = [(move, parts) for move, parts in moves if parts]
     move, parts = rng.choice(drawn or moves or [("", "")])
     for part in filter(None, parts.split(" > ")):
-        shape = page.locator(f'#picture [data-part="{part}"].live').first
+        shape = page.locator(f'#board [data-part="{part}"].live').first
+        shape.evaluate("one => one.scrollIntoView({ block: 'center' })")  # on a phone, a bar covers the lower edge
         corner = {"x": min(9, shape.bounding_box()["width"] / 2), "y": min(9, shape.bounding_box()["height"] / 2)}
         shape.click(position=corner, force=True)
     if move and not parts:
@@ -106,7 +97,7 @@ def test_a_whole_game_is_clicked_and_reloaded_in_between(page, server):
     assert verbs >= {"place", "ship"}
 
 
-def test_what_another_does_appears_by_itself_and_motion_can_be_turned_on(browser, page, server):
+def test_what_another_does_appears_by_itself_and_motion_can_be_turned_on(page, server):
     games, address = server
     name = games.begin(TINY, ["human", "human", "random"], ["Anna", "Ben", "random 2"], 3)
     links = seats(games, name)
@@ -140,8 +131,8 @@ def test_a_choice_is_made_by_the_keyboard_alone(page, server):
     page.wait_for_selector(f'#main:not(:has([name=decision][value="{number}"]))', state="attached")
 
 
-def test_a_page_says_when_the_server_is_gone_and_goes_on_when_it_is_back(browser, tmp_path):
-    context = browser.new_context(reduced_motion="reduce")
+def test_a_page_says_when_the_server_is_gone_and_goes_on_when_it_is_back(chromium, tmp_path):
+    context = chromium.new_context(reduced_motion="reduce")
     page = context.new_page()
     with served(tmp_path) as (games, address):
         name = games.begin(TINY, ["human", "random", "random"], ["Anna", "r 1", "r 2"], 3)
@@ -157,7 +148,97 @@ def test_a_page_says_when_the_server_is_gone_and_goes_on_when_it_is_back(browser
         context.close()
 
 
-@pytest.mark.parametrize("width", [360, 900, 1600])
+def test_on_a_phone_the_picture_comes_apart_and_is_played_by_touch(page, server):
+    games, address = server
+    name = games.begin(TINY, ["human", "random", "random"], ["Anna", "r 1", "r 2"], 3)
+    page.set_viewport_size({"width": 360, "height": 740})
+    page.goto(address + seats(games, name)[0])
+    rng = random.Random(1)
+    for _ in range(5):
+        assert asked(page)
+        do = page.locator("#do").bounding_box()
+        assert do["y"] + do["height"] <= 740, "what is chosen is always in sight"
+        widths = page.eval_on_selector_all("#board > .part", "all => all.map(one => one.getBoundingClientRect().width)")
+        assert len(widths) == 6 + 3 and min(widths) > 125 and max(widths) < 360
+        click_through(page, rng)
+    page.set_viewport_size({"width": 1280, "height": 800})
+    page.wait_for_selector("#board:not(.folded)")
+    page.set_viewport_size({"width": 360, "height": 740})
+    page.wait_for_selector("#board.folded")
+
+
+def test_two_seats_side_by_side_hold_nothing_of_each_others_hands(page, server):
+    games, address = server
+    name = games.begin(Ruleset("card", 3), ["human", "human", "random"], ["Anna", "Ben", "random 2"], 3)
+    table, links, rng = games.table(name), seats(games, name), random.Random(2)
+    views = {0: page, 1: page.context.new_page(), SPECTATOR: page.context.new_page()}
+    for seat, view in views.items():
+        view.goto(address + links[seat])
+    searched = 0
+    for _ in range(4):
+        while not table.asks(table.game.player):
+            time.sleep(0.002)
+        assert asked(views[table.game.player])
+        for seat, view in views.items():
+            secret = hidden_from(table, seat)
+            assert not cards_in(view.content()) & secret
+            searched += len(secret)
+        click_through(views[table.game.player], rng)
+    assert searched > 40
+
+
+def test_a_finished_game_leads_to_its_replay(page, server):
+    games, address = server
+    name = games.begin(TINY, ["random"] * 3, ["r 0", "r 1", "r 2"], 3)
+    page.goto(address + seats(games, name)[SPECTATOR])
+    page.wait_for_selector("#main[data-state=over]")
+    page.click("text=Replay")
+    page.wait_for_selector("html[data-ready]", timeout=20_000)
+    page.keyboard.press("End")
+    points = [row.split("\t")[1].strip() for row in page.locator("#players tr").all_inner_texts()]
+    assert points == [str(score) for score in games.table(name).record[-1]["scores"]]
+
+
+def test_a_record_is_sent_and_replayed_and_a_wrong_one_is_told(page, server, tmp_path):
+    wrong = tmp_path / "wrong.jsonl"
+    wrong.write_text("<img src=x onerror=alert(1)>")
+    page.goto(server[1])
+    page.set_input_files("#record", wrong)
+    page.wait_for_selector("#told:has-text('is not JSON')")
+    page.faults.clear()  # the browser tells of the refusal, too
+    right = tmp_path / "right.jsonl"
+    right.write_bytes(b"".join((GOLDEN / "board-3.jsonl").read_bytes().splitlines(keepends=True)[:40]))
+    page.set_input_files("#record", right)
+    page.wait_for_selector("html[data-ready]", timeout=20_000)
+    assert "/records/" in page.url
+
+
+def test_light_and_dark_are_switched_and_remembered(page, server):
+    ground = "getComputedStyle(document.body).backgroundColor"
+    page.goto(server[1])
+    light = page.evaluate(ground)
+    page.click("#theme")
+    dark = page.evaluate(ground)
+    assert dark != light and page.inner_text("#theme") == "Light"
+    page.goto(f"{server[1]}/rules")
+    assert page.evaluate(ground) == dark
+    page.click("#theme")
+    assert page.evaluate(ground) == light
+
+
+def test_a_game_that_was_removed_says_so(page, server):
+    games, address = server
+    name = games.begin(TINY, ["human", "human", "random"], ["Anna", "Ben", "random 2"], 3)
+    other = page.context.new_page()
+    other.goto(address + seats(games, name)[0])
+    page.goto(address)
+    page.click("text=remove")
+    page.click("text=for good")
+    page.wait_for_selector("text=None yet.")
+    other.wait_for_selector("text=There is no such game")
+
+
+@pytest.mark.parametrize("width", [360, 900, 1920])
 def test_no_page_is_wider_than_its_window(page, server, width):
     games, address = server
     name = games.begin(TINY, ["human", "random", "random"], ["Anna", "r 1", "r 2"], 3)

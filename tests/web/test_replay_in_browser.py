@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -15,8 +14,7 @@ from borneo_web.replay.page import unpacked
 from borneo_env.record import Line, read_record
 
 sync_api = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed: no browser is tried")
-BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-pytestmark = pytest.mark.skipif(BROWSER is None, reason="there is no Chromium on this machine: no browser is tried")
+pytestmark = pytest.mark.browser
 
 
 @cache
@@ -31,14 +29,6 @@ def made() -> Replay:
     return Replay.of(record(), thoughts=["merchant", "random"])
 
 
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    with sync_api.sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=BROWSER, args=["--no-sandbox"])
-        yield browser
-        browser.close()
-
-
 @pytest.fixture
 def complaints() -> list[str]:
     """What the browser complains about; nothing, unless a test takes it out."""
@@ -46,12 +36,12 @@ def complaints() -> list[str]:
 
 
 @pytest.fixture
-def visit(browser: Any, tmp_path: Path, complaints: list[str]) -> Iterator[Any]:
+def visit(chromium: Any, tmp_path: Path, complaints: list[str]) -> Iterator[Any]:
     contexts = []
 
     def opened(html: str, address: str = "", **options: Any) -> Any:
         (tmp_path / "game.html").write_text(html, encoding="utf-8")
-        contexts.append(browser.new_context(**options))
+        contexts.append(chromium.new_context(**options))
         page = contexts[-1].new_page()
         page.set_default_timeout(15_000)
         page.on("console", lambda message: complaints.append(message.text))
@@ -259,9 +249,9 @@ def test_every_control_has_a_name(visit: Any) -> None:
     assert unnamed == 0
 
 
-def test_in_a_notebook_the_page_works_in_its_frame(visit: Any, browser: Any, tmp_path: Path) -> None:
+def test_in_a_notebook_the_page_works_in_its_frame(visit: Any, chromium: Any, tmp_path: Path) -> None:
     (tmp_path / "cell.html").write_text(f"<!doctype html><body>{made()._repr_html_()}</body>", encoding="utf-8")
-    context = browser.new_context()
+    context = chromium.new_context()
     page = context.new_page()
     errors: list[str] = []
     page.on("pageerror", lambda error: errors.append(str(error)))

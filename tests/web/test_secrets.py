@@ -2,41 +2,23 @@
 
 from __future__ import annotations
 
-import json
 import random
-import re
+from itertools import count
 
 import httpx
 import numpy as np
 import pytest
-from borneo_web.server.pages import story_page, table_page
-from borneo_web.server.sight import steps
+from borneo_web.server.games import Games
 from borneo_web.server.table import SteppedGame, Table
-from web_games import Person, seats, served
+from web_games import Person, cards_in, hand, hidden_from, seats, seen_by_all, served, unseen_by
 
+from borneo_env import every_ruleset
 from borneo_env.engine.hidden import resample
-from borneo_env.engine.state import CARDS, HAND, SPECTATOR
+from borneo_env.engine.state import SPECTATOR
+from borneo_env.record import record_games
 from borneo_env.ruleset import Ruleset
 
-CARD = re.compile(
-    r'data-part=\\?"card (\d+)|<b>(\d+)</b>|\bcard (\d+)|value=\\?"(?:ship|commit|defend|drop|keep) (\d+)'
-)
 SEED = 912873465
-
-
-def cards_in(text: str) -> set[int]:
-    """The cards that a text names."""
-    return {int(number) for found in CARD.findall(text) for number in found if number}
-
-
-def seen_by_all(table: Table) -> set[int]:
-    """The cards that have been played or taken openly."""
-    moves = [line["move"] for line in table.game.lines if "move" in line]
-    return {int(card) for move in moves for card in re.findall(r"(?:ship|commit|defend|keep|take|drop) (\d+)", move)}
-
-
-def hand(table: Table, seat: int) -> set[int]:
-    return set(np.flatnonzero(table.game.batch.games["place"][0, :CARDS] == HAND + seat).tolist())
 
 
 def test_no_answer_names_a_card_of_another_hand(tmp_path):
@@ -57,8 +39,7 @@ def test_no_answer_names_a_card_of_another_hand(tmp_path):
                 told = len(table.game.told)
                 for more in (f"steps?since={max(0, told - 3)}", "story", "preview", "record"):
                     traffic += person.client.get(f"{links[seat]}/{more}").text
-                others = [other for other in range(3) if other != seat]
-                secret = set().union(*(hand(table, other) for other in others)) - seen_by_all(table)
+                secret = hidden_from(table, seat)
                 hidden_cards += len(secret)
                 assert not cards_in(traffic) & secret, (seat, secret)
                 if seat >= 0:
@@ -88,35 +69,75 @@ def test_events_say_only_that_something_has_changed(tmp_path):
         assert heard == ["retry: 1000", "event: changed", "data:", "", "event: changed", "data:", ""]
 
 
-@pytest.mark.parametrize("edition", ["board", "card"])
-def test_games_that_a_seat_cannot_tell_apart_give_it_the_same_pages(tmp_path, edition):
-    """Everything hidden is dealt anew, in this position and in all before it: no byte of what a seat gets changes."""
-    rng, deal = random.Random(6), np.random.default_rng(6)
-    game = SteppedGame(Ruleset(edition, 3), ["human", "human", "random"], SEED)
-    table = Table.set_up(game, ["Anna", "Ben", "random 2"], tmp_path / "x.json")
-    compared = 0
-    for turn in range(140):
-        if game.over:
-            break
-        if turn % 12 == 11:
-            for seat in (0, 1, SPECTATOR):
-                before = pages(table, seat)
-                kept = game.batch.games[0].copy(), game.positions
-                deal_anew(game, seat, deal)
-                compared += not np.array_equal(kept[0]["place"], game.batch.games[0]["place"])
-                assert pages(table, seat) == before
-                game.batch.games[0], game.positions = kept
-        moves = game.batch.legal_moves()
-        game.play(game.batch.actions.action(rng.choice(moves), game.batch.phase_name()))
-    assert compared > 12
+# ---------------------------------------------------------------- games that differ in secrets alone
 
 
-def pages(table: Table, seat: int) -> str:
-    return (
-        table_page(table, seat, "/x")
-        + story_page(table, seat, "/x")
-        + json.dumps(steps(table, seat, max(0, len(table.game.told) - 3)))
-    )
+@pytest.mark.parametrize(
+    "positions", [pytest.param(11, id="some"), pytest.param(1001, id="a-thousand", marks=pytest.mark.soak)]
+)
+def test_traffic_tells_nothing_hidden_in_any_ruleset(tmp_path, positions):
+    """Two players and a watcher ask for all they can. No card they may not know is named, and when everything hidden
+    is dealt anew, here and in the positions before, no byte changes."""
+    rulesets = every_ruleset()
+    with served(tmp_path) as (games, address):
+        watched = Watched(games, address, positions // len(rulesets))
+        for number, ruleset in enumerate(rulesets):
+            watched.play(ruleset, number)
+    assert watched.positions == positions
+    assert watched.dealt_anew > 2.5 * positions and watched.secrets > 20 * positions
+
+
+class Watched:
+    """Plays random games, and reads what is sent to their seats in some positions of each."""
+
+    def __init__(self, games: Games, address: str, often: int) -> None:
+        self.games, self.often = games, often
+        self.client = Person(address, "").client
+        self.positions = self.dealt_anew = self.secrets = 0
+
+    def play(self, ruleset: Ruleset, seed: int) -> None:
+        """Every seat is a person's. One looks where a person is asked: elsewhere the server plays meanwhile."""
+        rng, deal = random.Random(seed), np.random.default_rng(seed)
+        players = range(ruleset.players)
+        length = len(record_games(ruleset, 1, seed=seed, agents=["random"] * ruleset.players)[0]) // 2
+        stops = sorted(rng.sample(range(8, max(length, self.often + 8)), self.often))
+        name = self.games.begin(ruleset, ["human"] * ruleset.players, [f"Person{player}" for player in players], SEED)
+        table, held = self.games.table(name), [hand(self.games.table(name), player) for player in players]
+        for move in count():
+            if move >= stops[0] and table.game.asks_a_person():
+                self.positions += 1
+                del stops[0]
+                for seat in (table.game.player, (table.game.player + 1) % ruleset.players, SPECTATOR):
+                    self.look(table, seat, held[seat] if seat >= 0 else set(), deal)
+                if not stops:
+                    return
+            moves = table.game.batch.legal_moves()
+            table.game.play(table.game.batch.actions.action(rng.choice(moves), table.game.batch.phase_name()))
+            for player in players:
+                held[player] |= hand(table, player)
+
+    def look(self, table: Table, seat: int, held: set[int], deal: np.random.Generator) -> None:
+        """What a seat is sent, now and when all that it does not know is other than it was."""
+        sent = self.traffic(table, seat)
+        secret = unseen_by(table, seat) - seen_by_all(table) - held
+        self.secrets += len(secret)
+        assert not cards_in(sent) & secret, (table.game.batch.ruleset.name, seat)
+        assert seat < 0 or hand(table, seat) <= cards_in(sent)  # so that the search finds what is there
+        assert str(SEED) not in sent and not any(key in sent for who, key in table.keys.items() if who != seat)
+        game = table.game
+        kept = game.batch.games[0].copy(), game.positions
+        deal_anew(game, seat, deal)
+        self.dealt_anew += not np.array_equal(kept[0]["place"], game.batch.games[0]["place"])
+        assert self.traffic(table, seat) == sent, (game.batch.ruleset.name, seat)
+        game.batch.games[0], game.positions = kept
+
+    def traffic(self, table: Table, seat: int) -> str:
+        """All that a seat can ask for, headers too."""
+        link, told = table.address(seat), len(table.game.told)
+        paths = ("", "/story", f"/steps?since={max(0, told - 3)}", "/preview", "/record", "/replay")
+        answers = [self.client.get(link + path) for path in paths]
+        assert [answer.status_code for answer in answers[-2:]] == [409, 409]
+        return "".join(f"{sorted(answer.headers)}{answer.headers['content-length']}{answer.text}" for answer in answers)
 
 
 def deal_anew(game: SteppedGame, seat: int, deal: np.random.Generator) -> None:

@@ -3,6 +3,7 @@
 settings.json   what is played: a run with other settings is refused here
 chunks/         the finished games, chunk by chunk, as plain .npz files
 records/        a record of each game, if asked for; unfinished/ has the games lost by a fault, up to there
+replays/        a page of each recorded game, if asked for
 agents.log      what agents have printed, and the tracebacks of their faults
 results.json, games.csv, report.html            once all is played
 """
@@ -44,6 +45,7 @@ from borneo_env.record import RULESET_KEYS
 from borneo_env.traces import LONGEST_TRACE
 
 SETTINGS, CHUNKS, RECORDS, UNFINISHED, LOG = "settings.json", "chunks", "records", "unfinished", "agents.log"
+REPLAYS = "replays"
 RESULTS, GAMES, REPORT = "results.json", "games.csv", "report.html"
 SOURCES, PROGRAM, CHUNK_SIZE = "sources", "program", "deals per chunk"
 HALF_WRITTEN, OLD = ".borneo-*", 3600  # what `write_file` leaves when it is killed; seconds after which it may go
@@ -86,7 +88,7 @@ class Folder:
 
     def clear(self) -> None:
         """Remove what an earlier run has left here, and nothing else."""
-        for name in (CHUNKS, RECORDS):
+        for name in (CHUNKS, RECORDS, REPLAYS):
             shutil.rmtree(self.path / name, ignore_errors=True)
         for name in (SETTINGS, LOG, RESULTS, GAMES, REPORT):
             (self.path / name).unlink(missing_ok=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 
 from borneo_agents.arena.tables import Tables
@@ -29,6 +29,7 @@ STRENGTH = (
 )
 CROSS = "How often the agent of the row was placed before the agent of the column, ties half."
 SEATS = "Win share by place in the turn order, with 95 % intervals. The dashed line is an equal share."
+NO_REPLAYS: Mapping[int, str] = {}
 STYLE = """
 :root { color-scheme: light }
 * { box-sizing: border-box }
@@ -47,6 +48,7 @@ th { font-weight: 600; color: #55626f; vertical-align: bottom; border-bottom-col
 th:first-child, td:first-child, th.words { text-align: left }
 td.words { white-space: normal; text-align: left; min-width: 16rem }
 tr.part td { border-bottom: 0; padding-top: 1rem; color: #b3541e; font-weight: 600 }
+.games { max-height: 24rem; overflow-y: auto }
 .pm { color: #8a939c }
 figure { margin: .6rem 0 }
 figure svg { width: 100%; height: auto; display: block }
@@ -59,8 +61,8 @@ pre { font: 13px/1.45 ui-monospace, Menlo, Consolas, monospace; background: #f1e
 """
 
 
-def report(result: Tables, command: str | None = None) -> str:
-    """The page: everything in one file, nothing fetched from anywhere."""
+def report(result: Tables, command: str | None = None, replays: Mapping[int, str] = NO_REPLAYS) -> str:
+    """The page: everything in one file, nothing fetched from anywhere; with links to replays of these games."""
     plan, drawn = result.tournament, drawings(result)
     head, *lines = dict.fromkeys([headline(result), *fault_lines(result)])
     parts = [
@@ -73,6 +75,7 @@ def report(result: Tables, command: str | None = None) -> str:
         f'<p class="note">Wins per seat: {par_words(result)}.{_most(result)} ± is half of a 95 % interval that counts '
         "deals, not games, since the games of a deal are alike.</p>",
         *_faults(result),
+        *_replays(result, replays),
         *_drawn(drawn, "strengths", "Strength", STRENGTH),
         *_drawn(drawn, "cross", "Who was placed before whom", CROSS, "small"),
         *_lone(result),
@@ -206,6 +209,22 @@ def _faults(result: Tables) -> list[str]:
     for trace in result.traces:
         parts += [f"<p>{escape(trace_words(result.tournament, trace))}:</p>", f"<pre>{escape(trace.text)}</pre>"]
     return parts
+
+
+def _replays(result: Tables, links: Mapping[int, str]) -> list[str]:
+    """The games that can be stepped through in a browser."""
+    shown = [row for row in result.outcomes if int(row["game"]) in links]
+    if not shown:
+        return []
+    names, players = result.tournament.agents, range(result.tournament.ruleset.players)
+    rows = []
+    for row in shown:
+        told = [f"{names[row['seats'][seat]]} {row['scores'][seat]} ({row['places'][seat]}.)" for seat in players]
+        cells = "".join(f"<td>{escape(words)}</td>" for words in told)
+        rows.append(f'<tr><td><a href="{escape(links[int(row["game"])])}">game {row["game"]}</a></td>{cells}</tr>')
+    words = "Every recorded game, step by step in a browser. Points and places stand beside the names."
+    heads = ["replay", *(f"seat {seat}" for seat in players)]
+    return ["<h2>Games</h2>", f"<p>{words}</p>", f'<div class="games">{_table(heads, rows)}</div>']
 
 
 def _needed(result: Tables) -> str:

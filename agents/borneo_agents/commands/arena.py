@@ -26,6 +26,7 @@ from borneo_env.console import (
     Seed,
     err,
     out,
+    progress_bar,
     ruleset_of,
     say,
 )
@@ -52,6 +53,7 @@ def arena(
     effect: Annotated[float, typer.Option(help="What counts as better: so much above a half of the meetings.")] = 0.05,
     errors: Annotated[float, typer.Option(help="Chance of a wrong decision, for yes and no alike.")] = 0.05,
     records: Annotated[bool, typer.Option("--records", help="Write a record of every game.")] = False,
+    replays: Annotated[bool, typer.Option("--replays", help="And a page of every game for a browser.")] = False,
     fresh: Annotated[bool, typer.Option("--fresh", help="Remove the run in the folder and start anew.")] = False,
     jobs: Annotated[int | None, typer.Option(help="Processes; all cores by default.", min=1)] = None,
     chunk: Annotated[int | None, typer.Option(help="Games played side by side; few for slow agents.")] = None,
@@ -68,9 +70,7 @@ def arena(
     from borneo_agents.arena import ArenaResult, Stopped, play_arena
     from borneo_agents.arena.terminal import print_result, watching
 
-    pair = tuple(name.strip() for name in until_decided.split(",")) if until_decided else None
-    if pair is not None and len(pair) != 2:
-        raise ValueError(f"--until-decided wants two agents with a comma between them, not {in_short(until_decided)}")
+    pair = _pair(until_decided) if until_decided else None
     if out_folder is not None and find_spec("matplotlib") is None:
         say("The report will have no plots: matplotlib is missing; pip install '.[arena]' in the project's folder.")
     result: ArenaResult | None
@@ -82,15 +82,34 @@ def arena(
                 ruleset_of(edition, players, four_traders, blackbeard, tables),
                 games=games, seed=seed, lineups=lineups, out=out_folder, fresh=fresh, jobs=jobs, chunk=chunk,
                 time_limit=time_limit, until_decided=pair, effect=effect, alpha=errors, beta=errors,
-                records=records, debug=debug, command=command, watch=watch,
+                records=records or replays, debug=debug, command=command, watch=watch,
             )  # fmt: skip
         except Stopped as stopped:
             result = stopped.result
+    if replays and result is not None and result.complete:
+        _write_replays(result, out_folder, command)
     if result is not None and not as_json:
         print_result(out, result)
     elif as_json:
         _print_json(result, command)
     _tell_what_is_kept(result, games, out_folder)
+
+
+def _pair(agents: str) -> tuple[str, str]:
+    names = [name.strip() for name in agents.split(",")]
+    if len(names) != 2:
+        raise ValueError(f"--until-decided wants two agents with a comma between them, not {in_short(agents)}")
+    return names[0], names[1]
+
+
+def _write_replays(result: Any, folder: Path | None, command: str) -> None:
+    """The pages, and then the report anew, with links to them."""
+    from borneo_agents.arena.replays import write_replays
+
+    assert folder is not None  # without one, there are no records
+    with progress_bar() as progress:
+        write_replays(folder, lambda records: progress.track(records, description="replays"))
+    result.write(folder, command)
 
 
 def _print_json(result: Any, command: str) -> None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import copy
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
@@ -70,6 +70,7 @@ class Game:
         self.seats = list(seats)
         self.names = agent_names(seats)
         self.agents = {seat: find_agent(name) for seat, name in enumerate(seats) if name != HUMAN}
+        _check_agents(self.agents.values(), ruleset)
         self.batch = Batch(1, ruleset, seed=seed, finished="hold", skip_forced=False, threads=1)
         self.lines: list[Line] = [header(ruleset, self.batch.games[0], seats, seed)]
         self.told: list[News] = []
@@ -268,6 +269,13 @@ def _saved_lines(path: Path) -> list[Line]:
     if not isinstance(lines, list) or not lines or not all(isinstance(line, dict) for line in lines):
         raise SaveError(f"{where}: holds no record")
     return lines
+
+
+def _check_agents(agents: Iterable[Any], ruleset: Ruleset) -> None:
+    """Refuse an agent that cannot play such a game, before it is dealt: a policy was trained for some rulesets."""
+    for agent in agents:
+        if hasattr(agent, "check_ruleset"):
+            agent.check_ruleset(ruleset)
 
 
 def _check_seats(seats: Sequence[str]) -> None:

@@ -23,6 +23,7 @@ from borneo_agents.search.agent import MOST_MILLISECONDS, is_number
 from borneo_env.agent import UnknownAgent, Views
 from borneo_env.engine.threads import available_cores
 from borneo_env.files import in_short
+from borneo_env.ruleset import Ruleset
 
 SHIPPED = Path(__file__).parent / "shipped"
 MOST_EVALUATIONS = 10_000_000  # of networks, for a decision
@@ -88,15 +89,19 @@ class Policy:
         """(n, actions): the probability of each action when it is drawn; 0 for illegal ones."""
         return probabilities_of(self._logits(views), views.mask)
 
-    def _logits(self, views: Views) -> NDArray[np.float32]:
-        began = time.perf_counter()
-        views.arrays()  # which complains about views of nobody
-        card, ruleset = self.model.card, views.ruleset
+    def check_ruleset(self, ruleset: Ruleset) -> None:
+        """Refuse games that the model was not trained for."""
+        card = self.model.card
         if ruleset.edition != card.edition:
             raise ModelError(f"the policy was trained for the {card.edition} edition, not for {ruleset.name}")
         if ruleset.players not in card.players:
             counts = " or ".join(map(str, card.players))
             raise ModelError(f"the policy was trained for {counts} players, not for {ruleset.name}")
+
+    def _logits(self, views: Views) -> NDArray[np.float32]:
+        began = time.perf_counter()
+        views.arrays()  # which complains about views of nobody
+        self.check_ruleset(views.ruleset)
         if self.model.option_head is None:
             logits = self.model.logits(views.observe(), views.mask)
             return self._after_search(views, logits, began) if self._searches() else logits

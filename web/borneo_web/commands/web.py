@@ -19,6 +19,12 @@ def web(
     folder: Annotated[
         Path | None, typer.Option(help="Where games are kept; by default with the user's other data.")
     ] = None,
+    arena: Annotated[
+        Path | None, typer.Option(help="The folder of an arena: its standings, games and replays can be looked at.")
+    ] = None,
+    training: Annotated[
+        Path | None, typer.Option(help="The folder of a training: its curve, and its models as opponents.")
+    ] = None,
     open_browser: Annotated[bool, typer.Option("--open", help="Open the page in a browser.")] = False,
     as_json: AsJson = False,
 ) -> None:
@@ -27,7 +33,9 @@ def web(
         from borneo_web.server.serve import serve
     except ModuleNotFoundError as error:
         raise missing(error) from None
-    serve(port=port, host=host, folder=folder, open_browser=open_browser, as_json=as_json)
+    serve(
+        port=port, host=host, folder=folder, arena=arena, training=training, open_browser=open_browser, as_json=as_json
+    )
 
 
 def missing(error: ModuleNotFoundError) -> Exception:

@@ -4,6 +4,6 @@
 the options. `page.py` writes all that into `page.html`, with `page.css` and the scripts beside it.
 """
 
-from borneo_web.replay.replay import Replay
+from borneo_web.replay.replay import Replay, write_replay
 
-__all__ = ["Replay"]
+__all__ = ["Replay", "write_replay"]

@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import zlib
 from base64 import b64decode, b64encode
-from collections.abc import Iterable
 from functools import cache
 from hashlib import sha256
 from html import escape
@@ -28,13 +27,12 @@ RAW = -15  # deflate without a header, which browsers unpack
 
 def page(content: dict[str, Any]) -> str:
     """The page with its style, its scripts and its content."""
-    style, script = _style(), _script()
     return Template(_file("page.html")).substitute(
         title=escape(f"Borneo: {', '.join(content['names'])}"),
         edition=escape(content["title"]),
-        policy=_policy([script], [style, STYLE]),
-        style=style,
-        script=script,
+        policy=policy(),
+        style=_style(),
+        script=_script(),
         content=json.dumps({"format": content["format"], "packed": packed(content)}).replace("<", "\\u003c"),
     )
 
@@ -51,16 +49,15 @@ def unpacked(text: str) -> Any:
     return json.loads(zlib.decompress(b64decode(text), wbits=RAW))
 
 
-def _policy(scripts: Iterable[str], styles: Iterable[str]) -> str:
-    """What a browser may run and load: these scripts and styles, and nothing from anywhere."""
-    return (
-        f"default-src 'none'; script-src {_hashes(scripts)}; style-src {_hashes(styles)}; "
-        "base-uri 'none'; form-action 'none'"
-    )
+@cache
+def policy() -> str:
+    """What a browser may run and load: the script and the styles of the page, and nothing from anywhere."""
+    script, style, pictures = map(_hash, (_script(), _style(), STYLE))
+    return f"default-src 'none'; script-src {script}; style-src {style} {pictures}; base-uri 'none'; form-action 'none'"
 
 
-def _hashes(texts: Iterable[str]) -> str:
-    return " ".join(f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'" for text in texts)
+def _hash(text: str) -> str:
+    return f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'"
 
 
 @cache

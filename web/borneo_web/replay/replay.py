@@ -9,7 +9,7 @@ from typing import Any
 
 from borneo_env.engine.arguments import checked_seat
 from borneo_env.files import write_file
-from borneo_env.record import Line
+from borneo_env.record import Line, read_record
 from borneo_env.render.picture import TAIL
 from borneo_web.replay.eyes import Eyes, Parts, swings
 from borneo_web.replay.page import page
@@ -70,6 +70,11 @@ class Replay:
         style = f"width:100%;height:{HEIGHT}px;border:0"
         may = 'sandbox="allow-scripts allow-downloads"'
         return f'<iframe title="A game of Borneo" {may} srcdoc="{page}" style="{style}"></iframe>'
+
+
+def write_replay(record: Path, page: Path) -> None:
+    """Write the page of a record file: what an arena finds by the entry-point group `borneo.replays`."""
+    Replay.of(read_record(record)).save(page)
 
 
 def _content(

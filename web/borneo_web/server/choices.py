@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from borneo_agents.human.contest import CardsDecision
+from borneo_agents.human.contest import CardsDecision, decision
 from borneo_agents.human.options import options
 
 from borneo_env.cards import COMPANIES
@@ -34,7 +34,8 @@ class Question(NamedTuple):
 
 def question(table: Table, seat: int) -> Question:
     """What the person who decides is asked, and may answer."""
-    batch, asked = table.game.batch, table.question(seat)
+    batch, scene = table.game.batch, table.scene(seat)
+    asked = decision(batch, scene)
     several = isinstance(asked, CardsDecision)
     told = asked.told if isinstance(asked, CardsDecision) else []
     choices = []
@@ -45,7 +46,7 @@ def question(table: Table, seat: int) -> Question:
         more = "" if several else asked.words([action]).removeprefix(words + ".").strip()
         parts = parts_of(batch, move)
         choices.append(Choice(move, words, more, parts, parts[0] if len(parts) > 1 else ""))
-    return Question(table.scene(seat).question, [" ".join(told)] if told else [], several, choices)
+    return Question(scene.question, [" ".join(told)] if told else [], several, choices)
 
 
 def parts_of(batch: Batch, move: str) -> tuple[str, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -23,18 +23,24 @@ LONGEST_NAME = 24  # characters of a person's name
 
 
 class Games:
-    """The tables of a folder. A game is read when somebody asks for it first."""
+    """The tables of a folder. A game is read when somebody asks for it first.
 
-    def __init__(self, folder: Path, pool: Executor | None = None) -> None:
+    Arguments:
+        opponents: agents that can be sat at a table beside the registered ones: what they are called here, and their
+            names with arguments, which nobody is shown.
+    """
+
+    def __init__(self, folder: Path, opponents: Mapping[str, str] | None = None) -> None:
         self.folder = make_folder(folder)
-        self.pool = pool or ThreadPoolExecutor(2, thread_name_prefix="borneo-web")
+        self.opponents = dict(opponents or {})
+        self.pool: Executor = ThreadPoolExecutor(2, thread_name_prefix="borneo-web")
         self._tables: dict[str, Table | None] = {path.stem: None for path in sorted(folder.glob("*.json"))}
         self._lock = threading.Lock()
         self.closing = False  # whether those who listen for events should leave
 
-    def __iter__(self) -> Any:
+    def __iter__(self) -> Iterator[str]:
         """The ids of all games, the newest first."""
-        times = {name: _modified(self._path(name)) for name in self._tables}
+        times = {name: _modified(self._path(name)) for name in list(self._tables)}
         return iter(sorted(times, key=times.__getitem__, reverse=True))
 
     def table(self, name: str) -> Table:
@@ -61,14 +67,15 @@ class Games:
         return table, seat
 
     def begin(self, ruleset: Ruleset, seats: Sequence[str], names: Sequence[str], seed: int) -> str:
-        """Deal a new game and return its id. Seats are `human` or agents by name, without arguments."""
+        """Deal a new game and return its id. Seats are `human`, opponents, or agents by name, without arguments."""
         if len(self._tables) >= MOST_GAMES:
-            raise Refused(409, f"There are {MOST_GAMES:,} games; remove some from {self.folder} first.")
-        unknown = [seat for seat in seats if seat not in (HUMAN, *known_agents())]
+            raise Refused(409, f"There are {MOST_GAMES:,} games; remove some first.")
+        known = [*known_agents(), *self.opponents]
+        unknown = [seat for seat in seats if seat not in (HUMAN, *known)]
         if unknown:
-            raise Refused(422, f"There is no agent {in_short(unknown[0])}; known are: {', '.join(known_agents())}.")
+            raise Refused(422, f"There is no agent {in_short(unknown[0])}; known are: {', '.join(known)}.")
         try:
-            game = SteppedGame(ruleset, seats, seed)
+            game = SteppedGame(ruleset, [self.opponents.get(seat, seat) for seat in seats], seed)
         except (UnknownAgent, ValueError) as error:
             raise Refused(422, f"{on_one_line(str(error))}.") from None
         name = secrets.token_hex(6)
@@ -78,6 +85,16 @@ class Games:
             self._tables[name] = table
         table.go_on(self.pool)
         return name
+
+    def remove(self, name: str) -> None:
+        """Remove a game and its file for good; whoever sits there finds nothing any more."""
+        with self._lock:
+            if name not in self._tables:
+                raise Refused(404, "There is no such game.")
+            table = self._tables.pop(name)
+            if table is not None:
+                table.remove()
+            self._path(name).unlink(missing_ok=True)
 
     def close(self) -> None:
         """Let everybody who listens for events leave: the server is ending."""

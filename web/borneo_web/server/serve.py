@@ -16,29 +16,48 @@ from platformdirs import user_data_path
 from borneo_env.console import say
 from borneo_env.files import FileError
 from borneo_web.server.app import LOCAL_NAMES, make_app
+from borneo_web.server.arena_folder import ArenaFolder
 from borneo_web.server.games import Games
+from borneo_web.server.rehearsal import rehearse
+from borneo_web.server.training_folder import TrainingFolder
 
 LOOPBACK = "127.0.0.1"
+THINKING = 120  # seconds for which a connection is kept while a person thinks
 
 
-def serve(*, port: int, host: str | None, folder: Path | None, open_browser: bool, as_json: bool) -> None:
+def serve(
+    *,
+    port: int,
+    host: str | None,
+    folder: Path | None,
+    arena: Path | None,
+    training: Path | None,
+    open_browser: bool,
+    as_json: bool,
+) -> None:
     """Serve until somebody presses Ctrl-C. Addresses have keys in them, so that no request is logged."""
-    games = Games(folder or user_data_path("borneo-env") / "web")
+    learnt = TrainingFolder(training) if training else None
+    games = Games(folder or user_data_path("borneo-env") / "web", learnt.opponents() if learnt else None)
     token = secrets.token_urlsafe(24) if host else None
     listening = _listen(host or LOOPBACK, port)
     name = host or LOOPBACK
     shown = f"[{name}]" if ":" in name else name
     address = f"http://{shown}:{listening.getsockname()[1]}/" + (f"?token={token}" if token else "")
-    app = make_app(games, token=token, names=LOCAL_NAMES | {name.lower()}, everywhere=host is not None)
+    app = make_app(
+        games, token=token, names=LOCAL_NAMES | {name.lower()}, everywhere=host is not None,
+        arena=ArenaFolder(arena) if arena else None, training=learnt,
+    )  # fmt: skip
     if as_json:
         print(json.dumps({"address": address, "folder": str(games.folder)}), flush=True)
     say(f"Borneo: {address}")
     say(f"Games are kept in {games.folder}. Ctrl-C ends the server; games go on when it is started again.")
+    threading.Thread(target=rehearse, daemon=True).start()
     if open_browser:
         threading.Timer(0.3, webbrowser.open, (address,)).start()
     config = uvicorn.Config(
-        app, access_log=False, log_level="warning", server_header=False, timeout_graceful_shutdown=1, lifespan="off"
-    )
+        app, access_log=False, log_level="warning", server_header=False, timeout_graceful_shutdown=1, lifespan="off",
+        timeout_keep_alive=THINKING,
+    )  # fmt: skip
     with suppress(KeyboardInterrupt):
         Server(config, games).run(sockets=[listening])
 
@@ -61,6 +80,7 @@ def _listen(host: str, port: int) -> socket.socket:
         listening = socket.socket(found[0], found[1])
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listening.bind(found[4])
+        listening.listen()  # whoever is told the address is not refused
     except (OSError, OverflowError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise FileError(f"{host}:{port}", f"cannot be listened to: {reason}; try --port 0, for any free one") from None

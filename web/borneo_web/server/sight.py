@@ -25,8 +25,11 @@ def picture(table: Table, seat: int, game: np.void | None = None, last: str = ""
 
 
 def drawing(picture: Picture) -> Html:
-    """A picture as part of a page. Its panes have numbers, so that another position can take their place."""
-    panes = (Html(f'<g data-pane="{i}">{pane.content}</g>') for i, pane in enumerate(picture.panes()))
+    """A picture as part of a page. Its panes have numbers, so that another position can take their place, and boxes."""
+    panes = (
+        tag("g", Html(pane.content), data_pane=i, data_box=" ".join(f"{edge:.0f}" for edge in pane[:4]))
+        for i, pane in enumerate(picture.panes())
+    )
     return tag(
         "svg", Html(DEFINITIONS + BACKGROUND), *panes, viewBox=f"0 0 {WIDTH} {HEIGHT}", id="picture", aria_hidden="true"
     )

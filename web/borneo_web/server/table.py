@@ -31,6 +31,7 @@ from borneo_env.story import with_names
 
 FORMAT = "borneo-web/1"
 BETWEEN_SAVES = 1.0  # seconds, while agents play: after a person's choice a game is saved at once
+BETWEEN_NEWS = 0.3  # seconds, while agents play: pages that are fetched meanwhile keep them waiting
 
 
 class Refused(ValueError):
@@ -71,6 +72,7 @@ class Table:
         self.path = path
         self.choices = 0  # of people so far, those taken back included: the number of the decision that is asked for
         self.trouble = ""  # why the game cannot go on
+        self.removed = False
         self.heard = dict.fromkeys([*game.humans, SPECTATOR], 0)  # how much was told before each last decided
         self.listeners: set[Callable[[], None]] = set()
         self.lock = threading.RLock()
@@ -88,6 +90,10 @@ class Table:
         given = key.encode()
         found = [seat for seat, known in self.keys.items() if secrets.compare_digest(known.encode(), given)]
         return found[0] if found else None
+
+    def address(self, seat: int) -> str:
+        """Where a seat, or a spectator, plays and looks. It has the key in it."""
+        return f"/game/{self.path.stem}/{self.keys[seat]}"
 
     # ---------------------------------------------------------------- what is asked
 
@@ -124,7 +130,9 @@ class Table:
             self.game.choose(actions)
             self.choices += 1
             self.save()
-        self.announce()
+            agents_go_on = not (self.game.over or self.game.asks_a_person())
+        if not agents_go_on or len(self.listeners) > 1:  # whoever plays alone hears of all that follows at once
+            self.announce()
 
     def undo(self, seat: int, number: int) -> None:
         """Take a person's last choice back."""
@@ -178,15 +186,16 @@ class Table:
         pool.submit(self._advance)
 
     def _advance(self) -> None:
+        announced = time.monotonic()
         try:
-            while (action := self.game.next_action()) is not None:
+            while not self.removed and (action := self.game.next_action()) is not None:
                 with self.lock:
-                    told = len(self.game.told)
                     self.game.play(action)
                     if time.monotonic() - self._saved > BETWEEN_SAVES:
                         self.save()
-                if len(self.game.told) > told:
+                if time.monotonic() - announced > BETWEEN_NEWS:
                     self.announce()
+                    announced = time.monotonic()
         except AgentFailed as error:
             self.trouble = f"The game cannot go on: {error}."
         except FileError as error:
@@ -194,9 +203,9 @@ class Table:
         finally:
             with self.lock:
                 self._running = False
-                with suppress(FileError):
-                    self.save()
             self.announce()
+            with self.lock, suppress(FileError):
+                self.save()
 
     def announce(self) -> None:
         """Tell everybody who listens that the table has changed."""
@@ -206,7 +215,9 @@ class Table:
     # ---------------------------------------------------------------- files
 
     def save(self) -> None:
-        """Write the game so far, with its people and their keys."""
+        """Write the game so far, with its people and their keys; one that was removed is written no more."""
+        if self.removed:
+            return
         content = {
             "format": FORMAT,
             "names": self.game.names,
@@ -215,16 +226,23 @@ class Table:
             "heard": {str(seat): heard for seat, heard in self.heard.items()},
             "record": self.game.lines,
         }
-        write_file(self.path, json.dumps(content))
+        write_file(self.path, json.dumps(content), sync=False)  # only a power cut could lose it; a disk may take 0.5 s
         self.path.chmod(0o600)  # keys are in it
         self._saved = time.monotonic()
 
+    def remove(self) -> None:
+        """End the game: nobody plays it any more, and it is written no more."""
+        with self.lock:
+            self.removed, self.trouble = True, "The game was removed."
+        self.announce()
+
     @property
     def record(self) -> list[Line]:
-        """The record of the game, which tells everything; Refused before the end."""
+        """The record of the game under the names of this table. It tells everything: Refused before the end."""
         if not self.game.over:
             raise Refused(409, "The record shows all hands: it can be had when the game is over.")
-        return self.game.lines
+        names = [name.removesuffix(f" {seat}") for seat, name in enumerate(self.game.names)]
+        return [self.game.lines[0] | {"agents": names}, *self.game.lines[1:]]
 
     def batch(self) -> Batch:
         """A copy of the game."""

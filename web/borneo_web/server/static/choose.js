@@ -9,7 +9,7 @@ export function attach(main) {
     input,
     parts: input.dataset.parts ? input.dataset.parts.split(" > ") : [],
   }));
-  const shapes = [...main.querySelectorAll("#picture [data-part]")];
+  const shapes = [...main.querySelectorAll("#board [data-part]")];
   let path = []; // what has been clicked so far
 
   const leads = (option, to) => to.every((part, i) => option.parts[i] === part);
@@ -63,7 +63,7 @@ export function attach(main) {
     mark();
   }
 
-  main.querySelector("#picture").addEventListener("click", (event) => {
+  main.querySelector("#board").addEventListener("click", (event) => {
     const shape = event.target.closest(".next") ?? event.target.closest(".live");
     if (shape) click(shape.dataset.part);
   });

@@ -1,6 +1,9 @@
 // A seat at a table: forms and links without leaving the page, and news as they come.
 import { attach } from "./choose.js";
+import { fold, narrow } from "./fold.js";
 import { motion, setUpMotion, show } from "./steps.js";
+
+const PATIENCE = 250; // milliseconds: then an event has told that something has changed, or an agent thinks for long
 
 let busy = false; // steps are being shown, or a page is being fetched
 let stale = false; // something has changed meanwhile
@@ -14,10 +17,8 @@ async function parsed(answer) {
 
 function swap(page) {
   const open = [...main().querySelectorAll("details[open]")].map((details) => details.className);
-  const scrolled = main().querySelector(".board").scrollLeft;
   main().replaceWith(page);
   for (const name of open) page.querySelector(`details.${name}`)?.setAttribute("open", "");
-  page.querySelector(".board").scrollLeft = scrolled;
   setUp();
 }
 
@@ -34,7 +35,8 @@ async function refresh() {
     while (stale) {
       stale = false;
       const page = await parsed(await fetch(main().dataset.address));
-      if (!page || telling(page) === telling(main())) continue;
+      if (!page) return location.reload(); // the game is not there any more
+      if (telling(page) === telling(main())) continue;
       if (motion()) await show(main(), await steps(main().dataset.told));
       swap(page);
       if (page.dataset.state === "asked") document.getElementById("status").focus();
@@ -53,13 +55,14 @@ async function send(form, button) {
   for (const one of buttons) one.disabled = true;
   let answer;
   try {
-    answer = await fetch(button?.getAttribute("formaction") ?? form.action, { method: "POST", body: fields });
+    const address = button?.getAttribute("formaction") ?? form.action;
+    answer = await fetch(address, { method: "POST", body: fields, redirect: "manual" });
   } catch {
     for (const one of buttons) one.disabled = false;
     document.getElementById("lost").hidden = false;
     return;
   }
-  if (answer.ok) return refresh();
+  if (answer.type === "opaqueredirect") return setTimeout(() => form.isConnected && refresh(), PATIENCE);
   swap(await parsed(answer));
   main().querySelector(".problem")?.scrollIntoView({ block: "center" });
 }
@@ -78,20 +81,25 @@ function setUp() {
       if (page) swap(page);
     });
   }
-  const again = document.getElementById("again");
-  again.hidden = !document.getElementById("news");
-  again.addEventListener("click", async () => {
+  const button = document.getElementById("again");
+  button.hidden = !document.getElementById("news");
+  button.addEventListener("click", async () => {
     if (busy) return;
     busy = true;
     await show(main(), await steps(main().dataset.heard), !motion());
-    const page = await parsed(await fetch(main().dataset.address));
     busy = false;
-    swap(page);
+    again();
   });
   document.getElementById("status").tabIndex = -1;
+  if (narrow.matches) fold(main());
   attach(main());
+}
+
+async function again() {
+  swap(await parsed(await fetch(main().dataset.address)));
 }
 
 setUp();
 setUpMotion();
+narrow.addEventListener("change", again);
 new EventSource(`${main().dataset.address}/events`).addEventListener("changed", refresh);

@@ -1,0 +1,42 @@
+"""Replays: a page for a browser for every recorded game of an arena, which its report links to.
+
+Who makes pages is found by the entry-point group `borneo.replays`, since that stands above the arena.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from importlib.metadata import entry_points
+from pathlib import Path
+from typing import Any
+
+from borneo_agents.arena.folder import RECORDS, REPLAYS, UNFINISHED
+from borneo_env.files import make_folder
+
+GROUP = "borneo.replays"
+NAME = re.compile(r"game(\d{7,})")
+
+Track = Callable[[list[Path]], Iterable[Path]]
+
+
+def write_replays(folder: Path, track: Track = iter) -> None:
+    """Write a page for each record of a folder that has none yet. One takes some seconds: `track` sees them go by."""
+    make = _maker()
+    make_folder(folder / REPLAYS)
+    records = sorted([*(folder / RECORDS).glob("*.jsonl"), *(folder / RECORDS / UNFINISHED).glob("*.jsonl")])
+    pages = {record: folder / REPLAYS / f"{record.stem}.html" for record in records}
+    for record in track([record for record, page in pages.items() if not page.exists()]):
+        make(record, pages[record])
+
+
+def replay_links(folder: Path) -> dict[int, str]:
+    """The pages that are there, by the numbers of their games, as links from a file of the folder."""
+    pages = sorted((folder / REPLAYS).glob("*.html"))
+    return {int(found[1]): f"{REPLAYS}/{page.name}" for page in pages if (found := NAME.fullmatch(page.stem))}
+
+
+def _maker() -> Any:
+    for found in entry_points(group=GROUP):
+        return found.load()
+    raise ValueError("replays are made by the package borneo_web, which is not installed: install this project whole")

@@ -1,0 +1,152 @@
+"""The pages of an arena's folder and of a training's."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterator, Sequence
+
+from borneo_env.render.scene import ordinal
+from borneo_web.server.arena_folder import Played, Standing
+from borneo_web.server.html import Html, tag
+from borneo_web.server.page import page
+from borneo_web.server.training_folder import Curves, Point
+
+GAMES_ON_A_PAGE = 100
+WIDE, HIGH, LEFT, RIGHT, TOP, BOTTOM = 640, 240, 56, 12, 12, 26  # of a plot
+DASHES = ("", "7 4", "2 3", "10 3 2 3")  # of its lines, so that colour is not all that tells them apart
+
+
+def arena_page(
+    standings: Sequence[Standing], games: Sequence[Played], recorded: Container[int], first: int, count: int
+) -> Html:
+    """Standings, and some of all games from the first of them on, with replays of those that were recorded."""
+    heads = ("agent", "wins", "mean place", "mean points", "seats played")
+    table = (
+        _table("Standings", heads, standings) if standings else tag("p", "Standings come when all games are played.")
+    )
+    rows = [_game(game, game.number in recorded) for game in games]
+    listed = _table("Games", ("game", "players, in turn order", "replay"), rows) if rows else tag("p", "None.")
+    return page(
+        "An arena",
+        tag(
+            "main",
+            tag("section", tag("h2", "Standings"), table, class_="sheet"),
+            tag("section", tag("h2", "Games"), listed, _turning(first, count), class_="sheet"),
+            class_="start",
+        ),
+    )
+
+
+def _game(game: Played, recorded: bool) -> tuple[object, object, object]:
+    players = zip(game.agents, game.scores, game.places, strict=True)
+    told = [
+        tag("li", tag("span", seat, class_=f"trader player{seat}"), f"{agent}: {score} points, {_place(place)}")
+        for seat, (agent, score, place) in enumerate(players)
+    ]
+    fault = tag("p", game.fault, class_="problem") if game.fault else None
+    replay = tag("a", "watch", href=f"/arena/{game.number}", aria_label=f"Replay of game {game.number}")
+    return game.number, [tag("ul", *told, class_="seats") if told else None, fault], replay if recorded else "no record"
+
+
+def _place(place: str) -> str:
+    return ordinal(int(place)) if place.isdecimal() else place
+
+
+def _turning(first: int, count: int) -> Html | None:
+    """Links to the games before and after those that are shown."""
+    if count <= GAMES_ON_A_PAGE:
+        return None
+    before, after = first - GAMES_ON_A_PAGE, first + GAMES_ON_A_PAGE
+    return tag(
+        "nav",
+        tag("a", "Earlier games", href=f"/arena?from={max(0, before)}") if first else None,
+        tag("a", "Later games", href=f"/arena?from={after}") if after < count else None,
+        class_="deeds",
+        aria_label="More games",
+    )
+
+
+def training_page(curves: Curves, opponents: Sequence[str]) -> Html:
+    """The curves of a training, and its models."""
+    drawn = [
+        tag("section", tag("h2", measure), _plot(measure, lines), _last(lines), class_="sheet")
+        for measure, lines in curves.items()
+    ]
+    named = ", ".join(opponents) or "none yet"
+    words = f"Its models are among the opponents of a new game: {named}."
+    return page(
+        "A training",
+        tag(
+            "main",
+            *(drawn or [tag("p", "Nothing was measured yet.")]),
+            tag("section", tag("h2", "Play against it"), tag("p", words), tag("p", tag("a", "A new game", href="/")),
+                class_="sheet"),
+            class_="start",
+        ),
+    )  # fmt: skip
+
+
+def _last(lines: dict[str, list[Point]]) -> Html:
+    """The newest figures."""
+    rows = [
+        (_key(number), against, f"{points[-1].value:.3f}", f"{points[-1].low:.3f} to {points[-1].high:.3f}",
+         f"{points[-1].steps:,}")
+        for number, (against, points) in enumerate(lines.items())
+    ]  # fmt: skip
+    return _table("The last figures", ("line", "against", "last", "95 % interval", "decisions"), rows)
+
+
+def _key(number: int) -> Html:
+    """How a line is drawn."""
+    return tag("svg", _line(number, "0,6 44,6"), viewBox="0 0 44 12", class_="key plot", aria_hidden="true")
+
+
+def _plot(measure: str, lines: dict[str, list[Point]]) -> Html:
+    """The lines of a measure over the decisions that were learnt from."""
+    everything = [point for points in lines.values() for point in points]
+    most_steps = max(1, *(point.steps for point in everything))
+    low, high = min(0.0, *(point.value for point in everything)), max(1e-9, *(point.value for point in everything))
+
+    def x(steps: int) -> float:
+        return LEFT + (WIDE - LEFT - RIGHT) * steps / most_steps
+
+    def y(value: float) -> float:
+        return TOP + (HIGH - TOP - BOTTOM) * (high - value) / (high - low)
+
+    drawn = [
+        _line(number, " ".join(f"{x(point.steps):.1f},{y(point.value):.1f}" for point in points))
+        for number, points in enumerate(lines.values())
+    ]
+    grid = [part for value in (low, (low + high) / 2, high) for part in _grid(y(value), f"{value:.3g}")]
+    ends = _text(LEFT, HIGH - 6, "0"), _text(WIDE - RIGHT, HIGH - 6, f"{most_steps:,} decisions", "end")
+    about = f"{measure} by decisions; the table below has the last figures"
+    return tag("svg", *grid, *drawn, *ends, viewBox=f"0 0 {WIDE} {HIGH}", role="img", aria_label=about, class_="plot")
+
+
+def _line(number: int, points: str) -> Html:
+    dashes = DASHES[number % len(DASHES)] or None
+    return tag("polyline", points=points, stroke_dasharray=dashes, class_=f"line{number % len(DASHES)}")
+
+
+def _grid(y: float, words: str) -> Iterator[Html]:
+    yield tag("line", x1=LEFT, x2=WIDE - RIGHT, y1=f"{y:.1f}", y2=f"{y:.1f}")
+    yield _text(LEFT - 6, y + 4, words, "end")
+
+
+def _text(x: float, y: float, words: str, anchor: str = "start") -> Html:
+    return tag("text", words, x=x, y=f"{y:.1f}", text_anchor=anchor)
+
+
+def _table(label: str, heads: Sequence[str], rows: Sequence[Sequence[object]]) -> Html:
+    return tag(
+        "div",
+        tag(
+            "table",
+            tag("thead", tag("tr", *(tag("th", head, scope="col") for head in heads))),
+            tag("tbody", *(tag("tr", *(tag("td", cell) for cell in row)) for row in rows)),
+            class_="figures",
+        ),
+        class_="scrolls",
+        tabindex="0",
+        role="group",
+        aria_label=label,
+    )

@@ -1,0 +1,51 @@
+"""The frame of every page, the rules, and what is said when something is refused."""
+
+from __future__ import annotations
+
+from borneo_env.rulebook import chapters, find_rules
+from borneo_web.server.html import Html, join, tag
+
+
+def page(title: str, *content: object, script: str | None = None, tools: object = None) -> Html:
+    """A whole page, with a script of its own if need be, and tools in its header beside those that all pages have."""
+    head = tag(
+        "head",
+        tag("meta", charset="utf-8"),
+        tag("meta", name="viewport", content="width=device-width, initial-scale=1"),
+        tag("meta", name="color-scheme", content="light dark"),
+        tag("title", f"{title} · Borneo"),
+        tag("link", rel="stylesheet", href="/static/colours.css"),
+        tag("link", rel="stylesheet", href="/static/style.css"),
+        tag("link", rel="icon", href="/static/icon.svg"),
+        tag("script", src="/static/theme.js"),
+        tag("script", type="module", src=f"/static/{script}") if script else None,
+    )
+    bar = tag(
+        "header",
+        tag("a", "BORNEO", href="/", class_="brand"),
+        tag("h1", title, class_="title"),
+        tag(
+            "nav",
+            tools,
+            tag("button", "Dark", type="button", id="theme", hidden=True),
+            tag("a", "Rules", href="/rules", target="borneo-rules"),
+        ),
+    )
+    body = tag("body", bar, *content)
+    return join(Html("<!doctype html>"), tag("html", head, body, lang="en"))
+
+
+def rules_page() -> Html:
+    """All rules, each at its id."""
+    content = []
+    for chapter, title in chapters().items():
+        rules = (join(tag("dt", rule, id=rule), tag("dd", text)) for rule, text in find_rules(chapter).items())
+        content.append(tag("section", tag("h2", f"{chapter} {title}", id=chapter), tag("dl", *rules), class_="sheet"))
+    return page("The rules", tag("main", *content, class_="rules"))
+
+
+def refusal_page(words: str) -> Html:
+    """What is said when a request is not granted."""
+    back = tag("p", tag("a", "To the start", href="/"))
+    return page("Not done", tag("main", tag("section", tag("p", words, class_="problem", role="alert"), back,
+                                            class_="sheet"), class_="start"))  # fmt: skip

@@ -1,0 +1,61 @@
+"""What is the same for everybody: style, scripts, colours, the icon and the rules."""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib.resources import files
+
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, Response
+from starlette.routing import Route
+
+from borneo_env.render import symbols
+from borneo_env.render.pen import INK
+from borneo_web.server.html import Html
+from borneo_web.server.page import rules_page
+from borneo_web.server.table import Refused
+
+FOLDER = files("borneo_web.server") / "static"
+TYPES = {"css": "text/css", "js": "text/javascript", "svg": "image/svg+xml"}
+COLOURS = ("PAPER", "PAPER_EDGE", "CARD", "FAINT", "GOLD", "SEA", "FOAM", "WATER", "LAND", "WHITE", "WAX", "GLOW")
+
+
+def routes() -> list[Route]:
+    """Where they are."""
+    return [Route("/rules", _rules), Route("/static/{file}", _static)]
+
+
+async def _rules(request: Request) -> Response:
+    return HTMLResponse(_rules_page())
+
+
+async def _static(request: Request) -> Response:
+    name = request.path_params["file"]
+    if name not in _contents():
+        raise Refused(404, "There is nothing at this address.")
+    return Response(_contents()[name], media_type=TYPES[name.rpartition(".")[2]])
+
+
+@cache
+def _rules_page() -> Html:
+    return rules_page()
+
+
+@cache
+def _contents() -> dict[str, str]:
+    """All files by their names: those of the folder, and those that are made from the pictures."""
+    kept = {file.name: file.read_text(encoding="utf-8") for file in FOLDER.iterdir()}
+    return kept | {"colours.css": _colours(), "icon.svg": _icon()}
+
+
+def _colours() -> str:
+    """The colours of the pictures, for the pages."""
+    colours = {name.lower().replace("_", "-"): getattr(symbols, name) for name in COLOURS} | {"ink": INK}
+    players = zip(symbols.PLAYER_COLOURS, symbols.PLAYER_INKS, strict=True)
+    chips = (f".player{i}{{background:{fill};color:{ink}}}" for i, (fill, ink) in enumerate(players))
+    return f":root{{{''.join(f'--{name}:{value};' for name, value in colours.items())}}}\n{''.join(chips)}\n"
+
+
+def _icon() -> str:
+    ship = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="-14 -14 28 28"><defs>{symbols.SYMBOLS}</defs>'
+    return f'{ship}<use href="#ship"/></svg>'
