@@ -23,7 +23,8 @@ from borneo_env.ruleset import PLAYER_COUNTS, Ruleset
 
 NAME = "borneo"
 EDITION_CARDS = "edition"  # in place of a card table: a parameter of OpenSpiel cannot be None
-DEFAULTS = {field.name: field.default for field in fields(Ruleset)} | {"tables": EDITION_CARDS, "reward": "win"}
+DEFAULTS: dict[str, Any] = {field.name: field.default for field in fields(Ruleset)}
+DEFAULTS |= {"tables": EDITION_CARDS, "reward": "win"}
 SHARED_BY_ALL = {"win": 1.0, "place": 0.0, "score": 0.0}  # what the rewards of all players add up to
 
 assert [REWARDS[name] for name in SHARED_BY_ALL] == list(AT_THE_END)
