@@ -91,16 +91,19 @@ def test_chance_brings_any_card_of_the_pile_and_no_other():
     assert nodes > 500
 
 
-def test_the_last_card_of_a_pile_is_drawn_before_the_discards_are_shuffled():
-    found = 0
+def test_a_player_sees_every_card_come_the_last_of_a_pile_too():
+    last_cards = 0
     for seed in range(15):
         table, rng = Table(Ruleset(players=5)), np.random.default_rng(seed)
-        left = CARDS
         for _ in walk(table, rng):
-            if table.is_chance and left == 1 and table.outcome_text(CARDS - 1).startswith("draw"):
-                found += len(table.outcomes()) == 1
-            left = int(table.position()["draw_left"][0])
-    assert found
+            if not table.is_chance:
+                for seat in range(5):
+                    came = {event.text for event in table.events if event.seen_by == seat}
+                    assert {f"draw {card}" for card in hand(table.games[0], seat)} <= came
+            elif table.outcomes()[0] < CARDS:
+                (thing, *_), game = table.outcomes(), table.games[0]
+                last_cards += game["since"][thing] < game["pile_since"]  # the discards were shuffled after it
+    assert last_cards
 
 
 def chosen(ruleset, start, cards):

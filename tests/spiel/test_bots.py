@@ -9,6 +9,7 @@ from borneo_agents.arena import play_arena
 
 from borneo_env import Batch, Ruleset, resample
 from borneo_env.agent import UnknownAgent, Views, find_agent
+from borneo_env.engine.check import check_games
 from borneo_env.open_spiel import Hosted, IsMcts, Uniform
 
 ISMCTS = "borneo_env.open_spiel:IsMcts"
@@ -60,9 +61,11 @@ def test_a_bot_is_handed_no_real_secret():
     batch, asked = views(Ruleset(players=4), 20, 30)
     for _ in range(2):
         assert is_legal(asked, Spy().act(asked))
-    once, twice = np.split(np.concatenate([state.table.games["place"] for state in handed]), 2)
-    assert (once != batch.games["place"]).any(axis=1).all()  # dealt anew in every game
-    assert np.array_equal(once, twice)  # by the dice
+    games = np.concatenate([state.table.games for state in handed])
+    check_games(batch.ruleset, games)  # complete games, dealt anew each time and by the dice
+    once, twice = np.split(games["place"], 2)
+    assert (once != batch.games["place"]).any(axis=1).all()
+    assert np.array_equal(once, twice)
 
 
 def test_uniform_takes_every_option_as_often():
