@@ -7,7 +7,8 @@ agent: it runs in this process and can reach its memory.
 Names are those of the entry-point group `borneo.agents`; `package.module:Class` names any other class, in the current
 folder too. Arguments follow after colons: `ismcts:budget=500`. Finding an agent runs its code, so a name that stands in
 a file must be registered (`trusted=False`): its arguments are numbers and texts, and `policy:PATH` reads a model, which
-is checked, wherever it lies.
+is checked, wherever it lies. Agents that run a program which their arguments name have an entry-point group of their
+own, `borneo.programs`: they have short names, but no file may name them.
 """
 
 from __future__ import annotations
@@ -41,6 +42,7 @@ from borneo_env.traces import OF_AGENT, current_folder, traceback_of
 
 SEPARATOR = r":(?!(?<=[:=][A-Za-z]:)[\\/])"  # of the parts of a name; the colon of a drive is none: policy:C:\runs
 GROUP = "borneo.agents"
+PROGRAMS = "borneo.programs"  # agents that run a program: only for people, who may run what they like
 RANDOM = "random"
 LONGEST_NAME = 1000  # characters, with all arguments
 
@@ -116,8 +118,13 @@ class WrongAnswer(ValueError):
 
 
 def known_agents() -> list[str]:
-    """The names agents are found by."""
-    return sorted({RANDOM, *_registered().names})
+    """The names agents are found by, in files and in requests too."""
+    return sorted({RANDOM, *_registered(GROUP).names})
+
+
+def program_agents() -> list[str]:
+    """The names of agents that run a program which their arguments name. In a file they are refused."""
+    return sorted(_registered(PROGRAMS).names - set(known_agents()))
 
 
 def is_registered(agent: str) -> bool:
@@ -126,9 +133,9 @@ def is_registered(agent: str) -> bool:
 
 
 @cache
-def _registered() -> EntryPoints:
-    """The registered agents, looked up once: that takes longer than making most of them."""
-    return entry_points(group=GROUP)
+def _registered(group: str) -> EntryPoints:
+    """The registered agents of a group, looked up once: that takes longer than making most of them."""
+    return entry_points(group=group)
 
 
 def find_agent(agent: str | Agent, *, trusted: bool = True) -> Agent:
@@ -149,7 +156,7 @@ def find_agent(agent: str | Agent, *, trusted: bool = True) -> Agent:
 def agent_class(agent: str) -> tuple[type[Agent], list[str]]:
     """The class of an agent by its name, and the arguments that are given in it."""
     name, *rest = _parts(agent)
-    points = _registered().select(name=name)
+    points = _registered(GROUP).select(name=name) or _registered(PROGRAMS).select(name=name)
     if name == RANDOM:
         kind: Any = Random
     elif points:
@@ -177,7 +184,7 @@ def _parts(agent: str) -> list[str]:
 
 
 def _known() -> str:
-    return f"known are: {', '.join(known_agents())}, or package.module:Class"
+    return f"known are: {', '.join((*known_agents(), *program_agents()))}, or package.module:Class"
 
 
 def _own_file(name: str) -> str:
@@ -230,7 +237,8 @@ def _make(agent: str, kind: type[Agent], arguments: Sequence[str]) -> Agent:
     try:
         return kind(*values, **keywords)
     except (Exception, SystemExit) as error:
-        if isinstance(error, UnknownAgent) or (isinstance(error, (ValueError, OSError)) and is_registered(agent)):
+        ours = _parts(agent)[0] in (*known_agents(), *program_agents())
+        if isinstance(error, UnknownAgent) or (isinstance(error, (ValueError, OSError)) and ours):
             raise  # they say what is wrong with the arguments
         told = UnknownAgent(f"{in_short(agent)} cannot be made: {_told(error)}")
         raise _with_traceback(told, error) from error

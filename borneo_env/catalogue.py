@@ -10,7 +10,7 @@ import inspect
 import re
 from dataclasses import dataclass
 
-from borneo_env.agent import agent_class, known_agents
+from borneo_env.agent import agent_class, known_agents, program_agents
 
 HEADING = "Arguments:"
 REQUIRED = "required"
@@ -34,7 +34,7 @@ class Entry:
 
 def catalogue() -> list[Entry]:
     """All agents that are found by a short name."""
-    return [entry(name) for name in known_agents()]
+    return [entry(name) for name in (*known_agents(), *program_agents())]
 
 
 def entry(name: str) -> Entry:

@@ -28,7 +28,7 @@ def traceback_of(error: BaseException, folder: str | None = None) -> str:
     try:
         told = TracebackException(type(error), error, frames, compact=True)
         lines = told.format() if frames else told.format_exception_only()
-        return _printable("".join(lines), folder)
+        return printable("".join(lines), folder)
     except BaseException:
         return type(error).__name__
 
@@ -39,7 +39,7 @@ def where_it_was(stack: str, folder: str | None = None) -> str:
     while frames and (_calls(frames[0].filename) or frames[0].filename.startswith("<")):
         del frames[0]
     lines = StackSummary.from_list(frames).format()
-    return _printable("".join(["It was here (most recent call last):\n", *lines]), folder) if frames else ""
+    return printable("".join(["It was here (most recent call last):\n", *lines]), folder) if frames else ""
 
 
 def current_folder() -> str | None:
@@ -71,7 +71,7 @@ def _calls(file: str) -> bool:
     return any(part in file for part in CALLERS)
 
 
-def _printable(text: str, folder: str | None) -> str:
+def printable(text: str, folder: str | None = None) -> str:
     """Lines that tell a terminal nothing, not too many of them."""
     if folder:
         text = text.replace(f'File "{folder.rstrip(os.sep)}{os.sep}', 'File "')

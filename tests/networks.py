@@ -3,16 +3,13 @@
 from dataclasses import replace
 
 import numpy as np
-from borneo_agents.policy.lookahead import ADVICE, OPTION_FEATURES, PER_POINT
 from borneo_agents.policy.model import Model, ModelCard
-from borneo_agents.policy.network import Layer, OptionHead
+from borneo_agents.policy.network import Layer
 
 from borneo_env import Ruleset
 from borneo_env.engine.actions import action_table
 from borneo_env.engine.observe import length, state_length
 from borneo_env.engine.state import SEATS, slots_of
-
-HEAD = 8  # numbers between the features on an option and what comes of them
 
 
 def card(edition="board", **changes):
@@ -20,7 +17,6 @@ def card(edition="board", **changes):
         "edition": edition,
         "players": [3, 4, 5],
         "task": "win",
-        "lookahead": False,
         "steps": 12_000,
         "seed": 3,
         "command": "train",
@@ -50,29 +46,7 @@ def searcher(edition="board", width=16, depth=1, seed=1, liking=1.0, playout=Fal
     return replace(model, critic=critic, playout=smaller)
 
 
-def network(edition="board", width=16, depth=1, seed=1, liking=1.0, lookahead=False, trust=0.0):
-    """A policy nobody has trained, with `depth` normed layers; the larger `liking`, the surer it is.
-
-    With lookahead features, each point that the merchant sees counts `trust` by itself.
-    """
-    slots = slots_of(Ruleset(edition))
-    rng = np.random.default_rng(seed)
-
-    def drawn(mean, spread, *shape):
-        return rng.normal(mean, spread, shape).astype(np.float32)
-
-    outputs = len(action_table(slots))
-    layers = layers_of(rng, length(slots), outputs, width, depth, liking)
-    if not lookahead:
-        return Model(card(edition), layers)
-    head = OptionHead(
-        features=drawn(0, 0.05, HEAD, OPTION_FEATURES),
-        context=drawn(0, width**-0.5, HEAD, width),
-        actions=drawn(0, 0.5, outputs, HEAD),
-        hidden=drawn(0, HEAD**-0.5, HEAD, HEAD),
-        biases=drawn(0, 0.1, HEAD),
-        last=drawn(0, liking * HEAD**-0.5, HEAD),
-        direct=drawn(0, liking * 0.01, OPTION_FEATURES),
-    )
-    head.direct[ADVICE] = trust / PER_POINT
-    return Model(card(edition, lookahead=True), layers, head)
+def network(edition="board", width=16, depth=1, seed=1, liking=1.0):
+    """A policy nobody has trained, with `depth` normed layers; the larger `liking`, the surer it is."""
+    slots, rng = slots_of(Ruleset(edition)), np.random.default_rng(seed)
+    return Model(card(edition), layers_of(rng, length(slots), len(action_table(slots)), width, depth, liking))

@@ -147,7 +147,7 @@ def test_a_name_that_is_not_trusted_must_be_registered(here, name):
 
 def test_registered_agents_and_agents_themselves_need_no_trust():
     assert isinstance(find_agent("random", trusted=False), Random)
-    assert find_agent("policy:determinizations=0", trusted=False)._determinizations == 0
+    assert find_agent("policy:budget=7", trusted=False)._budget == 7
     agent = Random()
     assert find_agent(agent, trusted=False) is agent
     with pytest.raises(UnknownAgent, match="its arguments are: none"):

@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from borneo_env import cli
-from borneo_env.agent import known_agents
+from borneo_env.agent import known_agents, program_agents
 from borneo_env.catalogue import REQUIRED, Argument, catalogue, entry
 
 MY_BOT = '''
@@ -46,7 +46,7 @@ def run(capsys, monkeypatch, *words):
 
 def test_every_agent_has_an_idea_and_every_argument_a_meaning():
     found = catalogue()
-    assert [one.name for one in found] == known_agents()
+    assert [one.name for one in found] == [*known_agents(), *program_agents()]
     for one in found:
         assert re.fullmatch(r"[A-Z].*\.", one.idea), one
         assert all(argument.meaning for argument in one.arguments), one

@@ -10,13 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from borneo_agents.policy.lookahead import lookahead_in_batch
-from borneo_agents.policy.racing import race_options
+from borneo_agents.policy.agent import Policy
+from borneo_agents.policy.search import OptionSearch
 from borneo_agents.scripted.agents import Merchant
 from borneo_agents.scripted.dispatch import MERCHANT, Bots
 from borneo_agents.search.ismcts import Ismcts
 from borneo_agents.search.rollout import Rollout
-from borneo_agents.search.trials import Trials
 from borneo_agents.search.win_probability import win_probability
 from borneo_env import Batch, Ruleset, env, redact, resample
 from borneo_env.agent import Agent, Views
@@ -89,14 +88,14 @@ def use_search() -> None:
 
 def use_policy() -> None:
     batch = _some_games()
-    rows = np.arange(len(batch))
-    lookahead_in_batch(batch, rows)
-    race_options(Views(batch.ruleset, *batch.view(rows)), batch.mask.copy(), np.zeros(batch.mask.shape), 1)
+    views, search = Views(batch.ruleset, *batch.view(np.arange(len(batch)))), OptionSearch(Policy().model)
+    priors = np.where(batch.mask, 0.0, -np.inf)
+    search.with_budget(views, priors, 1)
+    search.with_time(views, priors, 1)
 
 
 def use_training() -> None:
     batch = _some_games()
-    Trials(batch).worth(batch.mask.copy(), 1)
     win_probability(batch.ruleset, batch.games)
     bots, kinds = Bots(batch), np.full((len(batch), batch.ruleset.players), MERCHANT, np.int8)
     bots.choose(kinds, np.arange(len(batch)))

@@ -51,7 +51,7 @@ def test_numpy_has_the_logits_of_torch():
             parameter += 0.1 * torch.randn_like(parameter)
         expected = network(torch.from_numpy(batch.observe())).numpy()
         layers = [Layer(*(None if part is None else part.numpy() for part in layer)) for layer in network.layers()]
-    assert np.allclose(logits_of(layers, None, batch.observe(), batch.mask), expected, atol=1e-4)
+    assert np.allclose(logits_of(layers, batch.observe()), expected, atol=1e-4)
 
 
 def test_numbers_behind_the_observation_do_not_count():

@@ -109,15 +109,19 @@ def test_no_path_of_a_request_leads_to_a_file(server, path):
 def test_the_command_prints_its_address_and_logs_no_key(tmp_path):
     command = [sys.executable, "-c", PLAY, str(tmp_path)]
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
-    with subprocess.Popen(command, **pipes, env=os.environ | {"COLUMNS": "300"}) as process:
+    process = subprocess.Popen(command, **pipes, env=os.environ | {"COLUMNS": "300"})
+    try:
         assert process.stderr is not None
         address = re.search(r"http://127\.0\.0\.1:\d+", process.stderr.readline())[0]
         link = begin(address).headers["location"]
         for path in (link, f"{link}/nothing", link[:-1]):
-            httpx.get(address + path)
-        httpx.post(f"{address}{link}/choose", data={"decision": "0", "move": "x"})
+            httpx.get(address + path, timeout=30)
+        httpx.post(f"{address}{link}/choose", data={"decision": "0", "move": "x"}, timeout=30)
         process.send_signal(signal.SIGINT)
         told = "".join(process.communicate(timeout=20))
+    finally:
+        process.kill()  # or whatever went wrong would be waited for without end
+        process.wait()
     assert link.split("/")[-1] not in told and link.split("/")[2] not in told
     assert json.loads(told.splitlines()[0]) == {"address": f"{address}/", "folder": str(tmp_path)}
     assert str(tmp_path) in told and "Traceback" not in told

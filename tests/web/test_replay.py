@@ -204,7 +204,7 @@ def test_the_options_are_the_legal_moves_and_the_played_one_is_marked() -> None:
 
 
 def test_thoughts_are_the_answers_of_the_agents() -> None:
-    names = ["merchant", "policy:determinizations=0"]
+    names = ["merchant", "policy:budget=0"]
     record = read_record(GOLDEN / "board-3.jsonl")[:34]
     content = Replay.of(record, thoughts=names, seed=3).content
     game = RecordedGame(record)

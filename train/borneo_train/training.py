@@ -287,7 +287,6 @@ def model_of(learner: Learner, command: str) -> Model:
         edition=settings.edition,
         players=settings.counts(),
         task=settings.task,
-        lookahead=False,
         steps=learner.decisions,
         seed=settings.seed,
         command=command,

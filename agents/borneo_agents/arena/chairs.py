@@ -24,17 +24,22 @@ from typing import Any, NamedTuple, Protocol, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from borneo_agents.arena.isolated import made
 from borneo_agents.arena.tournament import Tournament
-from borneo_env.agent import Agent, Views, find_agent
+from borneo_agents.protocol.agent import ProcessAgent
+from borneo_agents.protocol.messages import IllegalMove
+from borneo_agents.protocol.process import BotFailed, Died, Stalled
+from borneo_env.agent import Agent, Views
 from borneo_env.console import let_raise
 from borneo_env.engine.batch import Batch
 from borneo_env.engine.batch_state import LAST_NUMBER
 from borneo_env.engine.state import NOBODY
 from borneo_env.files import counted, in_short, on_one_line
-from borneo_env.traces import current_folder, traceback_of
+from borneo_env.traces import current_folder, printable, traceback_of
 
 CRASH, ILLEGAL, TIME_OUT, ENDED = "crash", "illegal move", "time-out", "ended the process"
 FAULTS = (CRASH, ILLEGAL, TIME_OUT, ENDED)
+OF_PROCESSES: dict[type[BotFailed], str] = {Stalled: TIME_OUT, Died: ENDED, IllegalMove: ILLEGAL}  # all else: CRASH
 LONGEST_REASON = 300  # characters
 WARMING_UP, MAKING, LEAVING = -1, -2, -3  # stand for the round in a beat
 
@@ -44,11 +49,12 @@ Answer = TypeVar("Answer")
 class Failure(Exception):
     """An agent did not answer as it should."""
 
-    def __init__(self, kind: str, reason: str, trace: str = "") -> None:
+    def __init__(self, kind: str, reason: str, trace: str = "", stalled: bool = False) -> None:
         super().__init__(reason)
         self.kind = kind
         self.reason = reason
         self.trace = trace
+        self.stalled = stalled  # whether there was no answer at all, for as long as it may take
 
 
 class Asked(NamedTuple):
@@ -106,6 +112,7 @@ class Chairs:
         self, tournament: Tournament, deals: range, agents: Sequence[str | Agent], heartbeat: Heartbeat
     ) -> None:
         self.agents = agents
+        self.ruleset, self.isolate = tournament.ruleset, tournament.isolate
         self.heartbeat = heartbeat
         self.time_limit = inf if heartbeat.debugging else tournament.time_limit  # a breakpoint takes long
         self.seconds = np.zeros(len(agents))  # how long each agent has thought
@@ -120,7 +127,7 @@ class Chairs:
         for number in sorted(set(range(len(self.agents))) - set(nobody_of)):
             chairs = np.unique(self.at[self.agent[self.at] == number]).tolist()
             self._seat(chairs[0])
-            if getattr(type(self._sitting[chairs[0]]), "memoryless", False) is True:
+            if _memoryless(self._sitting[chairs[0]]):
                 self.at[np.isin(self.at, chairs)] = chairs[0]
             else:
                 for chair in chairs[1:]:
@@ -130,11 +137,16 @@ class Chairs:
         """Make the agent of a chair."""
         number = int(self.agent[chair])
         try:
-            self._sitting[chair] = foreign(
-                self.heartbeat, Asked(number, chair, MAKING), find_agent, self.agents[number]
-            )
+            self._sitting[chair] = foreign(self.heartbeat, Asked(number, chair, MAKING), self._made, number)
         except Failure as failure:
             self._sitting[chair] = Failure(failure.kind, f"cannot be made: {failure.reason}", failure.trace)
+
+    def _made(self, number: int) -> Agent:
+        agent = made(self.agents[number], self.isolate)
+        if isinstance(agent, ProcessAgent):  # before the clock runs
+            agent.seconds = min(agent.seconds, self.time_limit)
+            agent.prepare(self.ruleset)
+        return agent
 
     def clear(self) -> None:
         """Let all agents go. That can be their last deed, too."""
@@ -142,14 +154,22 @@ class Chairs:
             with contextlib.suppress(Failure):
                 foreign(self.heartbeat, Asked(int(self.agent[chair]), chair, LEAVING), self._sitting.__delitem__, chair)
 
-    def ask(self, chair: int, views: Views, round: int, game: int = NOBODY) -> NDArray[np.int64]:
-        """An action for each view, legal or not; raises Failure if there is none, or not in time."""
+    def game_over(self, chair: int, game: int, seat: int, *standing: Any) -> None:
+        """Tell a bot in a process of its own how a game of the chunk has ended."""
+        sitting = self._sitting.get(chair)
+        if isinstance(sitting, ProcessAgent):
+            sitting.game_over(game, seat, *standing)
+
+    def ask(self, chair: int, views: Views, round: int, games: NDArray[np.intp]) -> NDArray[np.int64]:
+        """An action for each view of games of the chunk, legal or not; raises Failure if there is none in time."""
         sitting, agent = self._sitting[chair], int(self.agent[chair])
         if isinstance(sitting, Failure):
             raise Failure(sitting.kind, sitting.reason, sitting.trace)
+        alone = int(games[0]) if len(games) == 1 else NOBODY
         began = time.perf_counter()
         try:
-            answer = foreign(self.heartbeat, Asked(agent, chair, round, game, len(views)), _actions, sitting, views)
+            asked = Asked(agent, chair, round, alone, len(views))
+            answer = foreign(self.heartbeat, asked, _actions, sitting, views, games)
         finally:
             took = time.perf_counter() - began
             self.seconds[agent] += took
@@ -160,9 +180,16 @@ class Chairs:
         return answer
 
 
-def _actions(agent: Agent, views: Views) -> NDArray[np.int64] | str:
+def _memoryless(agent: Agent | Failure) -> bool:
+    """Whether an agent promises to decide each view by itself: by its class, or by what its process has said."""
+    if isinstance(agent, ProcessAgent):
+        return agent.memoryless
+    return getattr(type(agent), "memoryless", False) is True
+
+
+def _actions(agent: Agent, views: Views, games: NDArray[np.intp]) -> NDArray[np.int64] | str:
     """An agent's answer as actions of our own, or what is wrong with it."""
-    answer = agent.act(views)
+    answer = agent.decide(views, games.tolist()) if isinstance(agent, ProcessAgent) else agent.act(views)
     try:
         actions = np.asarray(answer)  # which may run its code, too
     except Exception as error:
@@ -187,6 +214,8 @@ def foreign(heartbeat: Heartbeat, asked: Asked, code: Callable[..., Answer], *ar
         if heartbeat.debugging:
             let_raise(error)
             raise
+        if isinstance(error, BotFailed):
+            raise _failure_of_process(error) from None
         raise Failure(CRASH, _words(error), traceback_of(error, folder)) from None
     finally:
         sys.setrecursionlimit(depth)
@@ -196,6 +225,13 @@ def foreign(heartbeat: Heartbeat, asked: Asked, code: Callable[..., Answer], *ar
         heartbeat.answered()
         if heartbeat.stopped():
             raise KeyboardInterrupt
+
+
+def _failure_of_process(error: BotFailed) -> Failure:
+    """What a bot in a process of its own has done, with its last words in place of a traceback."""
+    words = printable(f"It wrote to stderr:\n{error.last_words}") if error.last_words else ""
+    reason = on_one_line(str(error), LONGEST_REASON)
+    return Failure(OF_PROCESSES.get(type(error), CRASH), reason, words, isinstance(error, Stalled))
 
 
 def _words(error: BaseException) -> str:
@@ -222,8 +258,11 @@ def warm_up(
         if isinstance(agent, str) and number not in cold:
             views = Views(tournament.ruleset, *never_played.view(np.array([0])))
             with contextlib.suppress(Failure):
-                foreign(heartbeat, Asked(number, NOBODY, WARMING_UP), _first_answer, agent, views)
+                foreign(heartbeat, Asked(number, NOBODY, WARMING_UP), _first_answer, agent, tournament.isolate, views)
 
 
-def _first_answer(agent: str, views: Views) -> None:
-    find_agent(agent).act(views)
+def _first_answer(name: str, isolate: bool, views: Views) -> None:
+    """Ask an agent; one with a process of its own gets ready in that, when it has a chair."""
+    agent = made(name, isolate)
+    if not isinstance(agent, ProcessAgent):
+        agent.act(views)

@@ -76,6 +76,7 @@ def settings_of(tournament: Tournament, sources: dict[str, str], records: bool) 
         "lineups": tournament.lineups,
         CHUNK_SIZE: tournament.chunk,
         "time limit": tournament.time_limit,
+        "isolate": tournament.isolate,
         "records": records,
     }
 

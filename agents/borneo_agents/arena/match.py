@@ -13,6 +13,7 @@ say in `Orders` how the next attempt should go about it.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -29,6 +30,7 @@ from borneo_env.engine.state import CHOICES, N_KINDS, NOBODY, PORT, SHIP, TALLIE
 from borneo_env.files import on_one_line
 
 FIRST_ROOM = 256  # actions of a game; made longer when a game needs more
+MOST_STALLS = 3  # of a bot in a process of its own: then it is not asked any more in the chunk, since each costs long
 
 
 class Charge(NamedTuple):
@@ -128,6 +130,7 @@ class Match:
         self.outcomes["start"] = self.batch.games["start"]
         self.outcomes["offender"] = NOBODY
         self.faults: list[Fault] = []
+        self.stalls: Counter[int] = Counter()  # by agent
         self.traces: dict[tuple[int, str], Trace] = {}
         self.log = np.zeros((len(self.batch), FIRST_ROOM), np.int16)
         self.logged = np.zeros(len(self.batch), np.int64)
@@ -157,9 +160,12 @@ class Match:
             actions[asked] = self._answers(rows[asked])
             self._log(rows[asked], actions[asked])
             goes_on = self.outcomes["offender"][rows] == NOBODY
+            self._tell_ends(rows[~goes_on])
             rows, actions = rows[goes_on], actions[goes_on]
         self._step(rows, actions)
-        left: NDArray[np.intp] = rows[self.batch.games["player"][rows] != NOBODY]
+        goes_on = self.batch.games["player"][rows] != NOBODY
+        self._tell_ends(rows[~goes_on])
+        left: NDArray[np.intp] = rows[goes_on]
         return left
 
     # ------------------------------------------------------------ asking
@@ -181,30 +187,44 @@ class Match:
     def _ask(self, chair: int, rows: NDArray[np.intp], views: Views) -> NDArray[np.int64]:
         """What the agent on a chair answers for each game, or any number where it has lost it."""
         agent = int(self.chairs.agent[chair])
-        since, charge = self.orders.given_up.get(agent, (self.round + 1, None))
-        if charge and since <= self.round:
+        charge = self._given_up(agent)
+        if charge:
             for row in rows:
                 self._lose(row, *charge)
             return np.zeros(len(rows), np.int64)
         if len(rows) > 1 and agent not in self.orders.alone:
             try:
-                return self.chairs.ask(chair, views, self.round)
+                return self.chairs.ask(chair, views, self.round, rows)
             except Failure:
                 pass
         return self._ask_alone(chair, rows, views)
 
     def _ask_alone(self, chair: int, rows: NDArray[np.intp], views: Views) -> NDArray[np.int64]:
         actions = np.zeros(len(rows), np.int64)
+        agent = int(self.chairs.agent[chair])
         for i, row in enumerate(rows):
-            condemned = self.orders.condemned.get((self.round, int(row)))
+            condemned = self._given_up(agent) or self.orders.condemned.get((self.round, int(row)))
             if condemned:
                 self._lose(row, *condemned)
                 continue
             try:
-                actions[i] = self.chairs.ask(chair, _one(views, i), self.round, int(row))[0]
+                actions[i] = self.chairs.ask(chair, _one(views, i), self.round, rows[i : i + 1])[0]
             except Failure as failure:
                 self._lose(row, failure.kind, failure.reason, failure.trace)
+                self._note_stall(agent, failure)
         return actions
+
+    def _given_up(self, agent: int) -> Charge | None:
+        """Why an agent is asked no more, if it is not."""
+        since, charge = self.orders.given_up.get(agent, (self.round + 1, None))
+        return charge if since <= self.round else None
+
+    def _note_stall(self, agent: int, failure: Failure) -> None:
+        """Give up a bot whose process has given no answer too often. (Workers do so where the agent is in theirs.)"""
+        self.stalls[agent] += failure.stalled
+        if failure.stalled and self.stalls[agent] == MOST_STALLS:
+            reason = f"not asked any more in this chunk: {failure.reason}"
+            self.orders.given_up[agent] = self.round, Charge(failure.kind, reason, failure.trace)
 
     def _judge(self, rows: NDArray[np.intp], actions: NDArray[np.int64]) -> None:
         """Who answered with an illegal action has lost."""
@@ -216,6 +236,17 @@ class Match:
                 move = self.batch.actions.text(int(action), self.batch.phase_name(row))
                 legal = ", ".join(self.batch.legal_moves(int(row)))
                 self._lose(row, ILLEGAL, f"{move!r} is not legal here; legal are: {legal}")
+
+    def _tell_ends(self, rows: NDArray[np.intp]) -> None:
+        """Tell bots in processes of their own how their games have ended."""
+        if not len(rows):
+            return
+        scores, places = self.batch.scores()[rows].tolist(), self._places(rows).tolist()
+        for row, points, order in zip(rows.tolist(), scores, places, strict=True):
+            offender = int(self.outcomes["offender"][row])
+            lost_by = None if offender == NOBODY else offender
+            for seat, chair in enumerate(self.chairs.at[row].tolist()):
+                self.chairs.game_over(chair, row, seat, points, order, lost_by)
 
     # ------------------------------------------------------------ keeping
 
@@ -256,16 +287,22 @@ class Match:
     def _note_ends(self) -> None:
         """Write down how the games stand now."""
         games, players = self.batch.games, self.tournament.ruleset.players
-        self.outcomes["scores"], self.outcomes["places"] = self.batch.scores(), self.batch.places()
+        self.outcomes["scores"], self.outcomes["places"] = self.batch.scores(), self._places(slice(None))
         self.outcomes["fulfilled"] = games["fulfilled"][:, :players]
         self.outcomes["ports"] = self._ports(slice(None))
         self.outcomes["cargo"] = games["stock"][:, :players].sum((2, 3), dtype=np.int16) - self.outcomes["ports"]
         self.outcomes["pirates"] = games["pirates"]
         self.outcomes["tally"] = games["tally"][:, :players]
         self.outcomes["rank"] = mean_ranks(games["ladder"], players)
-        cut = np.flatnonzero(self.outcomes["offender"] != NOBODY)
-        self.outcomes["places"][cut] = 1
-        self.outcomes["places"][cut, self.outcomes["offender"][cut]] = players
+
+    def _places(self, rows: NDArray[np.intp] | slice) -> NDArray[np.int8]:
+        """(rows, players): the places now; who has lost by a fault is last, and the others share the first place."""
+        places: NDArray[np.int8] = self.batch.places()[rows]
+        offender = self.outcomes["offender"][rows]
+        cut = np.flatnonzero(offender != NOBODY)
+        places[cut] = 1
+        places[cut, offender[cut]] = self.tournament.ruleset.players
+        return places
 
 
 def _one(views: Views, i: int) -> Views:

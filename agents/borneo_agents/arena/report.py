@@ -11,6 +11,7 @@ from borneo_agents.arena.words import (
     fault_lines,
     fault_rows,
     headline,
+    isolation_words,
     par_words,
     points_words,
     standings_rows,
@@ -91,6 +92,7 @@ def report(result: Tables, command: str | None = None, replays: Mapping[int, str
         "equally often on each of them; who sits beside whom changes from deal to deal. An agent that crashes, makes "
         f"an illegal move or thinks longer than {plan.time_limit:g} s about a decision loses that game at once: it is "
         "placed last, the others share the win, and points are as they stood.</p>",
+        f"<p>{escape(isolation_words(plan))}.</p>" if isolation_words(plan) else "",
         f"<p><code>{escape(command)}</code></p>" if command else "",
         f'<p class="note">{escape(_versions(result))}</p>',
     ]

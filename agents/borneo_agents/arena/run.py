@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from borneo_agents.arena.folder import Folder, settings_of
 from borneo_agents.arena.here import play_here
+from borneo_agents.arena.isolated import made
 from borneo_agents.arena.match import Played, Trace, outcome_type
 from borneo_agents.arena.result import ArenaResult
 from borneo_agents.arena.sources import digest_of
@@ -21,9 +22,10 @@ from borneo_agents.arena.tables import Question
 from borneo_agents.arena.tournament import Tournament, TournamentError, tournament
 from borneo_agents.arena.words import trace_words
 from borneo_agents.arena.workers import ArenaError, Workers
+from borneo_agents.protocol.agent import ProcessAgent
 from borneo_agents.statistics.results import blocks, results
 from borneo_agents.statistics.sequential import UNDECIDED, SequentialTest, Verdict
-from borneo_env.agent import Agent, find_agent
+from borneo_env.agent import Agent
 from borneo_env.engine.batch import Batch
 from borneo_env.engine.threads import available_cores
 from borneo_env.ruleset import Ruleset
@@ -64,6 +66,7 @@ def play_arena(
     chunk: int | None = None,
     time_limit: float = TIME_LIMIT,
     warm_up_limit: float | None = None,
+    isolate: bool = False,
     until_decided: tuple[str, str] | None = None,
     effect: float = EFFECT,
     alpha: float = ALPHA,
@@ -92,6 +95,8 @@ def play_arena(
         chunk: how many games are played side by side. Agents are made anew for each chunk of them.
         time_limit: seconds for a decision; a call for n games may take n times as long.
         warm_up_limit: seconds for an agent's first call, before the games; by default it follows the time limit.
+        isolate: give every agent a process of its own, which is sent what its seat may know and cannot reach the
+            games. Agents that are objects play in this process: give names.
         until_decided: (A, B) stops as soon as it is known whether A is placed before B more often than not, by
             `effect` at least; `alpha` is the chance of a wrong yes, `beta` that of a wrong no.
         records: write a record of every game to `out`.
@@ -105,12 +110,14 @@ def play_arena(
     rights: play only agents that you would run.
     """
     named = _named(agents)
-    found = {name: find_agent(agent) for name, agent in named.items()}
+    found = {name: _met(agent, isolate) for name, agent in named.items()}
     here = debug or jobs == 0 or any(not isinstance(agent, str) or agent != name for name, agent in named.items())
     if jobs is not None and jobs < 0:
         raise TournamentError(f"jobs is a number from 0, not {jobs}")
     if records and out is None:
         raise TournamentError("records need a folder: give `out`")
+    if isolate and (debug or any(not isinstance(agent, str) for agent in named.values())):
+        raise TournamentError("isolated agents have processes of their own: give their names, and leave `debug` away")
     if debug and out is not None:
         raise TournamentError("a run with `debug` keeps no games: leave `out` away")
     question = Question(*_pair(until_decided, list(found)), effect, alpha, beta) if until_decided else None
@@ -123,10 +130,12 @@ def play_arena(
             folder.clear()
         plan = tournament(
             list(found), ruleset, games, seed=seed, lineups=lineups, chunk=chunk,
-            time_limit=time_limit, deals_per_chunk=folder.deals_per_chunk() if folder and chunk is None else None,
+            time_limit=time_limit, isolate=isolate,
+            deals_per_chunk=folder.deals_per_chunk() if folder and chunk is None else None,
         )  # fmt: skip
         if folder:
             folder.open(settings_of(plan, {name: digest_of(agent) for name, agent in found.items()}, records))
+        _let_go(found)
         run = _Run(plan, folder, question, watch)
         try:
             missing = run.missing()
@@ -258,6 +267,21 @@ def _named(agents: Sequence[str | Agent] | Mapping[str, str | Agent]) -> dict[st
                 f"{name} is there twice; results could not tell the two apart. Give a mapping of names"
             )
     return dict(zip(names, agents, strict=True))
+
+
+def _met(agent: str | Agent, isolate: bool) -> Agent:
+    """An agent; one with a process of its own has said who it is."""
+    found = made(agent, isolate)
+    if isinstance(found, ProcessAgent):
+        found.meet()
+    return found
+
+
+def _let_go(found: Mapping[str, Agent]) -> None:
+    """End the processes of agents that are only named here: games are played by others."""
+    for agent in found.values():
+        if isinstance(agent, ProcessAgent):
+            agent.close()
 
 
 def _pair(pair: tuple[str, str], agents: list[str]) -> tuple[str, str]:

@@ -125,6 +125,7 @@ class Tables:
                 "seed": self.tournament.seed,
                 "lineups": self.tournament.lineups,
                 "time_limit": self.tournament.time_limit,
+                "isolate": self.tournament.isolate,
             },
             "games": len(self.outcomes),
             "deals": self.results.deals,

@@ -18,6 +18,7 @@ from borneo_agents.arena.tables import Tables
 from borneo_agents.arena.words import (
     fault_lines,
     fault_rows,
+    isolation_words,
     par_words,
     standings_rows,
     title,
@@ -138,6 +139,7 @@ def _standings(result: Tables) -> RenderableType:
     most = "max: copies of an agent cannot all win; " if len(heads) > 4 else ""
     shares = f"wins per seat: {par_words(result)}; {most}"
     caption = f"{shares}±: 95 % interval over deals; strength as in Elo; ms: for a decision"
+    caption = "\n".join(filter(None, (caption, isolation_words(result.tournament))))
     table = _table(*heads, "strength", "ms")
     strength = {row.agent: row.points for row in result.strengths.strengths}
     thought = _milliseconds(result)

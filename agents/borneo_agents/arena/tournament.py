@@ -53,6 +53,7 @@ class Tournament:
     deals: int
     chunk: int  # deals played side by side
     time_limit: float  # seconds for a decision
+    isolate: bool = False  # whether every agent has a process of its own
 
     @cached_property
     def circles(self) -> list[Circle]:
@@ -140,6 +141,7 @@ def tournament(
     chunk: int | None = None,
     deals_per_chunk: int | None = None,
     time_limit: float,
+    isolate: bool = False,
 ) -> Tournament:
     """A tournament of at least so many games: whole blocks, with line-ups that suit the agents if none are named."""
     if len(agents) < 2:
@@ -165,7 +167,7 @@ def tournament(
     deals = ceil(games / block)
     chunk = chunk or min(CHUNK, ceil(deals * block / CHUNKS))
     deals_per_chunk = deals_per_chunk or max(1, chunk // block)
-    return Tournament(tuple(agents), ruleset, seed, lineups, deals, deals_per_chunk, time_limit)
+    return Tournament(tuple(agents), ruleset, seed, lineups, deals, deals_per_chunk, time_limit, isolate)
 
 
 def _suitable(agents: int, players: int) -> str:

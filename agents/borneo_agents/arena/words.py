@@ -11,6 +11,7 @@ from borneo_agents.arena.tables import GamesNeeded, Tables
 from borneo_agents.arena.tournament import Tournament
 from borneo_agents.statistics.sequential import BETTER, UNDECIDED
 from borneo_agents.statistics.standings import Standing
+from borneo_env.agent import program_agents
 from borneo_env.files import counted
 from borneo_env.ruleset import Ruleset
 
@@ -30,6 +31,17 @@ def title(result: Tables) -> str:
     games, deals = counted(len(result.outcomes), "game"), counted(result.results.deals, "deal")
     each = f"{counted(plan.block, 'game')} each ({plan.lineups})"
     return f"{stopped}{games} of {plan.ruleset.name}: {deals}, {each}, seed {plan.seed}"
+
+
+def isolation_words(plan: Tournament) -> str:
+    """Which agents had processes of their own, if any."""
+    alone = (
+        plan.agents if plan.isolate else [name for name in plan.agents if name.partition(":")[0] in program_agents()]
+    )
+    if not alone:
+        return ""
+    who = "Every agent was isolated" if len(alone) == len(plan.agents) else f"Isolated: {', '.join(alone)}"
+    return f"{who}: a process of its own, which was sent what its seat may know and nothing else"
 
 
 def headline(result: Tables) -> str:

@@ -24,7 +24,6 @@ import time
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 from borneo_agents.arena.chairs import ENDED, LEAVING, MAKING, TIME_OUT, WARMING_UP, Asked
@@ -33,6 +32,7 @@ from borneo_agents.arena.heartbeat import SIZE, TELL_STACK, Beat, SharedHeartbea
 from borneo_agents.arena.match import Charge, Orders
 from borneo_agents.arena.tournament import Tournament
 from borneo_agents.arena.waiting import Notices
+from borneo_agents.protocol.process import import_paths
 from borneo_env.agent import is_registered
 from borneo_env.traces import current_folder, where_it_was
 
@@ -309,5 +309,4 @@ class _Worker:
 
 def _environment() -> dict[str, str]:
     """This process's environment, with the same import paths, and one thread for each worker: they fill the cores."""
-    paths = os.pathsep.join(str(Path(path).resolve()) for path in sys.path if path)
-    return {**os.environ, "PYTHONPATH": paths, **dict.fromkeys(ONE_THREAD, "1")}
+    return {**os.environ, "PYTHONPATH": import_paths(), **dict.fromkeys(ONE_THREAD, "1")}

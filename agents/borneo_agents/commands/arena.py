@@ -58,6 +58,7 @@ def arena(
     jobs: Annotated[int | None, typer.Option(help="Processes; all cores by default.", min=1)] = None,
     chunk: Annotated[int | None, typer.Option(help="Games played side by side; few for slow agents.")] = None,
     time_limit: Annotated[float, typer.Option(help="Seconds for a decision; who needs more loses the game.")] = 5.0,
+    isolate: Annotated[bool, typer.Option("--isolate", help="Every agent in a process of its own.")] = False,
     debug: Annotated[
         bool, typer.Option("--debug", help="Let the first fault of an agent raise, in this process: for a debugger.")
     ] = False,
@@ -68,7 +69,7 @@ def arena(
 ) -> None:
     """Measure agents against each other, on the same deals and from all seats."""
     from borneo_agents.arena import ArenaResult, Stopped, play_arena
-    from borneo_agents.arena.terminal import print_result, watching
+    from borneo_agents.arena.terminal import watching
 
     pair = _pair(until_decided) if until_decided else None
     if out_folder is not None and find_spec("matplotlib") is None:
@@ -81,17 +82,14 @@ def arena(
                 agents,
                 ruleset_of(edition, players, four_traders, blackbeard, tables),
                 games=games, seed=seed, lineups=lineups, out=out_folder, fresh=fresh, jobs=jobs, chunk=chunk,
-                time_limit=time_limit, until_decided=pair, effect=effect, alpha=errors, beta=errors,
+                time_limit=time_limit, isolate=isolate, until_decided=pair, effect=effect, alpha=errors, beta=errors,
                 records=records or replays, debug=debug, command=command, watch=watch,
             )  # fmt: skip
         except Stopped as stopped:
             result = stopped.result
     if replays and result is not None and result.complete:
         _write_replays(result, out_folder, command)
-    if result is not None and not as_json:
-        print_result(out, result)
-    elif as_json:
-        _print_json(result, command)
+    _print(result, command, as_json)
     _tell_what_is_kept(result, games, out_folder)
 
 
@@ -112,9 +110,15 @@ def _write_replays(result: Any, folder: Path | None, command: str) -> None:
     result.write(folder, command)
 
 
-def _print_json(result: Any, command: str) -> None:
+def _print(result: Any, command: str, as_json: bool) -> None:
+    """The tables, or JSON with the faults beside it."""
+    from borneo_agents.arena.terminal import print_result
     from borneo_agents.arena.words import fault_lines
 
+    if not as_json:
+        if result is not None:
+            print_result(out, result)
+        return
     print(json.dumps(result and result.as_dict(command)))
     for line in fault_lines(result) if result else ():
         say(line, style="red")

@@ -1,1 +1,1 @@
-"""Trained networks as agents: model files, inference without torch, and what is computed about options."""
+"""Trained networks as agents: model files, inference without torch, and a search."""

@@ -13,18 +13,16 @@ from numpy.typing import NDArray
 from safetensors import SafetensorError
 from safetensors.numpy import load, save
 
-from borneo_agents.policy.lookahead import OPTION_FEATURES
-from borneo_agents.policy.network import Floats, Layer, Layers, OptionHead, logits_of
+from borneo_agents.policy.network import Layer, Layers
 from borneo_env.engine.actions import ACTION_VERSION, action_table
 from borneo_env.engine.observe import OBSERVATION_VERSION, length, state_length
 from borneo_env.engine.state import SEATS, slots_of
 from borneo_env.files import FileError, in_short, make_folder, on_one_line, parse_json, read_bytes, write_file
 from borneo_env.ruleset import EDITIONS, PLAYER_COUNTS, Ruleset
 
-FORMAT = "borneo-policy/7"
+FORMAT = "borneo-policy/8"
 WEIGHTS, CARD = "model.safetensors", "card.json"
-OPTION_HEAD = "options."  # how names of tensors begin that a policy with lookahead features has
-CRITIC, PLAYOUT = "critic.", "playout."  # and those of the networks that a search asks beside the actor
+CRITIC, PLAYOUT = "critic.", "playout."  # how names of tensors begin of the networks a search asks beside the actor
 LARGEST_WEIGHTS, LARGEST_CARD = 256 * 2**20, 2**20  # bytes; no policy of ours comes near
 
 PLAIN, NORMED = Layer._fields[:2], Layer._fields  # the parts of the last layer, and of all others
@@ -41,7 +39,6 @@ class ModelCard:
     edition: str  # of the rules it was trained for
     players: list[int]  # player counts it was trained for
     task: str  # what it was trained to do
-    lookahead: bool  # whether it is given lookahead features of its options
     steps: int  # decisions of the learner in training
     seed: int
     command: str  # that trains it
@@ -59,13 +56,8 @@ class Model:
 
     card: ModelCard
     layers: Layers  # of the actor: from an observation to logits
-    option_head: OptionHead | None = None  # of a policy with lookahead features
     critic: Layers | None = None  # from the whole table to a value for each seat, counted from the one who decides
     playout: Layers | None = None  # of a smaller actor that plays on in searches
-
-    def logits(self, shown: NDArray[Any], mask: NDArray[np.bool_]) -> Floats:
-        """(n, actions): the logit of each action, legal or not; `shown` are observations, and lookahead features."""
-        return logits_of(self.layers, self.option_head, shown, mask)
 
 
 def write_model(folder: str | Path, model: Model) -> None:
@@ -78,11 +70,6 @@ def write_model(folder: str | Path, model: Model) -> None:
         for part, tensor in layer._asdict().items()
         if tensor is not None
     }
-    if model.option_head is not None:
-        tensors |= {
-            OPTION_HEAD + part: np.ascontiguousarray(tensor, np.float32)
-            for part, tensor in model.option_head._asdict().items()
-        }
     write_file(folder / WEIGHTS, save(tensors))
     write_file(folder / CARD, json.dumps(asdict(model.card), indent=2) + "\n")
 
@@ -125,7 +112,6 @@ VERSIONS = {"format": FORMAT, "observation_version": OBSERVATION_VERSION, "actio
 # Whether a value from JSON is of the type of a card's field.
 KINDS: dict[str, Callable[[Any], bool]] = {
     "str": lambda value: type(value) is str,
-    "bool": lambda value: type(value) is bool,
     "int": lambda value: type(value) is int,  # bool is a kind of int elsewhere
     "list[int]": lambda value: type(value) is list and all(type(one) is int for one in value),
     "list[dict[str, Any]]": lambda value: type(value) is list and all(type(one) is dict for one in value),
@@ -141,16 +127,11 @@ def _read_weights(path: Path, card: ModelCard) -> Model:
         tensors: dict[str, NDArray[Any]] = load(data)
     except (SafetensorError, ValueError, KeyError, OverflowError) as error:
         raise _refusal(path, f"is no safetensors file of float32 or float16 numbers: {in_short(str(error))}") from None
-    of_head = {part: tensors.pop(OPTION_HEAD + part, None) for part in OptionHead._fields} if card.lookahead else {}
-    if any(tensor is None for tensor in of_head.values()):
-        wanted = ", ".join(OPTION_HEAD + part for part in OptionHead._fields)
-        raise _refusal(path, f"of a policy with lookahead features it should hold {wanted}")
     of_critic, of_playout = (_taken(tensors, network) for network in (CRITIC, PLAYOUT))
     layers = _checked_layers(path, tensors, card)
-    option_head = _checked_head(path, of_head, tensors["0.biases"].size, card) if card.lookahead else None
     critic = _checked_layers(path, of_critic, card, CRITIC) if of_critic else None
     playout = _checked_layers(path, of_playout, card, PLAYOUT) if of_playout else None
-    return Model(card, layers, option_head, critic, playout)
+    return Model(card, layers, critic, playout)
 
 
 def _taken(tensors: dict[str, Any], network: str) -> dict[str, Any]:
@@ -172,16 +153,6 @@ def _checked_layers(path: Path, tensors: dict[str, Any], card: ModelCard, networ
         )
     _check_tensors(path, tensors, last, card, network)
     return [Layer(*(tensors[name].astype(np.float32) for name in layer)) for layer in names]
-
-
-def _checked_head(path: Path, parts: dict[str, Any], width: int, card: ModelCard) -> OptionHead:
-    head, actions = max(1, parts["biases"].size), len(action_table(slots_of(Ruleset(card.edition))))
-    shapes = (head, OPTION_FEATURES), (head, width), (actions, head), (head, head), (head,), (head,), (OPTION_FEATURES,)
-    for part, shape in zip(OptionHead._fields, shapes, strict=True):
-        _check_numbers(path, OPTION_HEAD + part, parts[part])
-        if parts[part].shape != shape:
-            raise _refusal(path, f"{OPTION_HEAD}{part} should be of shape {shape}, not {in_short(parts[part].shape)}")
-    return OptionHead(*(parts[part].astype(np.float32) for part in OptionHead._fields))
 
 
 def _check_numbers(path: Path, name: str, tensor: NDArray[Any]) -> None:

@@ -1,8 +1,7 @@
 """The network of a policy, in NumPy: it leads from the observation to a logit for each action.
 
 Layers of one width come first, each normed and rectified and, but for the first, added to what came before it; then one
-plain layer. A policy with lookahead features adds what a small network, the option head, makes of the features of each
-option (see `lookahead`).
+plain layer.
 """
 
 from __future__ import annotations
@@ -11,9 +10,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-
-from borneo_agents.policy.lookahead import OPTION_FEATURES
-from borneo_env.engine.game import MAX_OPTIONS
 
 NORM_EPSILON = np.float32(1e-5)  # keeps a norm from dividing by nothing
 LARGEST_LOGIT = np.float32(1e30)  # logits beyond are cut, so that two of them still have a difference
@@ -33,52 +29,15 @@ class Layer(NamedTuple):
 Layers = list[Layer]
 
 
-class OptionHead(NamedTuple):
-    """A logit for an option, from its lookahead features and the last values of the layers. In the file: options.*"""
-
-    features: Floats  # (width of the head, features of an option)
-    context: Floats  # (width of the head, width of the layers)
-    actions: Floats  # (actions, width of the head): what is added for each action
-    hidden: Floats  # (width of the head, width of the head)
-    biases: Floats  # (width of the head,)
-    last: Floats  # (width of the head,)
-    direct: Floats  # (features of an option,): how much each feature counts by itself
-
-
-def logits_of(layers: Layers, option_head: OptionHead | None, shown: NDArray[Any], mask: NDArray[np.bool_]) -> Floats:
-    """(n, actions): the logit of each action, legal or not.
-
-    `shown` are observations, followed by the features of the options if there is a head for them.
-    """
-    seen = layers[0].weights.shape[1]
-    values = shown[:, :seen].astype(np.float32)
+def logits_of(layers: Layers, shown: NDArray[Any]) -> Floats:
+    """(n, outputs): what the layers make of `shown`, (n, inputs): of observations, the logit of each action."""
+    values = shown.astype(np.float32)
     with np.errstate(over="ignore", invalid="ignore"):  # a strange file may lead anywhere: see `_finite`
         for number, layer in enumerate(layers[:-1]):
             found = np.maximum(_normed(values @ layer.weights.T + layer.biases, layer), 0)
             values = values + found if number else found
         last = layers[-1]
         logits: Floats = values @ last.weights.T + last.biases
-        if option_head is not None:
-            rows, actions, features = features_of_options(shown[:, seen:], mask)
-            logits[rows, actions] += _logits_of_options(option_head, values, rows, actions, features)
-    return logits
-
-
-def features_of_options(
-    told: NDArray[Any], mask: NDArray[np.bool_]
-) -> tuple[NDArray[np.intp], NDArray[np.intp], Floats]:
-    """All legal actions of all decisions: the decisions they belong to, which they are, and their features."""
-    rows, actions = np.nonzero(mask)
-    place = (mask.cumsum(1) - 1)[rows, actions]
-    return rows, actions, told.reshape(len(mask), MAX_OPTIONS, OPTION_FEATURES)[rows, place].astype(np.float32)
-
-
-def _logits_of_options(
-    head: OptionHead, values: Floats, rows: NDArray[np.intp], actions: NDArray[np.intp], features: Floats
-) -> Floats:
-    first = np.maximum(features @ head.features.T + (values @ head.context.T)[rows] + head.actions[actions], 0)
-    second = np.maximum(first @ head.hidden.T + head.biases, 0)
-    logits: Floats = second @ head.last + features @ head.direct
     return logits
 
 

@@ -35,6 +35,8 @@ GRAINS = 1 << 24  # of a random number
 VIEWS_PER_THREAD = 2  # at least: each takes a millisecond and more
 SAME = 1e-9  # values that differ less are the same
 
+Numbers = NDArray[np.float64]
+
 
 class Networks(NamedTuple):
     """Who plays in a search, and who values."""
@@ -48,7 +50,7 @@ class Manner(NamedTuple):
 
     turns: int = 4  # that begin before a playout is cut off
     drawn: bool = True  # whether moves are drawn by their probabilities; else the most probable ones are played
-    per_value: float = 40.0  # what a value of 1 counts beside the logarithm of a probability
+    per_value: float = 200.0  # what a value of 1 counts beside the logarithm of a probability
     behind: float = 2.0  # standard errors by which an option is too far behind
 
 
@@ -79,11 +81,11 @@ SEARCH = np.dtype(
 
 
 @rule
-def line_up(search, doubtful, priors):
-    """Begin with all doubtful actions."""
+def line_up(search, priors):
+    """Begin with all actions that take part."""
     count = 0
-    for action in range(len(doubtful)):
-        if doubtful[action]:
+    for action in range(len(priors)):
+        if priors[action] > -np.inf:
             search.action[count] = action
             search.prior[count] = priors[action]
             search.racing[count] = 1
@@ -131,13 +133,13 @@ def value_of(box, g, me, action, networks, manner, table, room, search):
     while g.phase != OVER and moments < manner.turns:
         count = legal(box, g, search.options)
         if count > 1 and begun:
-            write_state(box, g, g.player, table)
+            write_state(box, g, int(g.player), table)
             total += value_now(box, g, me, networks.critic, table, room)
             search.asked += 1
             moments += 1
             begun = False
         elif count > 1:
-            observe(box, g, g.player, table[: len(table) - SECRETS])
+            observe(box, g, int(g.player), table[: len(table) - SECRETS])
         if moments < manner.turns:
             turn = g.turn
             apply(box, g, move(g, count, networks.actor, manner, table, room, search))
@@ -246,98 +248,86 @@ def in_doubt(search):
 
 
 @rule
-def write_behind(search, behind):
+def write_logits(search, logits):
     for i in range(search.count):
-        behind[search.action[i]] = search.behind[i]
+        logits[search.action[i]] = -search.behind[i]
 
 
 @entry
-def search_views(
-    boxes, networks, manner, budget, views, dice, doubtful, priors, behind,
-    tables, values, places, games, searches,
-):  # fmt: skip
-    """Write how far each doubtful action is behind the best of them, in each view."""
+def search_views(boxes, networks, manner, budget, views, dice, priors, logits, tables, values, places, games, searches):
+    """Write the logits after a search in each view."""
     room, search = room_of(values, places), searches[0]
     for i in range(len(views)):
-        line_up(search, doubtful[i], priors[i])
+        line_up(search, priors[i])
         while in_doubt(search) and (search.asked < budget or search.next > 0):
             try_next(boxes[0], views[i], dice[i], networks, manner, tables[0], room, games[0], search)
-        write_behind(search, behind[i])
+        write_logits(search, logits[i])
 
 
 @entry
-def begin_search(doubtful, priors, behind, searches):
-    """Begin with the doubtful actions of one view, and what the actor thinks of them."""
-    line_up(searches[0], doubtful, priors)
-    write_behind(searches[0], behind)
+def begin_search(priors, logits, searches):
+    """Begin with what the actor thinks of the options of one view."""
+    line_up(searches[0], priors)
+    write_logits(searches[0], logits)
 
 
 @entry
-def go_on(boxes, networks, manner, views, dice, behind, tables, values, places, games, searches):
+def go_on(boxes, networks, manner, views, dice, logits, tables, values, places, games, searches):
     """Try one more option of one view; returns whether any are in doubt after it."""
     room, search = room_of(values, places), searches[0]
     try_next(boxes[0], views[0], dice[0], networks, manner, tables[0], room, games[0], search)
-    write_behind(search, behind[0])
+    write_logits(search, logits[0])
     return in_doubt(search)
 
 
-def networks_of(model: Model) -> Any:
-    """The networks that a search asks; a policy without a critic cannot search."""
-    assert model.critic is not None
-    return Networks(compiled_network(model.playout or model.layers), compiled_network(model.critic))
+class OptionSearch:
+    """Compares options by where they lead when the networks of a model play on and value; one of them is a critic.
 
-
-def _scratch(threads: int, views: Views, networks: Any) -> tuple[Any, ...]:
-    tables = np.zeros((threads, state_length(slots_of(views.ruleset))), np.int8)
-    return tables, *make_room(threads, *networks), np.zeros((threads, 2), GAME), np.zeros(threads, SEARCH)
-
-
-def search_options(
-    views: Views,
-    doubtful: NDArray[np.bool_],
-    priors: NDArray[np.float64],
-    networks: Any,
-    budget: int,
-    threads: int = 1,
-    manner: Manner = MANNER,
-) -> NDArray[np.float64]:
-    """(n, actions): by how much the logit of each doubtful action is behind that of the best; 0 for others.
-
-    `priors` (n, actions) are the logarithms of their probabilities before. Networks are asked about `budget` times for
-    each view. Options that dropped out are as far behind as they were then.
+    Its methods take the logarithm of each option's probability, (n, actions), minus infinity for actions that take no
+    part. They return new logits: the best option has 0, and one that dropped out is as far behind as it was then.
     """
-    _check_room(doubtful)
-    behind = np.zeros(doubtful.shape)
-    boxes, games, dice = views.arrays()
-    shared, own = (boxes, networks, manner, budget), (games, dice, doubtful, priors, behind)
-    in_parallel(threads, search_views, shared, own, VIEWS_PER_THREAD, _scratch(threads, views, networks))
-    return behind
+
+    def __init__(self, model: Model, manner: Manner = MANNER) -> None:
+        assert model.critic is not None
+        self._networks = Networks(compiled_network(model.playout or model.layers), compiled_network(model.critic))
+        self._manner = manner
+
+    def with_budget(self, views: Views, priors: Numbers, budget: int, threads: int = 1) -> Numbers:
+        """Logits after networks have been asked about so many times for each view."""
+        logits = _no_logits(priors)
+        boxes, games, dice = views.arrays()
+        shared, own = (boxes, self._networks, self._manner, budget), (games, dice, priors, logits)
+        in_parallel(threads, search_views, shared, own, VIEWS_PER_THREAD, self._scratch(threads, views))
+        return logits
+
+    def with_time(self, views: Views, priors: Numbers, milliseconds: float) -> Numbers:
+        """Logits after so many milliseconds for each view, one after the other. This is not repeatable."""
+        logits = _no_logits(priors)
+        boxes, games, dice = map(attributes, views.arrays())
+        scratch = tuple(map(attributes, self._scratch(1, views)))
+        step = _step()
+        for i in range(len(views)):
+            end = time.perf_counter() + milliseconds / 1000
+            begin_search(priors[i], logits[i], scratch[-1])
+            one = slice(i, i + 1)
+            now, longest, doubt = time.perf_counter(), 0.0, True
+            while doubt and now + longest < end:
+                doubt = step(boxes, self._networks, self._manner, games[one], dice[one], logits[one], *scratch)
+                before, now = now, time.perf_counter()
+                longest = max(longest, now - before)
+        return logits
+
+    def _scratch(self, threads: int, views: Views) -> tuple[Any, ...]:
+        tables = np.zeros((threads, state_length(slots_of(views.ruleset))), np.int8)
+        room = make_room(threads, *self._networks)
+        return tables, *room, np.zeros((threads, 2), GAME), np.zeros(threads, SEARCH)
 
 
-def search_for(
-    views: Views,
-    doubtful: NDArray[np.bool_],
-    priors: NDArray[np.float64],
-    networks: Any,
-    milliseconds: float,
-    manner: Manner = MANNER,
-) -> NDArray[np.float64]:
-    """The same in so many milliseconds for each view, one after the other. This is not repeatable."""
-    _check_room(doubtful)
-    behind = np.zeros(doubtful.shape)
-    boxes, games, dice = map(attributes, views.arrays())
-    scratch = tuple(map(attributes, _scratch(1, views, networks)))
-    step = _step()
-    for i in range(len(views)):
-        end = time.perf_counter() + milliseconds / 1000
-        begin_search(doubtful[i], priors[i], behind[i], scratch[-1])
-        one = slice(i, i + 1)
-        now, longest, doubt = time.perf_counter(), 0.0, True
-        while doubt and now + longest < end:
-            doubt = step(boxes, networks, manner, games[one], dice[one], behind[one], *scratch)
-            before, now = now, time.perf_counter()
-            longest = max(longest, now - before)
-    return behind
+def _no_logits(priors: Numbers) -> Numbers:
+    """Logits to be written: minus infinity for all actions."""
+    if ((priors > -np.inf).sum(1) > MAX_OPTIONS).any():
+        raise ValueError(f"no decision has more than {MAX_OPTIONS} options")
+    return np.full(priors.shape, -np.inf)
 
 
 @cache
@@ -347,10 +337,5 @@ def _step() -> Any:
     network = Network(row, square, row, row, row, row, row[0])
     room, tables = make_room(1, network), np.zeros((1, 1), np.int8)
     scratch = (tables, *room, np.zeros((1, 2), GAME), np.zeros(1, SEARCH))
-    views, dice, behind = np.zeros(1, GAME), np.zeros(1, np.uint64), np.zeros((1, 1))
-    return machine_code(go_on, np.zeros(1, BOX), Networks(network, network), MANNER, views, dice, behind, *scratch)
-
-
-def _check_room(doubtful: NDArray[np.bool_]) -> None:
-    if (doubtful.sum(1) > MAX_OPTIONS).any():
-        raise ValueError(f"no decision has more than {MAX_OPTIONS} options")
+    views, dice, logits = np.zeros(1, GAME), np.zeros(1, np.uint64), np.zeros((1, 1))
+    return machine_code(go_on, np.zeros(1, BOX), Networks(network, network), MANNER, views, dice, logits, *scratch)

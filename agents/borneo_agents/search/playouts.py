@@ -66,33 +66,6 @@ def play_out(box, g, policy, turns, options, scratch):
         turns -= play(box, g, choose(policy, box, g, options, count, roll(g), scratch))
 
 
-# What playing an option out takes.
-PLAYOUT = np.dtype(
-    [
-        ("options", "i8", (MAX_OPTIONS,)),
-        ("features", "f8", (SEATS, FEATURES)),
-        ("probabilities", "f8", (SEATS,)),
-    ],
-    align=True,
-)
-
-
-@rule
-def value_of(box, g, me, action, policy, turns, scratch, playout):
-    """Play an action, let the scripted bot play on, and return a player's mean win probability over so many turns.
-
-    One moment alone misleads: what looks good just then may be gone a turn later. `playout` has the fields of PLAYOUT.
-    """
-    begun = 1 if play(box, g, action) else 0
-    total = 0.0
-    for turn in range(1, turns + 1):
-        play_out(box, g, policy, turn - begun, playout.options, scratch)
-        begun = turn
-        win_probabilities(box, g, playout.features, playout.probabilities)
-        total += playout.probabilities[me]
-    return total / turns
-
-
 @rule
 def evaluate_playout(box, scratch, policy, turns):
     """Play the determinization on, and estimate every player's win probability."""

@@ -7,17 +7,14 @@ import pytest
 from borneo_agents.arena import play_arena
 from borneo_agents.arena.folder import FolderError
 from borneo_agents.policy.agent import SHIPPED, Policy
-from borneo_agents.policy.lookahead import ADVICE, ADVISED, OPTION_FEATURES, PER_POINT, lookahead_features
 from borneo_agents.policy.model import NORMED, PLAIN, Model, ModelError, write_model
-from borneo_agents.policy.network import Layer, OptionHead, best_actions, drawn_actions
-from borneo_agents.policy.racing import race_options
+from borneo_agents.policy.network import Layer, best_actions, drawn_actions, logits_of
 from bot_games import decisions, play
 from copies import Copy
 from networks import card, network
 
 from borneo_env import Batch, Ruleset
 from borneo_env.agent import Random, UnknownAgent, Views, find_agent, known_agents
-from borneo_env.engine.game import MAX_OPTIONS
 
 BOARD, TINY = Ruleset(players=4), Ruleset(players=3, tables="tiny")
 ANY_DICE = np.array([0, 1, 2**63, 2**64 - 1], np.uint64)
@@ -28,12 +25,6 @@ def views_of(ruleset=BOARD):
     """Decisions of whole games, as their players see them."""
     _, views, mask, dice = decisions(ruleset)
     return Views(ruleset, views, mask, dice)
-
-
-def few_views(ruleset=BOARD, nth=18):
-    """Some of these decisions: looking ahead takes its time."""
-    views = views_of(ruleset)
-    return Views(ruleset, views.games[::nth], views.mask[::nth], views.dice[::nth])
 
 
 def dice(count, seed=1):
@@ -192,7 +183,7 @@ def test_a_decision_does_not_depend_on_the_batch_it_is_asked_in(sample):
 def test_a_policy_does_what_its_network_likes():
     views = views_of()
     policy = Policy(exact_network())
-    logits = policy.model.logits(views.observe(), views.mask).astype(float)
+    logits = logits_of(policy.model.layers, views.observe()).astype(float)
     wanted = [max(np.flatnonzero(mask), key=lambda a: liked[a]) for mask, liked in zip(views.mask, logits, strict=True)]
     assert policy.act(views).tolist() == wanted
     assert len(set(wanted)) > 50
@@ -208,21 +199,18 @@ def test_dice_matter_only_for_a_policy_that_draws():
     assert drawn.act(views).tolist() != best.act(views).tolist()
 
 
-@pytest.mark.parametrize("lookahead", [False, True])
-def test_odds_are_the_chances_of_drawing(lookahead):
+def test_odds_are_the_chances_of_drawing():
     """One decision, drawn many times: as often as the odds say, and never an illegal action."""
-    views, many = few_views(), 40 if lookahead else 8_000
-    policy = Policy(network(liking=0.5 if lookahead else 2, lookahead=lookahead), sample=True, determinizations=0)
+    views, many = views_of(), 8_000
+    policy = Policy(network(liking=2), sample=True)
     odds = policy.probabilities(views)
     assert odds.shape == views.mask.shape and not odds[~views.mask].any()
-    assert np.allclose(odds.sum(1), 1) and (odds.argmax(1) == Policy(policy.model, determinizations=0).act(views)).all()
-    for one in np.argsort(-views.mask.sum(1))[: 1 if lookahead else 2]:
-        again = np.full(many, one)
+    assert np.allclose(odds.sum(1), 1) and (odds.argmax(1) == Policy(policy.model).act(views)).all()
+    for one in np.argsort(-views.mask.sum(1))[:2]:
+        again, chance = np.full(many, one), odds[one]
         often = Views(views.ruleset, views.games[again], views.mask[again], dice(many))
         share = np.bincount(policy.act(often), minlength=odds.shape[1]) / many
-        chance = policy.probabilities(often).mean(0)  # features on options depend on the dice
         assert chance.max() < 0.9, "there is something to draw"
-        assert lookahead or np.allclose(chance, odds[one])
         assert (np.abs(share - chance) < 5 * np.sqrt(chance * (1 - chance) / many) + 2 / many).all()
 
 
@@ -324,7 +312,7 @@ def test_a_path_may_begin_with_a_drive(name, folder):
             "no argument 'speed'; its arguments are: path, sam",
         ),
         (
-            "policy:runs/best.v1:True:3:4:5:6",
+            "policy:runs/best.v1:True:3:4:5",
             UnknownAgent,
             "too many positional arguments; its arguments are: path, sam",
         ),
@@ -374,6 +362,14 @@ def test_every_number_of_a_policy_is_in_its_fingerprint():
     assert len(seen) == 1 + len(PARTS) == 11
 
 
+def test_policies_of_one_folder_share_their_model_until_it_changes(tmp_path):
+    folder = tmp_path / "model"
+    write_model(folder, network(width=3))
+    assert Policy(folder).model is Policy(str(folder)).model
+    write_model(folder, network(width=4))
+    assert Policy(folder).model.layers[0].weights.shape[0] == 4
+
+
 # ---------------------------------------------------------------- NumPy and torch
 
 
@@ -393,144 +389,3 @@ print(*(name for name in {LEARNING} if name in sys.modules))
 def test_a_policy_plays_without_torch(folder, tmp_path):
     played = Copy(PLAYS, f"policy:{folder}:sample=True", place=tmp_path, anew=True, without=LEARNING)
     assert played.said() == ("", "")
-
-
-# ---------------------------------------------------------------- policies with lookahead features
-
-
-def merchants_opinion(views):
-    """(n, actions): what the merchant thinks of every action, 0 where it is not legal."""
-    features = lookahead_features(views).reshape(len(views), MAX_OPTIONS, OPTION_FEATURES)
-    opinion = np.zeros(views.mask.shape)
-    for row, mask in enumerate(views.mask):
-        opinion[row, mask] = features[row, : mask.sum(), ADVICE]
-    return opinion
-
-
-@pytest.mark.parametrize("edition", ["board", "card"])
-def test_a_policy_that_trusts_the_merchant_does_what_it_says(edition, tmp_path):
-    write_model(tmp_path, network(edition, lookahead=True, trust=1e6))
-    views = few_views(Ruleset(edition))
-    assert np.array_equal(Policy(tmp_path, determinizations=2).act(views), find_agent("merchant").act(views))
-
-
-def test_trust_counts_for_each_point_that_the_merchant_sees():
-    """Twice the trust, twice the difference; a point more in its opinion makes exp(trust) of the odds."""
-    views = few_views(nth=30)
-    opinion = merchants_opinion(views)
-    policies = [Policy(network(lookahead=True, trust=trust), determinizations=0) for trust in (0, 0.4, 0.8)]
-    without, once, twice = (policy.probabilities(views) for policy in policies)
-    for odds, trust in ((once, 0.4), (twice, 0.8)):
-        wanted = without * np.exp(trust / PER_POINT * (opinion - ADVISED))
-        np.testing.assert_allclose(odds, wanted / wanted.sum(1, keepdims=True), atol=1e-5)
-
-
-def test_a_policy_is_shown_the_features_on_its_options():
-    views, model = few_views(), network(lookahead=True)
-    policy = Policy(Model(card(task="ranks", lookahead=True), model.layers, model.option_head))
-    assert (policy.act(views) == find_agent("merchant").act(views)).mean() < 0.8
-    shown = np.concatenate([views.observe(), lookahead_features(views)], 1)
-    assert np.array_equal(policy.act(views), best_actions(policy.model.logits(shown, views.mask), views.mask))
-    shown[:, 969:] = 0
-    assert (policy.act(views) != best_actions(policy.model.logits(shown, views.mask), views.mask)).mean() > 0.1
-
-
-def considered_by_hand(policy, views, determinizations):
-    """(n, actions): the odds of a policy that trusts the merchant and weighs what is in doubt; and how often it does.
-
-    A certain win counts 200, the merchant's action 0.02 of that, and racing four times what was liked before.
-    """
-    shown = np.concatenate([views.observe(), lookahead_features(views)], 1)
-    logits, merchants = policy.model.logits(shown, views.mask).astype(float), find_agent("merchant").act(views)
-    likings, times = np.full(logits.shape, -np.inf), 0
-    for row, legal in enumerate(views.mask):
-        trust = 0.02 * (np.arange(len(legal)) == merchants[row])
-        liked = np.where(legal, logits[row] + 200 * trust, -np.inf)
-        odds = np.exp(liked - liked.max())
-        odds /= odds.sum()
-        doubtful = odds >= 0.01
-        if determinizations and doubtful.sum() > 1:
-            times += 1
-            alone = Views(views.ruleset, *(part[row : row + 1] for part in (views.games, views.mask, views.dice)))
-            weights = odds[doubtful] / odds[doubtful].sum()
-            liked = liked - (liked[doubtful] * weights).sum()
-            (behind,) = race_options(alone, doubtful[None], (trust + liked / 4 / 200)[None], determinizations)
-            liked[doubtful] = -200 * 4 / 5 * (behind[doubtful] - (behind[doubtful] * weights).sum())
-        likings[row] = liked
-    odds = np.exp(likings - likings.max(1, keepdims=True))
-    return odds / odds.sum(1, keepdims=True), times
-
-
-@pytest.mark.parametrize("determinizations", [0, 8])
-def test_a_policy_trusts_the_merchant_and_lets_race_what_it_is_in_doubt_about(determinizations):
-    views, policy = (
-        few_views(nth=20),
-        Policy(network(liking=3, lookahead=True, trust=1.0), determinizations=determinizations),
-    )
-    wanted, weighed = considered_by_hand(policy, views, determinizations)
-    np.testing.assert_allclose(policy.probabilities(views), wanted, atol=1e-4)
-    if determinizations:
-        assert 5 < weighed < len(views) - 5, "some are in doubt, some are not"
-        assert (policy.act(views) != Policy(policy.model, determinizations=0).act(views)).sum() > 5
-
-
-@pytest.mark.parametrize("task", ["contracts", "ranks"])
-def test_a_policy_that_has_learnt_something_else_than_to_win_does_as_its_network_likes(task):
-    views, model = few_views(nth=40), network(liking=0.5, lookahead=True)
-    other = Model(card(task=task, lookahead=True), model.layers, model.option_head)
-    shown = np.concatenate([views.observe(), lookahead_features(views)], 1)
-    assert np.array_equal(Policy(other).act(views), best_actions(model.logits(shown, views.mask), views.mask))
-    assert not np.array_equal(Policy(other).act(views), Policy(model, determinizations=2).act(views))
-
-
-@pytest.mark.parametrize("determinizations", ["-1", "65", "2.5", "True", "many"])
-def test_options_race_in_a_number_of_determinizations(determinizations):
-    with pytest.raises(UnknownAgent, match="determinizations are a number from 0 to 64, not"):
-        find_agent(f"policy:determinizations={determinizations}")
-
-
-@pytest.mark.parametrize(
-    ("ruleset", "sample"), [(Ruleset(players=3), False), (Ruleset("card", 3), True)], ids=["board", "card"]
-)
-def test_a_policy_with_lookahead_plays_whole_games(ruleset, sample):
-    """An illegal action would raise; forced ones are asked for too."""
-    agents = [Policy(network(ruleset.edition, liking=3, lookahead=True), sample, determinizations=2), Random()]
-    done = play(agents, ruleset, games=2, skip_forced=False)
-    assert (done.player < 0).all()
-
-
-@pytest.mark.parametrize("part", OptionHead._fields)
-def test_whatever_a_part_of_the_option_head_is_actions_are_legal(part):
-    model = network(width=4, lookahead=True)
-    numbers = getattr(model.option_head, part)
-    numbers.flat[::2] = np.float32(3e38)
-    numbers.flat[1::2] = np.float32(-3e38)
-    views = few_views(nth=120)
-    for sample in (False, True):
-        actions = Policy(model, sample, determinizations=2).act(views)
-        assert views.mask[np.arange(len(views)), actions].all()
-    assert np.allclose(Policy(model, determinizations=2).probabilities(views).sum(1), 1)
-
-
-def test_nobody_is_briefed_on_nothing():
-    views = views_of()
-    nobody = Views(views.ruleset, views.games[:0], views.mask[:0], views.dice[:0])
-    assert Policy(network(lookahead=True)).act(nobody).shape == (0,)
-
-
-def test_every_number_of_the_option_head_is_in_the_fingerprint():
-    seen = {Policy(network(width=4)).fingerprint, Policy(network(width=4, lookahead=True)).fingerprint}
-    assert Policy(network(width=4, lookahead=True)).fingerprint in seen, "nothing but the numbers matters"
-    for part in OptionHead._fields:
-        model = network(width=4, lookahead=True)
-        getattr(model.option_head, part).flat[-1] += 1
-        seen.add(Policy(model).fingerprint)
-    assert len(seen) == 2 + len(OptionHead._fields)
-
-
-def test_policies_of_one_folder_share_their_model_until_it_changes(tmp_path):
-    folder = tmp_path / "model"
-    write_model(folder, network(width=3))
-    assert Policy(folder).model is Policy(str(folder)).model
-    write_model(folder, network(width=4))
-    assert Policy(folder).model.layers[0].weights.shape[0] == 4

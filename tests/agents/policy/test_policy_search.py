@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from borneo_agents.policy.agent import Policy
 from borneo_agents.policy.network import Layer, logits_of
-from borneo_agents.policy.search import MANNER, networks_of, search_for, search_options
+from borneo_agents.policy.search import MANNER, OptionSearch
 from bot_games import decisions, determinized, play
 from networks import network, searcher
 from positions import position
@@ -59,14 +59,14 @@ def values_by_hand(model, views, actions, turns):
         begun[rows] |= batch.games["turn"][rows] != turn
         free = (batch.player >= 0) & (batch.mask.sum(1) > 1)
         now = np.flatnonzero(free & begun & (moments < turns))
-        found = logits_of(model.critic, None, batch.state(np.maximum(batch.player, 0)), np.ones((len(views), 5), bool))
+        found = logits_of(model.critic, batch.state(np.maximum(batch.player, 0)))
         values[now] += found[now, (me[now] - batch.player[now]) % players]
         moments[now] += 1
         asked[now] += 1
         begun[now] = False
         rows = np.flatnonzero((batch.player >= 0) & (moments < turns))
         asked[rows] += free[rows]
-        likings = logits_of(model.playout or model.layers, None, batch.observe(np.maximum(batch.player, 0)), batch.mask)
+        likings = logits_of(model.playout or model.layers, batch.observe(np.maximum(batch.player, 0)))
         moves = np.where(batch.mask, likings, -np.inf)[rows].argmax(1)
     over = outcomes(batch)[np.arange(len(views)), me]
     return (values + np.where(batch.player < 0, over, 0) * (turns - moments)) / turns, asked
@@ -79,17 +79,18 @@ def test_options_are_behind_by_the_values_of_games_that_are_played_on(ruleset, p
     model, views = searcher(ruleset.edition, liking=4, playout=playout), views_of(ruleset, 11)
     first, last = views.mask.argmax(1), views.mask.shape[1] - 1 - views.mask[:, ::-1].argmax(1)
     rows = np.arange(len(views))
-    doubtful, priors = np.zeros_like(views.mask), np.random.default_rng(1).normal(0, 1, views.mask.shape)
-    doubtful[rows, first] = doubtful[rows, last] = True
-    manner = MANNER._replace(turns=turns, drawn=False, per_value=10.0)
-    behind = search_options(views, doubtful, priors, networks_of(model), 1, manner=manner)
+    two = np.zeros_like(views.mask)
+    two[rows, first] = two[rows, last] = True
+    priors = np.where(two, np.random.default_rng(1).normal(0, 1, two.shape), -np.inf)
+    search = OptionSearch(model, MANNER._replace(turns=turns, drawn=False, per_value=10.0))
+    logits = search.with_budget(views, priors, 1)
     (value, asked), (other, asked_too) = (values_by_hand(model, views, option, turns) for option in (first, last))
     wanted = priors[rows, first] - priors[rows, last] + 10 * (value - other)
-    found = behind[rows, last] - behind[rows, first]
+    found = logits[rows, first] - logits[rows, last]
     certain = asked + asked_too > 0  # else there is another determinization
     np.testing.assert_allclose(found[certain], wanted[certain], atol=2e-3)
     assert np.count_nonzero(value != other) > 20 and certain.sum() > 30
-    assert (behind >= 0).all() and not behind[~doubtful].any()
+    assert (logits.max(1) == 0).all() and ((logits > -np.inf) == two).all()
 
 
 def certain_critic(model):
@@ -120,20 +121,33 @@ def test_the_contract_that_decides_the_game_is_found_whatever_the_actor_thinks()
 
 
 def test_without_a_budget_the_network_decides_alone():
-    views = views_of()
-    alone = Policy(network(liking=0.5)).act(views)
+    views, alone = views_of(), Policy(network(liking=0.5))
     for policy in (Policy(MODEL, budget=0), Policy(MODEL, milliseconds=0)):
-        np.testing.assert_array_equal(policy.act(views), alone)
-    assert (Policy(MODEL, budget=100).act(views) != alone).sum() > 5
+        np.testing.assert_array_equal(policy.probabilities(views), alone.probabilities(views))
+        np.testing.assert_array_equal(policy.act(views), alone.act(views))
+    assert (Policy(MODEL, budget=100).act(views) != alone.act(views)).sum() > 5
+
+
+def test_options_in_doubt_are_searched_and_no_others():
+    model, views = searcher(liking=20), views_of()
+    before, after = (Policy(model, budget=budget).probabilities(views) for budget in (0, 60))
+    doubtful = before >= 0.02
+    several = doubtful.sum(1) > 1
+    assert 10 < several.sum() < len(views) - 10, "some are in doubt, some are not"
+    np.testing.assert_array_equal(after[~several], before[~several])
+    rows = np.flatnonzero(several)
+    priors = np.log(before[rows], where=doubtful[rows], out=np.full(before[rows].shape, -np.inf))
+    some = Views(BOARD, views.games[rows], views.mask[rows], views.dice[rows])
+    wanted = np.exp(OptionSearch(model).with_budget(some, priors, 60))
+    np.testing.assert_allclose(after[rows], wanted / wanted.sum(1, keepdims=True), atol=1e-6)
 
 
 def test_without_any_time_the_actor_decides():
     """Decisions are due though the first playout would come too late."""
-    views, networks = views_of(), networks_of(MODEL)
-    priors = np.random.default_rng(1).normal(0, 1, views.mask.shape)
-    behind = search_for(views, views.mask, priors, networks, -1.0)
-    highest = np.where(views.mask, priors, -np.inf).max(1, keepdims=True)
-    np.testing.assert_allclose(behind, np.where(views.mask, highest - priors, 0))
+    views = views_of()
+    priors = np.where(views.mask, np.random.default_rng(1).normal(0, 1, views.mask.shape), -np.inf)
+    logits = OptionSearch(MODEL).with_time(views, priors, -1.0)
+    np.testing.assert_allclose(logits, priors - priors.max(1, keepdims=True))
 
 
 @pytest.mark.parametrize("task", ["contracts", "ranks"])
@@ -152,9 +166,9 @@ def test_a_decision_does_not_depend_on_the_batch_it_is_asked_in():
 
 def test_threads_do_not_matter():
     views = views_of()
-    doubtful, priors, networks = views.mask, np.zeros(views.mask.shape), networks_of(MODEL)
-    alone, together = (search_options(views, doubtful, priors, networks, 60, threads) for threads in (1, 2))
-    assert alone.any()
+    priors = np.where(views.mask, 0.0, -np.inf)
+    alone, together = (OptionSearch(MODEL).with_budget(views, priors, 60, threads) for threads in (1, 2))
+    assert alone[views.mask].any()
     np.testing.assert_array_equal(alone, together)
 
 
@@ -249,6 +263,5 @@ def test_the_critic_and_the_actor_of_playouts_are_in_the_fingerprint():
 def test_more_options_than_there_is_room_for_are_refused():
     """The compiled loops would write beyond their scratch memory."""
     views = views_of(nth=300)
-    doubtful = np.ones_like(views.mask)
     with pytest.raises(ValueError, match="no decision has more than 64 options"):
-        search_options(views, doubtful, np.zeros(doubtful.shape), networks_of(MODEL), 4)
+        OptionSearch(MODEL).with_budget(views, np.zeros(views.mask.shape), 4)

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from borneo_agents.policy.agent import Policy
+from networks import searcher
 
 from borneo_env import Batch
 from borneo_env.agent import Views
@@ -13,11 +14,11 @@ class Asked(Exception):
 
 
 def test_a_policy_thinks_on_the_cores_there_are(monkeypatch):
-    def lookahead_features(views, threads):
+    def with_budget(search, views, priors, budget, threads):
         raise Asked(threads)
 
-    monkeypatch.setattr("borneo_agents.policy.agent.lookahead_features", lookahead_features)
+    monkeypatch.setattr("borneo_agents.policy.search.OptionSearch.with_budget", with_budget)
     monkeypatch.setattr("borneo_agents.policy.agent.available_cores", lambda: 3)
     batch = Batch(1)
     with pytest.raises(Asked, match="3"):
-        Policy().act(Views(batch.ruleset, *batch.view(np.array([0]))))
+        Policy(searcher()).act(Views(batch.ruleset, *batch.view(np.array([0]))))

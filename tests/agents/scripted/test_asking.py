@@ -18,7 +18,7 @@ from borneo_env.agent import Views, find_agent, known_agents
 BOARD, CARD = Ruleset("board", 4), Ruleset("card", 3)
 SEARCHES = ("rollout:budget=24", "ismcts:budget=24")
 AGENTS = [name for name in known_agents() if name not in ("rollout", "ismcts", "hard", "policy")]
-AGENTS += [*SEARCHES, "hard:budget=24", "policy:determinizations=1"]
+AGENTS += [*SEARCHES, "hard:budget=24", "policy:budget=24"]
 
 every_agent = pytest.mark.parametrize("name", AGENTS)
 
