@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 
-.PHONY: run test checks tests docs soak test-browser film gpu-test coverage mutants ecosystem bench clean
+.PHONY: run test checks tests docs soak test-browser film gpu-test coverage mutants ecosystem openspiel bench clean
 
 run: $(VENV)/installed
 	$(BIN)/borneo train --minutes 4 --players 4 --evaluations 5 --seed 1 --fresh --out out/run
@@ -69,6 +69,11 @@ ecosystem: .venv-ecosystem/installed
 	.venv-ecosystem/bin/python tests/ecosystem/tianshou_rollout.py --seed 1
 	.venv-ecosystem/bin/python tests/ecosystem/document_examples.py
 
+# The game in OpenSpiel: its own simulation tests and ours, in a virtual environment of their own.
+openspiel: .venv-openspiel/installed
+	.venv-openspiel/bin/pytest tests/spiel
+	.venv-openspiel/bin/python tests/spiel/speed.py
+
 # The engine beside other environments, and training beside a tutorial's, in a virtual environment of their own.
 bench: .venv-bench/installed
 	.venv-bench/bin/borneo bench
@@ -89,5 +94,10 @@ $(VENV)/installed: pyproject.toml constraints.txt
 	.venv-ecosystem/bin/pip install --quiet --constraint constraints.txt --editable '.[ecosystem]'
 	touch $@
 
+.venv-openspiel/installed: pyproject.toml constraints.txt
+	$(PYTHON) -m venv .venv-openspiel
+	.venv-openspiel/bin/pip install --quiet --constraint constraints.txt --editable '.[open-spiel,train]' dm-tree pytest
+	touch $@
+
 clean:
-	rm -rf $(VENV) .venv-bench .venv-ecosystem site
+	rm -rf $(VENV) .venv-bench .venv-ecosystem .venv-openspiel site

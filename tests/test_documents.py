@@ -2,7 +2,7 @@
 
 The language of a code block says how. `python` is run, page by page. `sh` is run as it stands. `console` has commands
 that take long: their options are checked here, and `make soak` runs them with small sizes. `py` needs other libraries:
-`make ecosystem` and `make gpu-test` run it. `toml` is read. `text` is no code.
+`make ecosystem`, `make gpu-test` and `make openspiel` run it. `toml` is read. `text` is no code.
 """
 
 import ast
@@ -77,8 +77,8 @@ def test_every_block_says_what_it_is():
     assert {block.language for block in BLOCKS} <= {"python", "py", "sh", "console", "toml", "text"}
     fences = sum(line.startswith("```") for text in DOCUMENTS.values() for line in text.splitlines())
     assert fences == 2 * len(BLOCKS)
-    # tests/ecosystem/document_examples.py runs the first, tests/gpu/test_card.py the second
-    assert documents_with("py") == ["docs/environments.md", "docs/gpu.md"]
+    # run by tests/ecosystem/document_examples.py, tests/gpu/test_card.py and tests/spiel/test_documents.py
+    assert documents_with("py") == ["docs/environments.md", "docs/gpu.md", "docs/openspiel.md"]
 
 
 # ---------------------------------------------------------------- Python

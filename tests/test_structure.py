@@ -20,13 +20,13 @@ LAYERS = """
     borneo_env.cards                      borneo_env.rulebook         borneo_env.traces
     borneo_env.ruleset
     borneo_env.engine                     borneo_env.console
-    borneo_env.agent                      borneo_env.rewards
+    borneo_env.agent                      borneo_env.rewards          borneo_env.chance
     borneo_env.record                     borneo_env.vector           borneo_env.view
     borneo_env.catalogue                  borneo_env.bot              borneo_env.gpu
     borneo_env.story
     borneo_env.render
     borneo_env.screen
-    borneo_env.aec                        borneo_env.seat
+    borneo_env.aec                        borneo_env.seat             borneo_env.open_spiel
     borneo_env                            borneo_env.manual
     borneo_env.commands
     borneo_env.cli

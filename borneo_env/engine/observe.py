@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import namedtuple
 from functools import cache
+from itertools import product
 from math import prod
 from typing import Any, NamedTuple
 
@@ -204,10 +205,9 @@ def _layout_of(observation: NDArray[Any]) -> tuple[Block, ...]:
 
 
 def _entries(block: Block, values: NDArray[Any]) -> str:
-    told = []
-    for index in np.argwhere(values.reshape(block.shape) != 0):
-        value = values.reshape(block.shape)[tuple(index)]
-        words = " ".join(axis.labels[i] for axis, i in zip(block.axes, index, strict=True))
+    labels, told = list(product(*(axis.labels for axis in block.axes))), []
+    for index in np.flatnonzero(values).tolist():
+        words, value = " ".join(labels[index]), values[index]
         told.append(words if value == 1 and words else f"{words} = {value:g}".removeprefix(" = "))
     return ", ".join(told) or "-"
 
