@@ -21,7 +21,7 @@ from borneo_env.engine.digest import digest_of
 found = {}
 for package in (borneo_env, borneo_agents):
     for module in pkgutil.walk_packages(package.__path__, package.__name__ + "."):
-        if not module.name.endswith((".window", ".plots", ".report")):  # which need more than the core
+        if not module.name.endswith((".window", ".plots", ".report", ".open_spiel")):  # which need more than the core
             for name, value in vars(importlib.import_module(module.name)).items():
                 if isinstance(value, Dispatcher):
                     found[f"{value.py_func.__module__}.{name}"] = digest_of(value)
