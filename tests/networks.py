@@ -37,13 +37,12 @@ def layers_of(rng, inputs, outputs, width, depth, liking):
     return [*layers, Layer(drawn(0, liking * width**-0.5, outputs, width), drawn(0, liking * 0.1, outputs))]
 
 
-def searcher(edition="board", width=16, depth=1, seed=1, liking=1.0, playout=False):
-    """A policy with a critic, nobody has trained either; `playout` is the width of an actor for playouts."""
+def searcher(edition="board", width=16, depth=1, seed=1, liking=1.0):
+    """A policy with a critic, nobody has trained either."""
     model, slots = network(edition, width, depth, seed, liking), slots_of(Ruleset(edition))
     rng = np.random.default_rng(seed + 1)
     critic = layers_of(rng, state_length(slots), SEATS, width + 1, depth + 1, 0.3)
-    smaller = layers_of(rng, length(slots), len(action_table(slots)), playout, 1, liking) if playout else None
-    return replace(model, critic=critic, playout=smaller)
+    return replace(model, critic=critic)
 
 
 def network(edition="board", width=16, depth=1, seed=1, liking=1.0):

@@ -21,7 +21,7 @@ from typing import Any
 
 import numba
 import torch
-from borneo_agents.arena.workers import ONE_THREAD
+from borneo_agents.arena.workers import environment
 
 from borneo_env.files import on_one_line
 from borneo_train.settings import Settings
@@ -92,7 +92,7 @@ class Workers:
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,
-                env=_environment(),
+                env=environment(),
                 process_group=0,  # so that Ctrl-C reaches the first process alone
             )
 
@@ -147,9 +147,3 @@ def one_thread(workers: int) -> Iterator[None]:
 def status(code: int) -> str:
     """How a process has ended."""
     return str(signal.strsignal(-code)) if code < 0 else f"status {code}"
-
-
-def _environment() -> dict[str, str]:
-    """This process's environment, with the same import paths, and one thread for each worker."""
-    paths = os.pathsep.join(str(Path(path).resolve()) for path in sys.path if path)
-    return {**os.environ, "PYTHONPATH": paths, **dict.fromkeys(ONE_THREAD, "1")}

@@ -244,7 +244,7 @@ class _Worker:
                 pass_fds=[heartbeat.fileno(), self._stack.fileno()],
                 text=True,
                 encoding="utf-8",
-                env=_environment(),
+                env=environment(),
                 start_new_session=True,  # so that Ctrl-C reaches the parent alone
             )  # fmt: skip
 
@@ -307,6 +307,6 @@ class _Worker:
             print(json.dumps(message), file=self._process.stdin, flush=True)
 
 
-def _environment() -> dict[str, str]:
+def environment() -> dict[str, str]:
     """This process's environment, with the same import paths, and one thread for each worker: they fill the cores."""
     return {**os.environ, "PYTHONPATH": import_paths(), **dict.fromkeys(ONE_THREAD, "1")}

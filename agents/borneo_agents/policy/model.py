@@ -22,7 +22,7 @@ from borneo_env.ruleset import EDITIONS, PLAYER_COUNTS, Ruleset
 
 FORMAT = "borneo-policy/8"
 WEIGHTS, CARD = "model.safetensors", "card.json"
-CRITIC, PLAYOUT = "critic.", "playout."  # how names of tensors begin of the networks a search asks beside the actor
+CRITIC = "critic."  # how names of its tensors begin
 LARGEST_WEIGHTS, LARGEST_CARD = 256 * 2**20, 2**20  # bytes; no policy of ours comes near
 
 PLAIN, NORMED = Layer._fields[:2], Layer._fields  # the parts of the last layer, and of all others
@@ -57,7 +57,6 @@ class Model:
     card: ModelCard
     layers: Layers  # of the actor: from an observation to logits
     critic: Layers | None = None  # from the whole table to a value for each seat, counted from the one who decides
-    playout: Layers | None = None  # of a smaller actor that plays on in searches
 
 
 def write_model(folder: str | Path, model: Model) -> None:
@@ -65,7 +64,7 @@ def write_model(folder: str | Path, model: Model) -> None:
     folder = make_folder(folder)
     tensors = {
         f"{network}{number}.{part}": np.ascontiguousarray(tensor, np.float32)
-        for network, layers in (("", model.layers), (CRITIC, model.critic), (PLAYOUT, model.playout))
+        for network, layers in (("", model.layers), (CRITIC, model.critic))
         for number, layer in enumerate(layers or ())
         for part, tensor in layer._asdict().items()
         if tensor is not None
@@ -127,11 +126,10 @@ def _read_weights(path: Path, card: ModelCard) -> Model:
         tensors: dict[str, NDArray[Any]] = load(data)
     except (SafetensorError, ValueError, KeyError, OverflowError) as error:
         raise _refusal(path, f"is no safetensors file of float32 or float16 numbers: {in_short(str(error))}") from None
-    of_critic, of_playout = (_taken(tensors, network) for network in (CRITIC, PLAYOUT))
+    of_critic = _taken(tensors, CRITIC)
     layers = _checked_layers(path, tensors, card)
     critic = _checked_layers(path, of_critic, card, CRITIC) if of_critic else None
-    playout = _checked_layers(path, of_playout, card, PLAYOUT) if of_playout else None
-    return Model(card, layers, critic, playout)
+    return Model(card, layers, critic)
 
 
 def _taken(tensors: dict[str, Any], network: str) -> dict[str, Any]:

@@ -289,7 +289,7 @@ class OptionSearch:
 
     def __init__(self, model: Model, manner: Manner = MANNER) -> None:
         assert model.critic is not None
-        self._networks = Networks(compiled_network(model.playout or model.layers), compiled_network(model.critic))
+        self._networks = Networks(compiled_network(model.layers), compiled_network(model.critic))
         self._manner = manner
 
     def with_budget(self, views: Views, priors: Numbers, budget: int, threads: int = 1) -> Numbers:

@@ -547,23 +547,22 @@ def test_a_file_of_torch_is_refused(folder, tmp_path):
 
 @pytest.fixture
 def searching(tmp_path):
-    """A folder with a policy that has a critic, and another actor for playouts."""
-    write_model(tmp_path / "searching", searcher(width=4, playout=3))
+    """A folder with a policy that has a critic."""
+    write_model(tmp_path / "searching", searcher(width=4))
     return tmp_path / "searching"
 
 
-def test_critics_and_actors_of_playouts_are_read_again(searching):
-    written, found = searcher(width=4, playout=3), read_model(searching)
-    for name in ("layers", "critic", "playout"):
+def test_critics_are_read_again(searching):
+    written, found = searcher(width=4), read_model(searching)
+    for name in ("layers", "critic"):
         assert same_layers(getattr(written, name), getattr(found, name))
     names = {name.split(".")[0] for name in load_file(searching / WEIGHTS)}
-    assert names == {"0", "1", "critic", "playout"}
+    assert names == {"0", "1", "critic"}
 
 
-@pytest.mark.parametrize("network", ["critic", "playout"])
-def test_a_policy_may_do_without_them(network, searching):
-    rewrite_weights(searching, **{name: None for name in load_file(searching / WEIGHTS) if name.startswith(network)})
-    assert getattr(read_model(searching), network) is None
+def test_a_policy_may_do_without_one(searching):
+    rewrite_weights(searching, **{name: None for name in load_file(searching / WEIGHTS) if name.startswith("critic")})
+    assert read_model(searching).critic is None
 
 
 @pytest.mark.parametrize("numbers", [1, 969, 1419])
@@ -576,7 +575,6 @@ def test_a_critic_may_look_at_the_first_numbers_of_a_table_only(numbers, searchi
     ("tensors", "reason"),
     [
         ({"critic.0.gain": None}, "should hold critic.0.weights, critic.0.biases, critic.0.gain, critic.0.shift, cri"),
-        ({"playout.1.biases": None}, "should hold playout.0.weights, playout.0.biases, playout.0.gain, playout.0.shi"),
         ({"critic.more": ones(5)}, "should hold critic.0.weights"),
         ({"critics.0.weights": ones(5)}, "should hold 0.weights"),
         ({"critic.0.weights": ones(5, 1421)}, "critic.0.weights should be of shape (5, 1420), not (5, 1421): a policy"),
@@ -586,13 +584,11 @@ def test_a_critic_may_look_at_the_first_numbers_of_a_table_only(numbers, searchi
          "board edition leads from 1420 numbers to 5 through layers as wide as critic.0.biases, here 5; a policy is"),
         ({"critic.2.biases": ones(4)}, "critic.2.biases should be of shape (5,), not (4,): a policy"),
         ({"critic.2.biases": ones(370)}, "critic.2.biases should be of shape (5,), not (370,): a policy"),
-        ({"playout.0.weights": ones(3, 968)}, "playout.0.weights should be of shape (3, 969), not (3, 968): a policy"),
-        ({"playout.1.biases": ones(5)}, "playout.1.biases should be of shape (370,), not (5,): a policy"),
         ({"critic.0.shift": ones(5) * np.float32("nan")}, "critic.0.shift should hold finite numbers"),
-        ({"playout.0.shift": np.ones(3)}, "playout.0.shift should hold finite numbers of type float32 or float16"),
+        ({"critic.0.shift": np.ones(5)}, "critic.0.shift should hold finite numbers of type float32 or float16"),
     ],
 )  # fmt: skip
-def test_tensors_that_make_no_critic_and_no_actor(tensors, reason, searching):
+def test_tensors_that_make_no_critic(tensors, reason, searching):
     rewrite_weights(searching, **tensors)
     refused(searching, WEIGHTS, re.escape(reason))
 

@@ -66,17 +66,17 @@ def values_by_hand(model, views, actions, turns):
         begun[now] = False
         rows = np.flatnonzero((batch.player >= 0) & (moments < turns))
         asked[rows] += free[rows]
-        likings = logits_of(model.playout or model.layers, batch.observe(np.maximum(batch.player, 0)))
+        likings = logits_of(model.layers, batch.observe(np.maximum(batch.player, 0)))
         moves = np.where(batch.mask, likings, -np.inf)[rows].argmax(1)
     over = outcomes(batch)[np.arange(len(views)), me]
     return (values + np.where(batch.player < 0, over, 0) * (turns - moments)) / turns, asked
 
 
 @pytest.mark.parametrize("turns", [1, 3, 200])
-@pytest.mark.parametrize(("ruleset", "playout"), [(BOARD, 0), (BOARD, 6), (CARD, 0)], ids=["board", "two", "card"])
-def test_options_are_behind_by_the_values_of_games_that_are_played_on(ruleset, playout, turns):
+@pytest.mark.parametrize("ruleset", [BOARD, CARD], ids=["board", "card"])
+def test_options_are_behind_by_the_values_of_games_that_are_played_on(ruleset, turns):
     """Two options in one determinization; both count what the actor thought of them."""
-    model, views = searcher(ruleset.edition, liking=4, playout=playout), views_of(ruleset, 11)
+    model, views = searcher(ruleset.edition, liking=4), views_of(ruleset, 11)
     first, last = views.mask.argmax(1), views.mask.shape[1] - 1 - views.mask[:, ::-1].argmax(1)
     rows = np.arange(len(views))
     two = np.zeros_like(views.mask)
@@ -203,9 +203,9 @@ def test_a_policy_that_searches_plays_whole_games(ruleset, effort, sample):
     assert (play(agents, ruleset, games=2, skip_forced=False).player < 0).all()
 
 
-@pytest.mark.parametrize("network", ["layers", "critic", "playout"])
+@pytest.mark.parametrize("network", ["layers", "critic"])
 def test_whatever_the_weights_are_actions_are_legal(network):
-    model, views = searcher(width=4, playout=3), views_of(nth=40)
+    model, views = searcher(width=4), views_of(nth=40)
     for layer in getattr(model, network):
         layer.weights[:] *= np.float32(1e37)
         layer.biases[::2] = np.float32(-3e38)
@@ -249,15 +249,15 @@ def test_bad_arguments_are_refused_with_a_reason(arguments, reason):
         find_agent(f"policy:{arguments}")
 
 
-def test_the_critic_and_the_actor_of_playouts_are_in_the_fingerprint():
+def test_both_networks_are_in_the_fingerprint():
     seen = set()
-    for part, number in (("critic", 0), ("critic", -1), ("playout", 0), ("playout", -1)):
+    for part, number in (("critic", 0), ("critic", -1), ("layers", 0), ("layers", -1)):
         for change in (0, 1):
-            model = searcher(width=4, playout=3)
+            model = searcher(width=4)
             getattr(model, part)[number].biases[-1] += change
             seen.add(Policy(model).fingerprint)
     assert len(seen) == 5
-    assert Policy(replace(searcher(width=4, playout=3), playout=None)).fingerprint not in seen
+    assert Policy(replace(searcher(width=4), critic=None)).fingerprint not in seen
 
 
 def test_more_options_than_there_is_room_for_are_refused():

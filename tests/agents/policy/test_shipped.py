@@ -21,9 +21,7 @@ def untrained(layers):
     return layers_of(rng, inputs, len(layers[-1].biases), width, len(layers) - 1, liking=1.0)
 
 
-UNTRAINED = replace(MODEL, **{
-    name: untrained(layers) for name in ("layers", "critic", "playout") if (layers := getattr(MODEL, name))
-})  # fmt: skip
+UNTRAINED = replace(MODEL, layers=untrained(MODEL.layers), critic=untrained(MODEL.critic))
 
 
 def win_share(agents, **settings):
