@@ -37,12 +37,13 @@ def layers_of(rng, inputs, outputs, width, depth, liking):
     return [*layers, Layer(drawn(0, liking * width**-0.5, outputs, width), drawn(0, liking * 0.1, outputs))]
 
 
-def searcher(edition="board", width=16, depth=1, seed=1, liking=1.0):
-    """A policy with a critic, nobody has trained either."""
+def searcher(edition="board", width=16, depth=1, seed=1, liking=1.0, others=False):
+    """A policy with a critic, and a model of the others if wanted; nobody has trained any of them."""
     model, slots = network(edition, width, depth, seed, liking), slots_of(Ruleset(edition))
     rng = np.random.default_rng(seed + 1)
     critic = layers_of(rng, state_length(slots), SEATS, width + 1, depth + 1, 0.3)
-    return replace(model, critic=critic)
+    theirs = network(edition, width + 2, depth, seed + 2, liking).layers if others else None
+    return replace(model, critic=critic, others=theirs)
 
 
 def network(edition="board", width=16, depth=1, seed=1, liking=1.0):

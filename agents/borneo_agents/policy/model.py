@@ -22,7 +22,7 @@ from borneo_env.ruleset import EDITIONS, PLAYER_COUNTS, Ruleset
 
 FORMAT = "borneo-policy/8"
 WEIGHTS, CARD = "model.safetensors", "card.json"
-CRITIC = "critic."  # how names of its tensors begin
+CRITIC, OTHERS = "critic.", "others."  # how names of their tensors begin
 LARGEST_WEIGHTS, LARGEST_CARD = 256 * 2**20, 2**20  # bytes; no policy of ours comes near
 
 PLAIN, NORMED = Layer._fields[:2], Layer._fields  # the parts of the last layer, and of all others
@@ -57,6 +57,7 @@ class Model:
     card: ModelCard
     layers: Layers  # of the actor: from an observation to logits
     critic: Layers | None = None  # from the whole table to a value for each seat, counted from the one who decides
+    others: Layers | None = None  # an actor that plays for the other seats in a search; without it, its own does
 
 
 def write_model(folder: str | Path, model: Model) -> None:
@@ -64,7 +65,7 @@ def write_model(folder: str | Path, model: Model) -> None:
     folder = make_folder(folder)
     tensors = {
         f"{network}{number}.{part}": np.ascontiguousarray(tensor, np.float32)
-        for network, layers in (("", model.layers), (CRITIC, model.critic))
+        for network, layers in (("", model.layers), (CRITIC, model.critic), (OTHERS, model.others))
         for number, layer in enumerate(layers or ())
         for part, tensor in layer._asdict().items()
         if tensor is not None
@@ -126,10 +127,10 @@ def _read_weights(path: Path, card: ModelCard) -> Model:
         tensors: dict[str, NDArray[Any]] = load(data)
     except (SafetensorError, ValueError, KeyError, OverflowError) as error:
         raise _refusal(path, f"is no safetensors file of float32 or float16 numbers: {in_short(str(error))}") from None
-    of_critic = _taken(tensors, CRITIC)
+    parts = {network: _taken(tensors, network) for network in (CRITIC, OTHERS)}
     layers = _checked_layers(path, tensors, card)
-    critic = _checked_layers(path, of_critic, card, CRITIC) if of_critic else None
-    return Model(card, layers, critic)
+    more = [_checked_layers(path, found, card, network) if found else None for network, found in parts.items()]
+    return Model(card, layers, *more)
 
 
 def _taken(tensors: dict[str, Any], network: str) -> dict[str, Any]:

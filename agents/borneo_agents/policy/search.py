@@ -1,9 +1,9 @@
 """The search of a policy: options it is in doubt about, compared by where they lead when its own network plays on.
 
-They are played in the same determinizations, with the same luck. The network decides for everybody, and the critic
-values the table whenever a turn has begun: one moment alone misleads. An option that has fallen behind drops out, so
-that games are played only while something is in doubt. What the actor thought of the options counts all the time: the
-best of several noisy values is mostly a lucky one.
+They are played in the same determinizations, with the same luck. The network decides for everybody, or a model of the
+others for the other seats. The critic values the table whenever a turn has begun: one moment alone misleads. An option
+that has fallen behind drops out, so that games are played only while something is in doubt. What the actor thought of
+the options counts all the time: the best of several noisy values is mostly a lucky one.
 """
 
 from __future__ import annotations
@@ -42,6 +42,7 @@ class Networks(NamedTuple):
     """Who plays in a search, and who values."""
 
     actor: Any
+    others: Any  # the actor of all seats but its own
     critic: Any
 
 
@@ -142,7 +143,8 @@ def value_of(box, g, me, action, networks, manner, table, room, search):
             observe(box, g, int(g.player), table[: len(table) - SECRETS])
         if moments < manner.turns:
             turn = g.turn
-            apply(box, g, move(g, count, networks.actor, manner, table, room, search))
+            actor = networks.actor if g.player == me else networks.others
+            apply(box, g, move(g, count, actor, manner, table, room, search))
             begun = begun or g.turn != turn
     if g.phase == OVER:
         total += (manner.turns - moments) * outcome(box, g, me)
@@ -289,7 +291,8 @@ class OptionSearch:
 
     def __init__(self, model: Model, manner: Manner = MANNER) -> None:
         assert model.critic is not None
-        self._networks = Networks(compiled_network(model.layers), compiled_network(model.critic))
+        actor, critic = compiled_network(model.layers), compiled_network(model.critic)
+        self._networks = Networks(actor, compiled_network(model.others) if model.others else actor, critic)
         self._manner = manner
 
     def with_budget(self, views: Views, priors: Numbers, budget: int, threads: int = 1) -> Numbers:
@@ -338,4 +341,4 @@ def _step() -> Any:
     room, tables = make_room(1, network), np.zeros((1, 1), np.int8)
     scratch = (tables, *room, np.zeros((1, 2), GAME), np.zeros(1, SEARCH))
     views, dice, logits = np.zeros(1, GAME), np.zeros(1, np.uint64), np.zeros((1, 1))
-    return machine_code(go_on, np.zeros(1, BOX), Networks(network, network), MANNER, views, dice, logits, *scratch)
+    return machine_code(go_on, np.zeros(1, BOX), Networks(*[network] * 3), MANNER, views, dice, logits, *scratch)

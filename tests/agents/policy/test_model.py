@@ -547,22 +547,24 @@ def test_a_file_of_torch_is_refused(folder, tmp_path):
 
 @pytest.fixture
 def searching(tmp_path):
-    """A folder with a policy that has a critic."""
-    write_model(tmp_path / "searching", searcher(width=4))
+    """A folder with a policy that has a critic and a model of the others."""
+    write_model(tmp_path / "searching", searcher(width=4, others=True))
     return tmp_path / "searching"
 
 
-def test_critics_are_read_again(searching):
-    written, found = searcher(width=4), read_model(searching)
-    for name in ("layers", "critic"):
+def test_all_networks_are_read_again(searching):
+    written, found = searcher(width=4, others=True), read_model(searching)
+    for name in ("layers", "critic", "others"):
         assert same_layers(getattr(written, name), getattr(found, name))
     names = {name.split(".")[0] for name in load_file(searching / WEIGHTS)}
-    assert names == {"0", "1", "critic"}
+    assert names == {"0", "1", "critic", "others"}
 
 
-def test_a_policy_may_do_without_one(searching):
-    rewrite_weights(searching, **{name: None for name in load_file(searching / WEIGHTS) if name.startswith("critic")})
-    assert read_model(searching).critic is None
+@pytest.mark.parametrize("part", ["critic", "others"])
+def test_a_policy_may_do_without_one(part, searching):
+    rewrite_weights(searching, **{name: None for name in load_file(searching / WEIGHTS) if name.startswith(part)})
+    found = read_model(searching)
+    assert [name for name in ("layers", "critic", "others") if getattr(found, name) is None] == [part]
 
 
 @pytest.mark.parametrize("numbers", [1, 969, 1419])
@@ -586,21 +588,25 @@ def test_a_critic_may_look_at_the_first_numbers_of_a_table_only(numbers, searchi
         ({"critic.2.biases": ones(370)}, "critic.2.biases should be of shape (5,), not (370,): a policy"),
         ({"critic.0.shift": ones(5) * np.float32("nan")}, "critic.0.shift should hold finite numbers"),
         ({"critic.0.shift": np.ones(5)}, "critic.0.shift should hold finite numbers of type float32 or float16"),
+        ({"others.0.gain": None}, "should hold others.0.weights, others.0.biases, others.0.gain, others.0.shift, oth"),
+        ({"others.0.weights": ones(6, 1420)}, "others.0.weights should be of shape (6, 969), not (6, 1420): a policy"),
+        ({"others.1.biases": ones(5)}, "others.1.biases should be of shape (370,), not (5,): a policy"),
+        ({"others.0.shift": ones(6) * np.float32("nan")}, "others.0.shift should hold finite numbers"),
     ],
 )  # fmt: skip
-def test_tensors_that_make_no_critic(tensors, reason, searching):
+def test_tensors_that_make_no_other_network(tensors, reason, searching):
     rewrite_weights(searching, **tensors)
     refused(searching, WEIGHTS, re.escape(reason))
 
 
 # ---------------------------------------------------------------- any damage
 
-SMALL = searcher(width=1)
+SMALL = searcher(width=1, others=True)
 GOOD = {
     CARD: json.dumps(card().__dict__).encode(),
     WEIGHTS: save({
         f"{name}{number}.{part}": tensor.astype(np.float16 if part == "weights" else np.float32)
-        for name, layers in (("", SMALL.layers), ("critic.", SMALL.critic))
+        for name, layers in (("", SMALL.layers), ("critic.", SMALL.critic), ("others.", SMALL.others))
         for number, layer in enumerate(layers)
         for part, tensor in layer._asdict().items()
         if tensor is not None
@@ -625,7 +631,7 @@ def survives(**files):
 def test_the_files_to_be_damaged_are_good(tmp_path):
     for name, content in GOOD.items():
         (tmp_path / name).write_bytes(content)
-    assert len(read_model(tmp_path).layers) == 2 and read_model(tmp_path).critic is not None
+    assert len(read_model(tmp_path).layers) == 2 and read_model(tmp_path).others is not None
 
 
 @st.composite

@@ -1,6 +1,7 @@
 """The search of a policy: repeatable, by what a seat may know, with values of games that are really played."""
 
 from dataclasses import replace
+from itertools import product
 
 import numpy as np
 import pytest
@@ -66,17 +67,20 @@ def values_by_hand(model, views, actions, turns):
         begun[now] = False
         rows = np.flatnonzero((batch.player >= 0) & (moments < turns))
         asked[rows] += free[rows]
-        likings = logits_of(model.layers, batch.observe(np.maximum(batch.player, 0)))
+        seen = batch.observe(np.maximum(batch.player, 0))
+        own, theirs = (logits_of(layers, seen) for layers in (model.layers, model.others or model.layers))
+        likings = np.where((batch.player == me)[:, None], own, theirs)
         moves = np.where(batch.mask, likings, -np.inf)[rows].argmax(1)
     over = outcomes(batch)[np.arange(len(views)), me]
     return (values + np.where(batch.player < 0, over, 0) * (turns - moments)) / turns, asked
 
 
+@pytest.mark.parametrize("others", [False, True], ids=["alone", "with a model of others"])
 @pytest.mark.parametrize("turns", [1, 3, 200])
 @pytest.mark.parametrize("ruleset", [BOARD, CARD], ids=["board", "card"])
-def test_options_are_behind_by_the_values_of_games_that_are_played_on(ruleset, turns):
+def test_options_are_behind_by_the_values_of_games_that_are_played_on(ruleset, turns, others):
     """Two options in one determinization; both count what the actor thought of them."""
-    model, views = searcher(ruleset.edition, liking=4), views_of(ruleset, 11)
+    model, views = searcher(ruleset.edition, liking=4, others=others), views_of(ruleset, 11)
     first, last = views.mask.argmax(1), views.mask.shape[1] - 1 - views.mask[:, ::-1].argmax(1)
     rows = np.arange(len(views))
     two = np.zeros_like(views.mask)
@@ -249,15 +253,16 @@ def test_bad_arguments_are_refused_with_a_reason(arguments, reason):
         find_agent(f"policy:{arguments}")
 
 
-def test_both_networks_are_in_the_fingerprint():
+def test_all_networks_are_in_the_fingerprint():
     seen = set()
-    for part, number in (("critic", 0), ("critic", -1), ("layers", 0), ("layers", -1)):
+    for part, number in product(("layers", "critic", "others"), (0, -1)):
         for change in (0, 1):
-            model = searcher(width=4)
+            model = searcher(width=4, others=True)
             getattr(model, part)[number].biases[-1] += change
             seen.add(Policy(model).fingerprint)
-    assert len(seen) == 5
-    assert Policy(replace(searcher(width=4), critic=None)).fingerprint not in seen
+    assert len(seen) == 7
+    for part in ("critic", "others"):
+        assert Policy(replace(searcher(width=4, others=True), **{part: None})).fingerprint not in seen
 
 
 def test_more_options_than_there_is_room_for_are_refused():
