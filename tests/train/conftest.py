@@ -1,9 +1,12 @@
 """What the tests of training share."""
 
+import sys
 from functools import cache
 
 import numpy as np
 import pytest
+
+from borneo_env import cli
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -50,3 +53,16 @@ def no_games_to_measure(monkeypatch):
 
     monkeypatch.setattr("borneo_train.training.evaluate", measured)
     monkeypatch.setattr("borneo_train.report.evaluate", measured)
+
+
+@pytest.fixture
+def borneo(capsys, monkeypatch):
+    """Run the command; returns its status, what it printed, and what it said beside that."""
+
+    def run(line, *more):
+        monkeypatch.setattr(sys, "argv", ["borneo", *line.split(), *map(str, more)])
+        with pytest.raises(SystemExit) as left:
+            cli.main()
+        return left.value.code or 0, *capsys.readouterr()
+
+    return run

@@ -17,26 +17,11 @@ from borneo_train import checkpoint  # torch may be missing
 from borneo_train.learner import Learner
 from borneo_train.settings import Settings
 
-from borneo_env import cli
-
 pytestmark = pytest.mark.usefixtures("games_are_hardly_played_before", "no_curves_are_drawn")
 QUICK = (
     "train --n-envs 12 --n-steps 4 --batch-size 12 --network plain --actor 8x1 --critic 8x1 --players 4 "
     "--timesteps 48 --evaluations 1 --evaluation-games 4 --against random --device cpu --workers 1 --seed 2"
 )
-
-
-@pytest.fixture
-def borneo(capsys, monkeypatch):
-    """Run the command; returns its status, what it printed, and what it said beside that."""
-
-    def run(line, *more):
-        monkeypatch.setattr(sys, "argv", ["borneo", *line.split(), *map(str, more)])
-        with pytest.raises(SystemExit) as left:
-            cli.main()
-        return left.value.code or 0, *capsys.readouterr()
-
-    return run
 
 
 def test_a_training_from_the_command_line(borneo, tmp_path, no_games_to_measure):

@@ -5,12 +5,16 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from borneo_train.actor_critic import masked  # noqa: E402  # torch may be missing
+from borneo_agents.policy.model import write_model  # noqa: E402  # torch may be missing
+from borneo_agents.policy.network import best_actions, logits_of  # noqa: E402
+from borneo_train.actor_critic import masked  # noqa: E402
 from borneo_train.advantages import advantages  # noqa: E402
 from borneo_train.learner import Learner, standard  # noqa: E402
 from borneo_train.network import apply  # noqa: E402
 from borneo_train.opponents import spread  # noqa: E402
 from borneo_train.settings import Settings  # noqa: E402
+from borneo_train.training import model_of  # noqa: E402
+from networks import network  # noqa: E402
 
 from borneo_env.ruleset import Ruleset  # noqa: E402
 from borneo_env.vector import Seats  # noqa: E402
@@ -178,6 +182,43 @@ def test_frozen_versions_play_as_they_did():
     learner.freeze()
     learner.opponents.decide(actions, chance)
     assert not torch.equal(actions[asked], first)
+
+
+@pytest.fixture
+def opponent(tmp_path):
+    """The folder of a policy, and the policy."""
+    model = network(width=9, depth=2, liking=30)
+    write_model(tmp_path / "opponent", model)
+    return tmp_path / "opponent", model
+
+
+def test_a_policy_from_elsewhere_plays_the_seats_of_earlier_versions_at_all_times(opponent):
+    folder, model = opponent
+    learner = learner_of(players="4", n_envs=100, batch_size=100, frozen=1.0, opponent=str(folder))
+    for _ in range(2):
+        asked, actions = learner.opponents.asked(), torch.full((100,), -1)
+        learner.opponents.decide(actions, torch.full((100,), 0.5))
+        wanted = best_actions(logits_of(model.layers, learner.games.table[:, :969].numpy()), learner.games.mask.numpy())
+        assert (actions[~asked] == -1).all() and 50 < asked.sum() < 100
+        alike = actions[asked].numpy() == wanted[asked.numpy()]
+        assert alike.mean() > 0.9, "it is nearly always sure"
+        learner.play()
+        learner.learn()
+        learner.freeze()
+
+
+def test_such_a_policy_becomes_the_model_of_others(opponent):
+    folder, model = opponent
+    learner = learner_of(frozen=0.5, opponent=str(folder))
+    found = model_of(learner, "").others
+    assert all(np.array_equal(own.weights, other.weights) for own, other in zip(found, model.layers, strict=True))
+    assert model_of(learner_of(frozen=0.5), "").others is None
+
+
+def test_a_policy_of_another_edition_is_no_opponent(tmp_path):
+    write_model(tmp_path, network("card", width=4))
+    with pytest.raises(ValueError, match="has learnt the card edition"):
+        learner_of(frozen=0.5, opponent=str(tmp_path))
 
 
 def test_bots_have_all_other_seats_of_their_share_of_the_games():

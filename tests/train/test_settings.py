@@ -70,6 +70,7 @@ def test_what_was_trained_on_a_card_goes_on_on_one(tmp_path, monkeypatch):
         ({"batch_size": 5}, "--n-envs 12 is no multiple of --batch-size 5: a minibatch has one decision each of"),
         ({"batch_size": 24}, "--n-envs 12 is no multiple of --batch-size 24"),
         ({"n_envs": 2, "batch_size": 2, "players": "3,4,5"}, "--n-envs 2 leaves a player count without games"),
+        ({"opponent": "out/imitation"}, "--opponent sits in a share of the games: say in which with --frozen"),
         ({"frozen": 0.6, "bots": 0.6}, "--frozen and --bots are shares of the same games: together at most 1"),
         ({"bot": "nobody"}, "there is no agent 'nobody'"),
         ({"against": "nobody"}, "there is no agent 'nobody'"),

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cache
 
 import numpy as np
+import torch
 from torch import Tensor
 
 from borneo_env.engine.observe import state_layout
 from borneo_env.engine.state import SEATS, slots_of
 from borneo_env.ruleset import Ruleset
-from borneo_train.network import Floats, Tied, Width
+from borneo_train.network import Dense, Floats, Tied, Width, apply, hidden
+from borneo_train.on_cpu import judged
 from borneo_train.roles import Thing, action_things, table_things
 
 UNDECIDED, OUTRIGHT = 0.01, 1.0  # how large the outputs of a new actor and a new critic are, about
@@ -48,3 +51,11 @@ def critic_of(kind: str, edition: str, units: int, depth: int) -> Tied:
 def masked(logits: Tensor, mask: Tensor) -> Tensor:
     """Logits as full numbers, illegal ones out of reach."""
     return logits.float().masked_fill(~mask, -1e9)
+
+
+def judged_actions(actor: Sequence[Dense], table: Tensor, mask: Tensor, action: Tensor) -> tuple[Tensor, Tensor]:
+    """The logarithms of the odds that an actor gives to actions, and the entropies of its decisions."""
+    if table.is_cuda:
+        odds = torch.log_softmax(masked(apply(actor, table), mask), 1)
+        return odds.gather(1, action[:, None])[:, 0], -(odds.exp() * odds * mask).sum(1)
+    return judged(hidden(actor, table.float()), actor[-1].weight, actor[-1].bias, mask, action)

@@ -30,6 +30,18 @@ def filled(settings: Settings) -> Settings:
 
 def check(settings: Settings) -> None:
     """Complain about settings nothing can be trained with; those of the device are filled in."""
+    check_one_by_one(settings)
+    settings.check_parts()
+    if settings.frozen + settings.bots > 1:
+        raise ValueError("--frozen and --bots are shares of the same games: together at most 1")
+    if settings.opponent and not settings.frozen:
+        raise ValueError("--opponent sits in a share of the games: say in which with --frozen")
+    for name in (*settings.tables(), settings.bot):
+        find_agent(name)
+
+
+def check_one_by_one(settings: Settings) -> None:
+    """Complain about settings that make no sense whatever the others are."""
     choices: dict[str, Iterable[str]] = {"task": TASKS, "edition": EDITIONS, "network": NETWORKS}
     for name, known in choices.items():
         if getattr(settings, name) not in known:
@@ -40,11 +52,6 @@ def check(settings: Settings) -> None:
     settings.check_numbers()
     for name in ("actor", "critic"):
         Width.of(settings.network, shape(getattr(settings, name), option(name))[0])
-    settings.check_parts()
-    if settings.frozen + settings.bots > 1:
-        raise ValueError("--frozen and --bots are shares of the same games: together at most 1")
-    for name in (*settings.tables(), settings.bot):
-        find_agent(name)
 
 
 def lengthened(before: Settings, given: Settings) -> Settings:

@@ -76,7 +76,7 @@ class Games:
             self.slices.append(slice(first, first + size))
             first += size
         self.width = state_length(slots)
-        self.table = self._room((n, -(-self.width // ROUND) * ROUND), torch.int8)
+        self.table = self._room((n, padded(self.width)), torch.int8)
         self.mask = self._room((n, self.actions), torch.bool)
         self.seat = self._room((n,), torch.int64)
         self.reward = self._room((n, SEATS), torch.float32)
@@ -178,6 +178,11 @@ def _on_cpu(array: Any) -> Tensor:
 def file_of(players: int, with_bots: bool = False, worker: int = 0) -> str:
     parts = ["games", str(players), *["bots"] * with_bots, *[f"worker-{worker}"] * (worker > 0)]
     return "-".join(parts) + ".npz"
+
+
+def padded(numbers: int) -> int:
+    """How long a row of so many numbers is, with the zeros behind them."""
+    return -(-numbers // ROUND) * ROUND
 
 
 def even_sizes(n: int, counts: Sequence[int]) -> dict[int, int]:

@@ -17,13 +17,13 @@ from torch.nn.utils import clip_grad_norm_
 
 from borneo_env.agent import find_agent
 from borneo_env.engine.state import SEATS
-from borneo_train.actor_critic import actor_of, critic_of, masked
+from borneo_train.actor_critic import actor_of, critic_of, judged_actions, masked
 from borneo_train.advantages import advantages
-from borneo_train.games import Games, even_sizes, seats_in_order, seats_on_table
-from borneo_train.network import Dense, apply, hidden, prepared
+from borneo_train.games import Games, even_sizes, padded, seats_in_order, seats_on_table
+from borneo_train.network import Dense, apply, dense, hidden, prepared
 from borneo_train.on_card import Recorded, RecordedStep, side_by_side
-from borneo_train.on_cpu import drawn, judged
-from borneo_train.opponents import Opponents, drawn_by
+from borneo_train.on_cpu import drawn
+from borneo_train.opponents import Opponents, drawn_by, layers_of
 from borneo_train.settings import SEEDS, Settings, shape
 from borneo_train.together import ALONE, Together
 
@@ -76,6 +76,7 @@ class Learner:
             none_yet(optimizer)
         self.rollout = Rollout(settings, games)
         self.opponents = Opponents(games, settings.frozen)
+        self.others = layers_of(settings.opponent, settings.edition) if settings.opponent else None
         self.scale = torch.ones((), device=self.device)  # of returns: the critic learns them divided by it
         self.lead = torch.tensor(settings.lead, device=self.device)
         self.ent_coef = torch.tensor(settings.ent_coef, device=self.device)
@@ -170,15 +171,19 @@ class Learner:
 
     @torch.no_grad()
     def freeze(self) -> None:
-        """Let the learner as it is now play the seats of earlier versions."""
-        self.opponents.be(self._layers(self.actor))
+        """Let the learner as it is now play the seats of earlier versions; a policy from elsewhere keeps them."""
+        if self.others is None:
+            self.opponents.be(self._layers(self.actor))
+        else:
+            self.opponents.be(self._prepared([dense(layer, self.device) for layer in self.others], self.games.known))
 
     def _layers(self, network: Any) -> list[Dense]:
-        """A network as it is applied to tables; a card wants them padded."""
-        if not self.on_card:
-            return list(network.layers())
-        width = self.games.table.shape[1] if network is self.critic else -(-self.games.known // 8) * 8
-        return prepared(network.layers(), self.numbers, width)
+        """A network as it is applied to tables."""
+        return self._prepared(network.layers(), self.games.width if network is self.critic else self.games.known)
+
+    def _prepared(self, layers: list[Dense], inputs: int) -> list[Dense]:
+        """Layers that look at so many numbers of a table; a card wants them padded."""
+        return prepared(layers, self.numbers, padded(inputs)) if self.on_card else layers
 
     def _judged(self, actor: list[Dense], critic: list[Dense], chance: Tensor) -> list[Any]:
         """Actions drawn by their odds with the logarithms of these, and what the critic thinks."""
@@ -298,12 +303,7 @@ class Learner:
     def _actor_loss(
         self, table: Tensor, mask: Tensor, action: Tensor, old: Tensor, advantage: Tensor, own: Tensor
     ) -> tuple[Tensor, list[Tensor]]:
-        actor = self._layers(self.actor)
-        if self.on_card:
-            odds = torch.log_softmax(masked(apply(actor, table), mask), 1)
-            logp, entropies = odds.gather(1, action[:, None])[:, 0], -(odds.exp() * odds * mask).sum(1)
-        else:
-            logp, entropies = judged(hidden(actor, table), actor[-1].weight, actor[-1].bias, mask, action)
+        logp, entropies = judged_actions(self._layers(self.actor), table, mask, action)
         change = torch.where(own, logp - old, 0.0)  # what others decided teaches the critic only
         ratio = change.exp()
         clipped = ratio.clamp(1 - self.settings.clip_range, 1 + self.settings.clip_range)

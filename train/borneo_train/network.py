@@ -8,11 +8,12 @@ any other of its size. Free units have weights of their own.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
 import torch
+from borneo_agents.policy.network import Layer, Layers
 from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn import functional
@@ -37,6 +38,17 @@ class Dense(NamedTuple):
         """The same with each part changed."""
         parts = (None if part is None else change(part) for part in self)
         return Dense(*parts)  # type: ignore[arg-type]  # what is there stays there
+
+
+def dense(layer: Layer, device: torch.device) -> Dense:
+    """The layer of a model."""
+    parts = (None if part is None else torch.from_numpy(part).to(device) for part in layer)
+    return Dense(*parts)  # type: ignore[arg-type]  # what is there stays there
+
+
+def layers_of_model(layers: Iterable[Dense]) -> Layers:
+    """Layers as a model has them."""
+    return [Layer(*(None if part is None else part.float().cpu().numpy() for part in layer)) for layer in layers]  # type: ignore[arg-type]
 
 
 class Width(NamedTuple):

@@ -1,7 +1,6 @@
-"""Earlier versions of a learner at its tables.
+"""Networks that do not learn at the tables of one that does: earlier versions of it, or a policy from elsewhere.
 
-In a share of the games the learner has one seat, and an earlier version the others. It learns from its own decisions
-only.
+In a share of the games the learner has one seat, and such a network the others. It learns from its own decisions only.
 """
 
 from __future__ import annotations
@@ -10,6 +9,8 @@ from collections.abc import Sequence
 
 import numpy as np
 import torch
+from borneo_agents.policy.model import read_model
+from borneo_agents.policy.network import Layers
 from numpy.typing import NDArray
 from torch import Tensor
 
@@ -20,7 +21,7 @@ GOLDEN = (5**0.5 - 1) / 2  # of a turn: steps of it come everywhere equally ofte
 
 
 class Opponents:
-    """The games with an earlier version in them, and what it does there."""
+    """The games with a frozen network in them, and what it does there."""
 
     def __init__(self, games: Games, share: float) -> None:
         """`share` is the part of all games that they are in; where bots play, they are not."""
@@ -28,16 +29,16 @@ class Opponents:
         self.host = torch.arange(len(games), device=games.device) % games.players  # the learner's seat there
         own = int((~games.with_bots).sum())
         self.frozen = torch.tensor(spread(own, share * len(games) / max(1, own)), device=games.device)
-        self.network: list[Dense] = []  # of the earlier version that plays now
+        self.network: list[Dense] = []  # that plays now
         self.others = torch.zeros(len(games), dtype=torch.bool, device=games.device)
         self.others[self.frozen] = True
 
     def asked(self) -> Tensor:
-        """(games,): whether an earlier version decides."""
+        """(games,): whether the frozen network decides."""
         return self.others & (self.games.seat != self.host)
 
     def be(self, layers: Sequence[Dense]) -> None:
-        """Let this network play the seats of earlier versions from now on."""
+        """Let this network play from now on."""
         if not self.network:
             self.network = [layer.each(torch.clone) for layer in layers]
         for own, layer in zip(self.network, layers, strict=True):
@@ -53,6 +54,14 @@ class Opponents:
             drawn = drawn_by(odds, chance[self.frozen])
             theirs = self.games.seat[self.frozen] != self.host[self.frozen]
             actions[self.frozen] = torch.where(theirs, drawn, actions[self.frozen])
+
+
+def layers_of(folder: str, edition: str) -> Layers:
+    """The actor of a policy in a folder."""
+    model = read_model(folder)
+    if model.card.edition != edition:
+        raise ValueError(f"--opponent {folder} has learnt the {model.card.edition} edition: train with --edition of it")
+    return model.layers
 
 
 def drawn_by(odds: Tensor, chance: Tensor) -> Tensor:

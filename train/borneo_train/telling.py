@@ -18,15 +18,7 @@ class Teller:
     def __init__(self, settings: Settings, console: Console) -> None:
         self._settings = settings
         self._console = console
-        columns = (
-            TextColumn("{task.description}"),
-            BarColumn(bar_width=20),
-            TaskProgressColumn(),
-            TextColumn("{task.fields[told]}"),
-            TimeElapsedColumn(),
-            TimeRemainingColumn(),
-        )
-        self._progress = Progress(*columns, console=console, disable=not console.is_terminal)
+        self._progress = bar_of(console)
         self._training: Any = None
 
     def __enter__(self) -> Teller:
@@ -53,6 +45,19 @@ class Teller:
 
     def comparing(self, rows: Iterator[Row]) -> Iterator[Row]:
         return iter(self._progress.track(rows, description="comparing with the bots", total=None))
+
+
+def bar_of(console: Console) -> Progress:
+    """A progress bar whose tasks have a field `told`, where there is a terminal."""
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(bar_width=20),
+        TaskProgressColumn(),
+        TextColumn("{task.fields[told]}"),
+        TimeElapsedColumn(),
+        TimeRemainingColumn(),
+    )
+    return Progress(*columns, console=console, disable=not console.is_terminal)
 
 
 def short(number: float) -> str:

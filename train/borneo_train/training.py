@@ -7,21 +7,17 @@ import os
 import platform
 import signal
 import time
-from collections.abc import Iterable
 from dataclasses import asdict, replace
 from importlib.metadata import version
 from itertools import product
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import torch
 from borneo_agents.policy.agent import Policy
 from borneo_agents.policy.model import CARD, WEIGHTS, Model, ModelCard, read_model, write_model
 from borneo_agents.policy.network import Layer
-from numpy.typing import NDArray
 from rich.console import Console
-from torch import Tensor
 from torch.utils.tensorboard import SummaryWriter
 
 from borneo_env.files import on_one_line, parse_json, read_text
@@ -29,7 +25,7 @@ from borneo_train import checkpoint
 from borneo_train.checks import check, check_notes, filled, lengthened, refuse_code, refuse_other_settings
 from borneo_train.folders import clear_folder, move_folder, refuse_others, remove_file, remove_folder, write_here
 from borneo_train.learner import Learner
-from borneo_train.network import Dense
+from borneo_train.network import layers_of_model
 from borneo_train.report import Row, compare, draw_curve
 from borneo_train.settings import CUDA, Settings, option
 from borneo_train.tasks import Measurement, evaluate, score
@@ -293,19 +289,10 @@ def model_of(learner: Learner, command: str) -> Model:
         settings=settings.as_dict(),
         software=software(),
     )
-    critic = _layers(learner.critic.layers())
+    critic = layers_of_model(learner.critic.layers())
     values = float(learner.scale)  # of what the critic says
     critic[-1] = Layer(critic[-1].weights * values, critic[-1].biases * values)
-    return Model(card, _layers(learner.actor.layers()), critic=critic)
-
-
-def _layers(layers: Iterable[Dense]) -> list[Layer]:
-    """Layers as a model has them."""
-    return [Layer(*(_array(part) for part in layer)) for layer in layers]  # type: ignore[arg-type]
-
-
-def _array(part: Tensor | None) -> NDArray[np.float32] | None:
-    return None if part is None else part.float().cpu().numpy()
+    return Model(card, layers_of_model(learner.actor.layers()), critic, learner.others)
 
 
 def keep_model(folder: Path, model: Model) -> None:

@@ -1,0 +1,172 @@
+"""Imitation: what an agent plays is asked, remembered and learnt; guests play their own moves."""
+
+import json
+import signal
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch")
+
+from borneo_agents.policy.agent import Policy  # noqa: E402  # torch may be missing
+from borneo_agents.policy.model import read_model  # noqa: E402
+from borneo_train import imitation  # noqa: E402
+from borneo_train.games import Games  # noqa: E402
+from borneo_train.imitation import Imitator, Lesson, Memory, moves_of  # noqa: E402
+from borneo_train.watching import Watching  # noqa: E402
+
+from borneo_env.agent import Views, find_agent  # noqa: E402
+
+TINY = Lesson("contractor", n_envs=24, n_steps=4, batch_size=24, network="plain", actor="16x1")
+
+pytestmark = pytest.mark.usefixtures("games_are_hardly_played_before")
+
+
+def weights_of(imitator):
+    return torch.cat([part.detach().flatten() for part in imitator.actor.parameters()])
+
+
+@pytest.mark.parametrize("name", ["contractor", "climber", "random", "rollout:budget=4"])
+def test_an_agent_is_asked_what_it_plays_and_nothing_is_played(name):
+    games, agent = Games({3: 8, 4: 8}, seed=1), find_agent(name)
+    games.spread_out(torch.Generator().manual_seed(1))
+    before = [group.batch.observe(0).copy() for group in games.groups]
+    found = moves_of(agent, games)
+    if "budget" not in name:  # it has thrown the dice
+        views = [Views(group.ruleset, *group.batch.view(np.arange(8))) for group in games.groups]
+        np.testing.assert_array_equal(found, np.concatenate([agent.act(seen) for seen in views]))
+    assert games.mask[torch.arange(16), torch.from_numpy(found)].all()
+    for group, old in zip(games.groups, before, strict=True):
+        assert np.array_equal(group.batch.observe(0), old)
+
+
+def test_what_was_seen_longest_ago_is_forgotten():
+    games = Games({4: 4})
+    memory = Memory(8, games, torch.device("cpu"))
+    for number in range(3):
+        games.table[:] = number
+        memory.add(games, torch.arange(4) + 10 * number)
+        assert len(memory) == min(8, 4 * (number + 1))
+    assert memory.action.tolist() == [20, 21, 22, 23, 10, 11, 12, 13]
+    assert memory.table[:, 0].tolist() == [2] * 4 + [1] * 4 and memory.seen == 12
+
+
+@pytest.mark.parametrize("guest", ["", "climber"])
+def test_guests_play_their_own_moves_and_the_agent_all_others(guest, monkeypatch):
+    """Three quarters of the games have a guest, and the network itself has hardly any moves in common with an agent."""
+    imitator = Imitator(replace(TINY, guest=guest, n_envs=96))
+    played = []
+    monkeypatch.setattr(imitator.games, "play", lambda moves: played.append((moves, imitator.games.seat.clone())))
+    asked = torch.from_numpy(moves_of(imitator.agent, imitator.games))
+    imitator.watch()
+    hosts = imitator.games.seat == torch.arange(96) % imitator.games.players
+    others = torch.ones(96, dtype=torch.bool) if not guest else None
+    for moves, _ in played:
+        assert torch.equal(moves[~hosts], asked[~hosts])
+        if others is None:
+            theirs = torch.from_numpy(moves_of(imitator.guest, imitator.games))
+            assert ((moves == asked) | (moves == theirs)).all()
+        assert 0 < (moves != asked).sum() < hosts.sum()
+
+
+def test_what_is_remembered_is_what_the_agent_plays_even_where_guests_do():
+    imitator = Imitator(TINY)
+    asked = moves_of(imitator.agent, imitator.games)
+    imitator.watch()
+    np.testing.assert_array_equal(imitator.memory.action[:24], asked)
+    assert imitator.memory.mask[:96].gather(1, imitator.memory.action[:96, None]).all()
+
+
+def test_it_learns_to_play_as_the_agent_does():
+    imitator = Imitator(
+        replace(TINY, actor="32x1", n_envs=96, n_steps=8, batch_size=96, n_epochs=4, learning_rate=0.01)
+    )
+    before = imitator.agreement()
+    losses = []
+    for number in range(30):
+        imitator.watch()
+        losses.append(imitator.learn(number / 30))
+    after = imitator.agreement()
+    assert losses[-1] < 0.7 * losses[0]
+    assert after.low > before.high + 0.1
+
+
+def test_agreement_is_that_of_the_policy_which_is_written(monkeypatch):
+    imitator = Imitator(TINY)
+    imitator.watch()
+    imitator.learn(0.0)
+    policy = Policy(imitator.model("", {}))
+    games = imitator._games(TINY.seed + imitation.UNSEEN)
+    monkeypatch.setattr(imitator, "_games", lambda seed: games)
+    monkeypatch.setattr(games, "play", lambda moves: None)  # the same decisions over and over
+    alike = moves_of(imitator.agent, games) == moves_of(policy, games)
+    assert imitator.agreement().value == pytest.approx(alike.mean())
+
+
+def test_the_same_seed_gives_the_same_policy():
+    found = []
+    for seed in (3, 3, 4):
+        imitator = Imitator(replace(TINY, seed=seed))
+        imitator.watch()
+        imitator.learn(0.5)
+        found.append(weights_of(imitator))
+    assert torch.equal(found[0], found[1]) and not torch.equal(found[0], found[2])
+
+
+# ---------------------------------------------------------------- the command
+
+QUICK = "imitate contractor --timesteps 1000 --n-envs 24 --batch-size 24 --network plain --actor 16x1 --players 3,4"
+
+
+def test_the_command_writes_a_policy_that_plays(borneo, tmp_path):
+    folder = tmp_path / "copy"
+    status, out, err = borneo(QUICK, "--seed", 7, "--json", "--out", folder)
+    assert status == 0, err
+    found = json.loads(out)
+    assert 0 <= found["low"] <= found["value"] <= found["high"] <= 1
+    model = read_model(folder)
+    assert (model.card.task, model.card.players, model.card.seed) == ("imitate contractor", [3, 4], 7)
+    assert model.card.steps >= 1000 and model.card.strength[0]["value"] == found["value"]
+    assert model.critic is None and find_agent(f"policy:{folder}")
+
+    status, out, err = borneo(QUICK, "--out", folder)
+    assert (status, out) == (2, "") and "--fresh to replace it" in err
+    assert read_model(folder).card.seed == 7
+    status, out, err = borneo(QUICK, "--fresh", "--out", folder)
+    assert (
+        status == 0 and f"of the decisions of unseen games are those of contractor; play it as policy:{folder}" in out
+    )
+    assert read_model(folder).card.seed == 0
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ("--minutes 0 --timesteps 0", "--minutes or --timesteps"),
+        ("--n-envs -1", "--n-envs is a number from 1, not -1"),
+        ("--learning-rate -1", "--learning-rate is a number above 0, not -1.0"),
+        ("--device abacus", "--device is one of"),
+        ("--guest nobody", "nobody"),
+        ("--players 2", "--players wants some of 3,4,5"),
+        ("--actor wide", "--actor wants"),
+        ("--network woven", "--network 'woven' is not known"),
+    ],
+)
+def test_what_cannot_be_learnt_is_told_in_one_line(given, words, borneo, tmp_path):
+    status, out, err = borneo(QUICK, *given.split(), "--out", tmp_path / "copy")
+    assert (status, out) == (2, "") and words in err and len(err.strip().splitlines()) == 1
+    assert not (tmp_path / "copy").exists()
+
+
+def test_whoever_stops_it_gets_what_was_learnt_so_far(tmp_path, monkeypatch):
+    watching = Watching(TINY, tmp_path / "copy", 10**9, 0.0)
+    learn = watching.imitator.learn
+
+    def learn_and_stop(progress):
+        signal.raise_signal(signal.SIGINT)
+        return learn(progress)
+
+    monkeypatch.setattr(watching.imitator, "learn", learn_and_stop)
+    watching.run("")
+    assert watching.stopping and read_model(tmp_path / "copy").card.steps == 96

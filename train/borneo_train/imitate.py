@@ -1,0 +1,72 @@
+"""The command `borneo imitate`."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import sys
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from borneo_env.console import AsJson, Edition
+from borneo_train.extra import missing
+
+Agent = Annotated[str, typer.Argument(help="Who is imitated: an agent by its name.")]
+Guest = Annotated[str, typer.Option(help="Who has one seat of most games; else the network itself.")]
+Out = Annotated[Path, typer.Option(help="Folder for the policy.")]
+Minutes = Annotated[float, typer.Option(help="Minutes to learn for.")]
+Timesteps = Annotated[int, typer.Option(help="Decisions to learn from instead; only so it is repeatable.")]
+Counts = Annotated[str, typer.Option("--players", help="Player counts, all learnt by one policy.")]
+Kind = Annotated[str, typer.Option(help="tied: what it learns of a company holds for all; or plain.")]
+Actor = Annotated[str, typer.Option(help="Width and number of the layers.")]
+Envs = Annotated[int, typer.Option(help="Games played side by side.")]
+Batch = Annotated[int, typer.Option(help="Decisions in each step of the optimiser.")]
+Epochs = Annotated[int, typer.Option(help="How often each decision is learnt from, about.")]
+Rate = Annotated[float, typer.Option(help="Of Adam, at first; falls to a fiftieth.")]
+Fresh = Annotated[bool, typer.Option("--fresh", help="Replace the policy in --out.")]
+Device = Annotated[str, typer.Option(help="cpu, cuda, or auto: cuda where there is a card. Games stay on the CPU.")]
+Seed = Annotated[int, typer.Option(help="The same seed gives the same policy on the same kind of machine.")]
+
+
+def imitate(
+    agent: Agent,
+    guest: Guest = "",
+    out: Out = Path("out/imitation"),
+    minutes: Minutes = 5.0,
+    timesteps: Timesteps = 0,
+    players: Counts = "3,4,5",
+    edition: Edition = "board",
+    network: Kind = "tied",
+    actor: Actor = "256x2",
+    n_envs: Envs = 1536,
+    batch_size: Batch = 1024,
+    n_epochs: Epochs = 2,
+    learning_rate: Rate = 1e-3,
+    device: Device = "auto",
+    seed: Seed = 0,
+    fresh: Fresh = False,
+    as_json: AsJson = False,
+) -> None:
+    """Train a network to play as an agent does (needs the extra `train`)."""
+    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # see `borneo train`
+    try:
+        from borneo_train.imitation import Lesson
+        from borneo_train.watching import Watching
+    except ModuleNotFoundError as error:
+        raise ValueError(str(missing(error))) from None
+    lesson = Lesson(
+        agent, guest, players, edition, network, actor, n_envs,
+        n_epochs=n_epochs, batch_size=batch_size, learning_rate=learning_rate, device=device, seed=seed,
+    )  # fmt: skip
+    watching = Watching(lesson, out, timesteps, minutes, fresh)
+    found = watching.run(shlex.join(["borneo", *sys.argv[1:]]))
+    if as_json:
+        print(json.dumps(asdict(found)))
+    else:
+        print(f"{found.words('.1%')} of the decisions of unseen games are those of {agent}; play it as policy:{out}")
+    if watching.stopping:
+        raise typer.Exit(130)

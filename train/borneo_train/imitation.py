@@ -1,0 +1,187 @@
+"""Imitation: a network learns what an agent plays, by watching it.
+
+The agent is asked at every decision of all seats. In some games it plays them all; in the others a guest has one seat,
+so that the agent is seen among strangers as well. The guest is the network itself as far as it has learnt, or another
+agent. What was seen last is remembered, and learnt from some times over.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from borneo_agents.policy.model import Model, ModelCard
+from borneo_agents.scripted.dispatch import Bots
+from borneo_agents.statistics.intervals import Estimate, mean_estimates
+from numpy.typing import NDArray
+from torch import Tensor
+from torch.nn.utils import clip_grad_norm_
+
+from borneo_env.agent import Agent, Views, find_agent
+from borneo_train.actor_critic import actor_of, judged_actions, masked
+from borneo_train.games import Games, even_sizes, padded
+from borneo_train.network import apply, layers_of_model, prepared
+from borneo_train.opponents import drawn_by, spread
+from borneo_train.settings import numbers, shape
+from borneo_train.table import COMPILED
+
+GUESTS = 0.75  # share of the games with a guest in one seat
+MEMORY = 48  # rollouts that are remembered
+LONGEST_STEP = 1.0  # gradients are cut to it
+UNSEEN = 1_000_000  # added to the seed for the games in which the network is measured
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Lesson:
+    """What is imitated, and how it is learnt."""
+
+    agent: str
+    guest: str = ""
+    players: str = "3,4,5"
+    edition: str = "board"
+    network: str = "tied"
+    actor: str = "256x2"
+    n_envs: int = 1536
+    n_steps: int = 16
+    n_epochs: int = 2
+    batch_size: int = 1024
+    learning_rate: float = 1e-3
+    device: str = "cpu"
+    seed: int = 0
+
+
+class Memory:
+    """The decisions that were seen last, on the device that learns."""
+
+    def __init__(self, rows: int, games: Games, device: torch.device) -> None:
+        self.table = torch.zeros(rows, padded(games.known), dtype=torch.int8, device=device)
+        self.mask = torch.zeros(rows, games.actions, dtype=torch.bool, device=device)
+        self.action = torch.zeros(rows, dtype=torch.int64, device=device)
+        self.seen = 0
+
+    def __len__(self) -> int:
+        return min(self.seen, len(self.action))
+
+    def add(self, games: Games, action: Tensor) -> None:
+        """Remember what was played in all games, instead of what was seen longest ago."""
+        first = self.seen % len(self.action)
+        rows = slice(first, first + len(games))
+        self.table[rows, : games.known].copy_(games.table[:, : games.known])
+        self.mask[rows], self.action[rows] = games.mask.to(self.mask.device), action.to(self.action.device)
+        self.seen += len(games)
+
+
+class Imitator:
+    """A network that learns to play as an agent does."""
+
+    def __init__(self, lesson: Lesson) -> None:
+        self.lesson = lesson
+        self.device = torch.device(lesson.device)
+        self.agent = find_agent(lesson.agent)
+        self.guest = find_agent(lesson.guest) if lesson.guest else None
+        torch.manual_seed(lesson.seed)
+        self.generator = torch.Generator().manual_seed(lesson.seed)
+        self.games = self._games(lesson.seed)
+        self.memory = Memory(MEMORY * lesson.n_steps * len(self.games), self.games, self.device)
+        known = self.games.known
+        self.actor = actor_of(lesson.network, lesson.edition, known, *shape(lesson.actor, "--actor")).to(self.device)
+        self.optimizer = torch.optim.Adam(self.actor.parameters(), lr=lesson.learning_rate, eps=1e-5, fused=True)
+
+    def _games(self, seed: int) -> Games:
+        sizes = even_sizes(self.lesson.n_envs, numbers(self.lesson.players, "--players"))
+        games = Games(sizes, edition=self.lesson.edition, seed=seed)
+        games.spread_out(self.generator)
+        return games
+
+    # ------------------------------------------------------------ watching
+
+    def watch(self) -> float:
+        """Play every game on for some decisions and remember them; returns how many the network would play alike."""
+        alike = 0
+        for moves, own in self._watched(self.games):
+            self.memory.add(self.games, moves)
+            alike += int((own == moves).sum())
+        return alike / (self.lesson.n_steps * len(self.games))
+
+    @torch.no_grad()
+    def _watched(self, games: Games) -> Iterator[tuple[Tensor, Tensor]]:
+        """For some decisions in every game, what the agent plays, and what the network likes best."""
+        with_guest = torch.zeros(len(games), dtype=torch.bool)
+        with_guest[spread(len(games), GUESTS)] = True
+        guests = torch.where(with_guest, torch.arange(len(games)) % games.players, -1)
+        layers = self._layers()
+        for _ in range(self.lesson.n_steps):
+            moves = torch.from_numpy(moves_of(self.agent, games))
+            logits = masked(apply(layers, games.table.to(self.device)), games.mask.to(self.device))
+            yield moves, logits.argmax(1).cpu()
+            games.play(torch.where(games.seat == guests, self._guests_moves(games, logits), moves))
+
+    def _guests_moves(self, games: Games, logits: Tensor) -> Tensor:
+        if self.guest:
+            return torch.from_numpy(moves_of(self.guest, games))
+        return drawn_by(logits.softmax(1).cpu(), torch.rand(len(games), generator=self.generator))
+
+    # ------------------------------------------------------------ learning
+
+    def learn(self, progress: float) -> float:
+        """Learn from what is remembered; returns the mean loss. The rate falls as the lesson goes on."""
+        lesson, memory = self.lesson, self.memory
+        self.optimizer.param_groups[0]["lr"] = lesson.learning_rate * (1 - 0.98 * progress)
+        steps = max(1, lesson.n_epochs * lesson.n_steps * len(self.games) // lesson.batch_size)
+        total = torch.zeros((), device=self.device)
+        for _ in range(steps):
+            rows = torch.randint(len(memory), (lesson.batch_size,), generator=self.generator).to(self.device)
+            logp, _ = judged_actions(self._layers(), memory.table[rows], memory.mask[rows], memory.action[rows])
+            loss = -logp.mean()
+            self.optimizer.zero_grad(set_to_none=True)
+            loss.backward()  # type: ignore[no-untyped-call]
+            clip_grad_norm_(self.actor.parameters(), LONGEST_STEP)
+            self.optimizer.step()
+            total += loss.detach()
+        return float(total) / steps
+
+    def _layers(self) -> list[Any]:
+        layers = self.actor.layers()
+        return prepared(layers, torch.bfloat16, padded(self.games.known)) if self.device.type == "cuda" else layers
+
+    # ------------------------------------------------------------ what came of it
+
+    def agreement(self) -> Estimate:
+        """How many decisions of games it has not seen the network would play like the agent, with the interval."""
+        games = self._games(self.lesson.seed + UNSEEN)
+        alike = torch.stack([own == moves for moves, own in self._watched(games)], 1).sum(1, keepdim=True)
+        asked = np.full((len(games), 1), float(self.lesson.n_steps))
+        return mean_estimates(alike.double().numpy(), asked, np.random.default_rng(self.lesson.seed), (0.0, 1.0))[0]
+
+    @torch.no_grad()
+    def model(self, command: str, software: dict[str, str]) -> Model:
+        """A policy that plays as the agent does, as far as it has learnt that."""
+        lesson = self.lesson
+        card = ModelCard(
+            edition=lesson.edition,
+            players=numbers(lesson.players, "--players"),
+            task=f"imitate {lesson.agent}",
+            steps=self.memory.seen,
+            seed=lesson.seed,
+            command=command,
+            settings=asdict(lesson),
+            software=software,
+        )
+        return Model(card, layers_of_model(self.actor.layers()))
+
+
+def moves_of(agent: Agent, games: Games) -> Ints:
+    """(games,): what an agent would play in each; nothing is played."""
+    kind = COMPILED.get(type(agent))
+    found = []
+    for group in games.groups:
+        batch, rows = group.batch, np.arange(len(group))
+        if kind is None:
+            found.append(agent.act(Views(group.ruleset, *batch.view(rows))))
+        else:
+            found.append(Bots(batch).choose(np.full((len(group), group.ruleset.players), kind, np.int8), rows))
+    return np.concatenate(found)
