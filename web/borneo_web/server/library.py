@@ -94,7 +94,7 @@ class Library:
     def _training_page(self) -> Html:
         training = _present(self._training)
         try:
-            return training_page(training.curves(), list(training.opponents()))
+            return training_page(training.curves(), training.models())
         except FileError as error:
             raise Refused(500, f"{error.reason}.") from None
 

@@ -37,7 +37,7 @@ def serve(
 ) -> None:
     """Serve until somebody presses Ctrl-C. Addresses have keys in them, so that no request is logged."""
     learnt = TrainingFolder(training) if training else None
-    games = Games(folder or user_data_path("borneo-env") / "web", learnt.opponents() if learnt else None)
+    games = Games(folder or user_data_path("borneo-env") / "web", learnt.opponents if learnt else dict)
     token = secrets.token_urlsafe(24) if host else None
     listening = _listen(host or LOOPBACK, port)
     name = host or LOOPBACK

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from borneo_agents.human.game import HUMAN
 from starlette.concurrency import run_in_threadpool
@@ -42,10 +42,11 @@ class Start:
         if welcome:
             return welcome
         self._door.check(request)
-        return HTMLResponse(await run_in_threadpool(self._page))
+        return HTMLResponse(await run_in_threadpool(self._page, request.query_params))
 
-    def _page(self) -> Html:
-        return start_page([self._listed(name) for name in self._games], list(self._games.opponents), self._shelves)
+    def _page(self, asked: Mapping[str, str]) -> Html:
+        games = [self._listed(name) for name in self._games]
+        return start_page(games, list(self._games.opponents()), self._shelves, asked)
 
     async def begin(self, request: Request) -> Response:
         self._door.check(request)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from borneo_agents.human.decision import RULES
+from borneo_agents.policy.fears import Fear
 
 from borneo_env.render.picture import DEFINITIONS, Picture
 from borneo_env.render.scene import count, ordinal
@@ -128,16 +129,27 @@ def _coach(table: Table, seat: int, address: str, advice: Advice | None) -> Html
         )
     asked, ruleset = table.question(seat), table.game.batch.ruleset
     rows = []
-    for actions, sure in advice.answers:
+    for actions, sure, fear in advice.answers:
         words = sentence(ruleset, table.words(seat, asked.words(actions)))
-        rows.append(tag("li", tag("b", f"{sure:.0%}") if sure is not None else None, tag("span", words)))
-    unsure = "" if advice.answers[0][1] is not None else " It does not say how sure it is."
+        told = tag("p", _fear(table, seat, fear), class_="fear") if fear else None
+        rows.append(tag("li", tag("b", f"{sure:.0%}") if sure is not None else None, tag("span", words), told))
+    unsure = "" if advice.answers[0].sure is not None else " It does not say how sure it is, or what it fears."
     return tag(
         "section",
         tag("h2", "The coach"),
         tag("p", f"The agent “{advice.coach}” would do this in your place.{unsure}"),
         tag("ol", *rows),
         class_="coach",
+    )
+
+
+def _fear(table: Table, seat: int, fear: Fear) -> Html:
+    """What could happen, how often, and what it would cost."""
+    deed = table.words(seat, fear.deed)
+    return join(
+        tag("i", "It fears: "),
+        f"{deed}. That happens in {fear.often:.0%} of the games it has imagined, all played by itself, and those are "
+        f"worth {fear.cost:.2f} of a win less to you than the others.",
     )
 
 
