@@ -281,8 +281,8 @@ def test_the_models_of_all_checkpoints_are_opponents(training, tmp_path):
     found = TrainingFolder(training)
     with served(tmp_path / "games", opponents=found.opponents, training=found) as (games, address):
         page = httpx.get(f"{address}/training").text
-        assert re.findall(r"<td>(policy [^<]*)</td>", page) == ["policy best", "policy at 1,000", "policy at 3,000"]
-        assert "<td>policy at 1,000</td><td>1,000</td><td>0.500</td>" in page
+        assert re.findall(r">(policy [^<]*)<", page) == ["policy best", "policy at 1,000", "policy at 3,000"]
+        assert "policy at 1,000</a></td><td>1,000</td><td>0.500</td>" in page
         assert "reads &#x27;borneo-policy/8&#x27;" in page and str(training) not in page
         link = unescape(re.search(r'href="(/[?][^"]*at[+]1[^"]*)"', page)[1])
         start = httpx.get(address + link).text

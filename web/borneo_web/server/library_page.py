@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Container, Iterator, Sequence
+from typing import TYPE_CHECKING
 from urllib.parse import urlencode
 
 from borneo_env.render.scene import ordinal
-from borneo_web.server.arena_folder import Played, Standing
-from borneo_web.server.html import Html, tag
+from borneo_web.server.html import Html, join, tag
 from borneo_web.server.page import page
 from borneo_web.server.training_folder import Curves, Learnt, Point
+
+if TYPE_CHECKING:  # whose package takes a while, and few servers need it
+    from borneo_web.server.arena_folder import Played, Standing
 
 GAMES_ON_A_PAGE = 100
 WIDE, HIGH, LEFT, RIGHT, TOP, BOTTOM = 640, 240, 56, 12, 12, 26  # of a plot
@@ -88,20 +91,20 @@ def _models(curves: Curves, models: Sequence[Learnt]) -> Html:
     if not models:
         return tag("p", "There is no model yet: the first one comes with the first evaluation.")
     measure, lines = next(iter(curves.items()), ("", {}))
-    heads = ("model", "after decisions", *(f"{measure} against {against}" for against in lines), "")
-    return _table("Models", heads, [_model(model, lines) for model in models])
+    told = f" What was measured then is the {measure}." if lines else ""
+    words = f"Each of these sits down with you. The numbers are decisions from which it had learnt.{told}"
+    heads = ("model", "decisions", *(f"against {against}" for against in lines))
+    return join(tag("p", words), _table("Models", heads, [_model(model, lines) for model in models]))
 
 
 def _model(model: Learnt, lines: dict[str, list[Point]]) -> list[object]:
     if model.card is None:
-        return [model.name, tag("p", model.trouble, class_="problem"), *[""] * (len(lines) + 1)]
+        return [model.name, tag("p", model.trouble, class_="problem"), *[""] * len(lines)]
     steps = model.card.steps
-    measured = [
-        next((f"{point.value:.3f}" for point in points if point.steps == steps), "") for points in lines.values()
-    ]
+    measured = [{point.steps: f"{point.value:.3f}" for point in points}.get(steps, "") for points in lines.values()]
     game = {"edition": model.card.edition, "players": min(model.card.players), "against": model.name}
-    link = tag("a", "play", href=f"/?{urlencode(game)}", aria_label=f"Play against {model.name}")
-    return [model.name, f"{steps:,}", *measured, link]
+    link = tag("a", model.name, href=f"/?{urlencode(game)}", aria_label=f"Play against {model.name}")
+    return [link, f"{steps:,}", *measured]
 
 
 def _last(lines: dict[str, list[Point]]) -> Html:

@@ -9,6 +9,7 @@ import threading
 import webbrowser
 from contextlib import suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import uvicorn
 from platformdirs import user_data_path
@@ -16,10 +17,12 @@ from platformdirs import user_data_path
 from borneo_env.console import say
 from borneo_env.files import FileError
 from borneo_web.server.app import LOCAL_NAMES, make_app
-from borneo_web.server.arena_folder import ArenaFolder
 from borneo_web.server.games import Games
 from borneo_web.server.rehearsal import rehearse
 from borneo_web.server.training_folder import TrainingFolder
+
+if TYPE_CHECKING:  # whose package takes a while, and few servers need it
+    from borneo_web.server.arena_folder import ArenaFolder
 
 LOOPBACK = "127.0.0.1"
 THINKING = 120  # seconds for which a connection is kept while a person thinks
@@ -45,7 +48,7 @@ def serve(
     address = f"http://{shown}:{listening.getsockname()[1]}/" + (f"?token={token}" if token else "")
     app = make_app(
         games, token=token, names=LOCAL_NAMES | {name.lower()}, everywhere=host is not None,
-        arena=ArenaFolder(arena) if arena else None, training=learnt,
+        arena=_arena(arena) if arena else None, training=learnt,
     )  # fmt: skip
     if as_json:
         print(json.dumps({"address": address, "folder": str(games.folder)}), flush=True)
@@ -60,6 +63,12 @@ def serve(
     )  # fmt: skip
     with suppress(KeyboardInterrupt):
         Server(config, games).run(sockets=[listening])
+
+
+def _arena(folder: Path) -> ArenaFolder:
+    from borneo_web.server.arena_folder import ArenaFolder  # few need it, and it takes a while
+
+    return ArenaFolder(folder)
 
 
 class Server(uvicorn.Server):
