@@ -8,6 +8,7 @@ import socket
 import threading
 import webbrowser
 from contextlib import suppress
+from errno import EADDRNOTAVAIL
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -92,5 +93,7 @@ def _listen(host: str, port: int) -> socket.socket:
         listening.listen()  # whoever is told the address is not refused
     except (OSError, OverflowError) as error:
         reason = getattr(error, "strerror", None) or str(error)
-        raise FileError(f"{host}:{port}", f"cannot be listened to: {reason}; try --port 0, for any free one") from None
+        elsewhere = isinstance(error, socket.gaierror) or getattr(error, "errno", None) == EADDRNOTAVAIL
+        remedy = "give --host an address or a name of this machine" if elsewhere else "try --port 0, for any free one"
+        raise FileError(f"{host}:{port}", f"cannot be listened to: {reason}; {remedy}") from None
     return listening
