@@ -206,6 +206,16 @@ def test_saved_games_go_on_in_a_new_server(tmp_path):
         assert (tmp_path / f"{name}.json").stat().st_mode & 0o077 == 0
 
 
+def test_the_start_page_reads_few_of_many_games(tmp_path):
+    with served(tmp_path) as (games, _):
+        names = [new_table(games, seed=seed) for seed in range(8)]
+    with served(tmp_path) as (games, address):
+        page = httpx.get(address).text
+        assert "and 2 older" in page and page.count("Anna plays") == 6
+        assert sum(table is not None for table in games._tables.values()) == 6
+        assert httpx.get(f"{address}/?all").text.count("Anna plays") == len(names)
+
+
 # ---------------------------------------------------------------- words and pictures
 
 

@@ -19,6 +19,7 @@ from borneo_env.ruleset import Ruleset
 from borneo_web.server.table import FORMAT, Refused, SteppedGame, Table
 
 MOST_GAMES = 1000
+UNREADABLE = 500  # the status
 LONGEST_NAME = 24  # characters of a person's name
 
 
@@ -53,14 +54,19 @@ class Games:
                 try:
                     table = read_table(self._path(name))
                 except ValueError as error:
-                    raise Refused(500, f"The game cannot be read: {on_one_line(str(error))}.") from None
+                    raise Refused(UNREADABLE, f"The game cannot be read: {on_one_line(str(error))}.") from None
                 self._tables[name] = table
         table.go_on(self.pool)
         return table
 
     def seat(self, name: str, key: str) -> tuple[Table, int]:
         """A game, and the seat whose key this is; a wrong key is refused as a game that does not exist is."""
-        table = self.table(name)
+        try:
+            table = self.table(name)
+        except Refused as error:
+            if error.status == UNREADABLE:  # why may have paths in it, and nobody can say whose key this is
+                raise Refused(UNREADABLE, "This game cannot be read. The start page says why.") from None
+            raise
         seat = table.seat_of(key)
         if seat is None:
             raise Refused(404, "There is no such game.")

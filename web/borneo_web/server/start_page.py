@@ -30,7 +30,11 @@ class Listed(NamedTuple):
 
 
 def start_page(
-    games: Sequence[Listed], opponents: Sequence[str], shelves: Sequence[tuple[str, str]], asked: Mapping[str, str]
+    games: Sequence[Listed],
+    opponents: Sequence[str],
+    shelves: Sequence[tuple[str, str]],
+    asked: Mapping[str, str],
+    older: int,
 ) -> Html:
     """A new game, those that were begun, and what else can be looked at.
 
@@ -38,6 +42,7 @@ def start_page(
         opponents: agents of a training that can be played against.
         shelves: links, as words and address.
         asked: what is chosen at first: `edition`, `players` and `against`, an opponent.
+        older: how many games are not among those that are shown.
     """
     choices = {"edition": EDITIONS, "players": COUNTS, "against": opponents}
     chosen = {key: asked[key] if asked.get(key) in choices[key] else value for key, value in CHOSEN.items()}
@@ -47,7 +52,7 @@ def start_page(
         tag(
             "main",
             tag("section", tag("h2", "A new game"), _new_game(opponents, chosen), class_="sheet"),
-            tag("section", tag("h2", "Your games"), listed, class_="sheet"),
+            tag("section", tag("h2", "Your games"), listed, _older(older), class_="sheet"),
             tag("section", tag("h2", "Watch and analyse"), _record(), *map(_shelf, shelves), class_="sheet"),
             class_="start",
         ),
@@ -133,6 +138,10 @@ def _seat(seat: int, opponents: Sequence[str], against: str) -> Html:
         ),
         class_=f"seat seat{seat}",
     )  # fmt: skip
+
+
+def _older(count: int) -> Html | None:
+    return tag("p", tag("a", f"and {count:,} older", href="/?all")) if count else None
 
 
 def _listed(game: Listed) -> Html:
