@@ -300,8 +300,10 @@ def test_the_coach_says_what_it_fears_to_the_one_who_asks(server, monkeypatch):
     fears = iter([Fear("player 2 attacks player 0 in red", 0.123, 0.31), None])
     monkeypatch.setattr("borneo_agents.policy.agent.fear_of", lambda model, views, actions: next(fears, "too many"))
     advised = Elements(anna.client.get(f"{anna.address}?coach").text).text
-    assert "It fears: random 2 attacks you in red. That happens in 31% of the games" in advised
-    assert "0.12 of a win less to you" in advised and advised.count("It fears") == 1
+    told = "It fears: random 2 attacks you in red. That costs you 0.12 of a win, and happens in 31% of the games"
+    assert told in advised and advised.count("It fears") == 1 and "It imagines 256 games" in advised
+    monkeypatch.setattr("borneo_agents.policy.agent.fear_of", lambda model, views, actions: None)
+    assert "It fears nothing in particular" in anna.client.get(f"{anna.address}?coach").text
     assert table.game.player == 0
 
 
