@@ -58,7 +58,7 @@ class Policy:
         self._sample = sample
         self._budget, self._milliseconds = budget, milliseconds
         effort = budget if milliseconds is None else milliseconds
-        self._search = OptionSearch(self.model) if effort > 0 and can_value(self.model) else None
+        self._search = OptionSearch(self.model) if effort > 0 and _can_value(self.model) else None
 
     @property
     def fingerprint(self) -> bytes:
@@ -81,7 +81,7 @@ class Policy:
     def fear(self, views: Views, actions: Sequence[int]) -> Fear | None:
         """What it fears most of others after the actions of a choice, in the first view; None if nothing stands out."""
         self.check_ruleset(views.ruleset)
-        return fear_of(self.model, views, actions) if can_value(self.model) else None
+        return fear_of(self.model, views, actions) if _can_value(self.model) else None
 
     def check_ruleset(self, ruleset: Ruleset) -> None:
         """Refuse games that the model was not trained for."""
@@ -115,7 +115,7 @@ class Policy:
         return logits
 
 
-def can_value(model: Model) -> bool:
+def _can_value(model: Model) -> bool:
     """Whether there is a critic, whose values are about winning."""
     return model.critic is not None and model.card.task == "win"
 
