@@ -151,7 +151,7 @@ def test_what_is_chosen_and_the_advice_stay_while_the_same_is_decided(page, serv
     page.check("input[name=move] >> nth=1")
     move = page.get_attribute("input[name=move]:checked", "value")
     page.click("text=Ask the coach")
-    page.wait_for_selector("section.coach")
+    page.wait_for_selector("section.coach", timeout=120_000)  # machine code may have to be made first
     for width in (360, 1280):  # the page is fetched anew when the picture comes apart
         page.set_viewport_size({"width": width, "height": 800})
         page.wait_for_selector("#board.folded" if width == 360 else "#board:not(.folded)")

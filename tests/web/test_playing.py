@@ -285,7 +285,7 @@ def test_the_coach_advises_and_changes_nothing(server):
         anna.wait()
         table = games.table(anna.address.split("/")[2])
         before = table.game.batch.games.tobytes()
-        advised = anna.client.get(f"{anna.address}?coach").text
+        advised = anna.client.get(f"{anna.address}?coach", timeout=120).text
         assert f"“{coach}” would do this" in advised and ("%</b>" in advised) == (coach == "policy")
         assert ("or what it fears" in advised) == (coach == "merchant")
         assert table.game.batch.games.tobytes() == before
@@ -299,11 +299,11 @@ def test_the_coach_says_what_it_fears_to_the_one_who_asks(server, monkeypatch):
     table = games.table(anna.address.split("/")[2])
     fears = iter([Fear("player 2 attacks player 0 in red", 0.123, 0.31), None])
     monkeypatch.setattr("borneo_agents.policy.agent.fear_of", lambda model, views, actions: next(fears, "too many"))
-    advised = Elements(anna.client.get(f"{anna.address}?coach").text).text
+    advised = Elements(anna.client.get(f"{anna.address}?coach", timeout=120).text).text
     told = "It fears: random 2 attacks you in red. That costs you 0.12 of a win, and happens in 31% of the games"
     assert told in advised and advised.count("It fears") == 1 and "It imagines 256 games" in advised
     monkeypatch.setattr("borneo_agents.policy.agent.fear_of", lambda model, views, actions: None)
-    assert "It fears nothing in particular" in anna.client.get(f"{anna.address}?coach").text
+    assert "It fears nothing in particular" in anna.client.get(f"{anna.address}?coach", timeout=120).text
     assert table.game.player == 0
 
 
