@@ -38,9 +38,11 @@ docs: $(VENV)/installed
 soak: $(VENV)/installed
 	$(BIN)/pytest -m soak -s
 
-# Games clicked in a browser. `make test` runs them too where Chromium is; this installs Debian's, for which it asks sudo.
+# All that is clicked in a browser. `make test` runs what is quick of it where Chromium is; this installs Debian's, for
+# which it asks sudo.
 test-browser: $(VENV)/installed
-	command -v chromium || $(SUDO) apt-get install --yes chromium
+	command -v chromium || command -v chromium-browser || command -v google-chrome || \
+	  ($(SUDO) apt-get update && $(SUDO) apt-get install --yes chromium)
 	$(BIN)/borneo warm-up
 	$(PYTEST) -m browser tests/web
 

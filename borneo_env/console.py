@@ -6,7 +6,6 @@ from typing import Annotated
 
 import typer
 from rich.console import Console
-from rich.markdown import Markdown
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
 from borneo_env.files import on_one_line
@@ -47,6 +46,8 @@ def say(words: str, style: str = "") -> None:
 
 def print_markdown(written: str) -> None:
     """Print Markdown: laid out in a terminal, as it is written in a file or a pipe."""
+    from rich.markdown import Markdown  # which takes a while, and few commands need it
+
     if out.is_terminal:
         out.print(Markdown(written))
     else:

@@ -28,7 +28,7 @@ CLIENTS: list[httpx.Client] = []  # open connections
 
 
 @contextmanager
-def served(folder, port: int = 0, opponents=None, **settings) -> Iterator[tuple[Games, str]]:
+def served(folder, port: int = 0, opponents=dict, **settings) -> Iterator[tuple[Games, str]]:
     """Games in a folder, and the address of a server for them."""
     games = Games(folder, opponents)
     app = make_app(games, **settings)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from functools import lru_cache
+from html import escape
 from typing import NamedTuple
-from xml.sax.saxutils import escape
 
 FONT = "Source Serif Pro"  # the package font-source-serif-pro brings it; other serif fonts are stretched to its widths
 INK = "#3b2a1a"
@@ -89,7 +89,7 @@ def text(
     length = f' textLength="{width:.1f}" lengthAdjust="spacingAndGlyphs"' if known and width else ""
     return (
         f'<text x="{x:.1f}" y="{y:.1f}" font-size="{size:.3g}" class="{style} {anchor}" fill="{ink}"{length}>'
-        f"{escape(words)}</text>"
+        f"{escape(words, quote=False)}</text>"
     )
 
 

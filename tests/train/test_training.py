@@ -52,6 +52,17 @@ def test_a_training_leaves_models_a_curve_and_a_report(whole):
     assert len(json.loads((folder / "report.json").read_text())["comparison"]) == len(report)
 
 
+def test_the_model_of_every_evaluation_stays_when_its_checkpoint_goes(tmp_path, no_games_to_measure):
+    run(begin(tmp_path, timesteps=6 * ROLLOUT, evaluations=3))
+    kept = {int(path.parent.name): read_card(path) for path in (tmp_path / "checkpoints").glob("*/card.json")}
+    measured = {entry["steps"]: entry["strength"] for entry in curve(tmp_path)}
+    assert {steps: card.strength for steps, card in kept.items()} == measured and len(measured) == 4
+    assert_same_policy(tmp_path / "checkpoints" / f"{max(kept):012}", tmp_path / "last")
+    states = [path.parent for path in (tmp_path / "checkpoints").glob("*/training.json")]
+    assert len(states) == checkpoint.KEPT < len(kept)
+    assert go_on(tmp_path).learner.decisions == 6 * ROLLOUT
+
+
 def test_the_card_says_how_the_model_came_about(whole):
     folder, _ = whole
     card = read_card(folder / "last" / "card.json")

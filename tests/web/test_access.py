@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+import json
 import random
 import re
+import shutil
 
 import pytest
 from borneo_agents.arena import play_arena
+from borneo_agents.policy.agent import SHIPPED
 from borneo_web.server.arena_folder import ArenaFolder
+from borneo_web.server.training_folder import TrainingFolder
 from web_games import Person, seats, served
 
 from borneo_env.engine.state import SPECTATOR
 from borneo_env.ruleset import Ruleset
 
 TINY = Ruleset(players=3, tables="tiny")
-LOOKS = [(360, "light", 9), (1280, "dark", 3)]  # width, colours, and how many of the pages
+PHONE, DESK = (360, "light"), (1280, "dark")
+EVERY_OTHER = {PHONE: slice(0, None, 2), DESK: slice(1, None, 2)}  # so that each page is looked at once
+MEASURED = {"measure": "win share", "against": "random", "players": 4, "value": 0.5, "low": 0.4, "high": 0.6}
+EVALUATION = {"steps": 1000, "strength": [MEASURED, MEASURED | {"against": "merchant"}]}
 pytestmark = pytest.mark.browser
 
 
@@ -30,7 +37,11 @@ def addresses(tmp_path_factory):
     """A page of every kind."""
     folder = tmp_path_factory.mktemp("arena")
     play_arena(["merchant", "random"], TINY, games=6, seed=1, out=folder, records=True, jobs=0)
-    with served(tmp_path_factory.mktemp("games"), arena=ArenaFolder(folder)) as (games, address):
+    training = tmp_path_factory.mktemp("training")
+    (training / "curve.jsonl").write_text(json.dumps(EVALUATION) + "\n")
+    shutil.copytree(SHIPPED, training / "best")
+    looked_at = {"arena": ArenaFolder(folder), "training": TrainingFolder(training)}
+    with served(tmp_path_factory.mktemp("games"), **looked_at) as (games, address):
         name = games.begin(TINY, ["human", "random", "random"], ["Anna", "r 1", "r 2"], 3)
         over = games.begin(TINY, ["random"] * 3, ["r 0", "r 1", "r 2"], 3)
         anna, rng = Person(address, seats(games, name)[0]), random.Random(1)
@@ -41,15 +52,37 @@ def addresses(tmp_path_factory):
         watcher = Person(address, seats(games, over)[SPECTATOR])
         assert watcher.wait() == "over"
         seat, end = anna.address, watcher.address
-        paths = ("/", f"{seat}?coach", f"{end}/replay", "/rules", "/arena", "/nothing", seat, f"{seat}/story", end)
+        paths = (
+            f"{seat}?coach",
+            "/",
+            "/rules",
+            f"{end}/replay",
+            f"{seat}/story",
+            "/arena",
+            "/nothing",
+            end,
+            "/training",
+        )
         yield [address + path for path in paths]
 
 
-@pytest.mark.parametrize(("width", "scheme", "pages"), LOOKS)
-def test_axe_finds_nothing_to_complain_about(chromium, axe, addresses, width, scheme, pages):
+@pytest.mark.parametrize("look", EVERY_OTHER, ids=["phone", "desk"])
+def test_axe_finds_nothing_to_complain_about(chromium, axe, addresses, look):
+    complain_about(chromium, axe, addresses[EVERY_OTHER[look]], *look)
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("width", [360, 1280, 1920])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing_on_any_page_in_any_look(chromium, axe, addresses, width, scheme):
+    complain_about(chromium, axe, addresses, width, scheme)
+
+
+def complain_about(chromium, axe, addresses, width, scheme):
+    """Fail with what axe has to say about some pages."""
     context = chromium.new_context(viewport={"width": width, "height": 800}, color_scheme=scheme)
     page = context.new_page()
-    for address in addresses[:pages]:
+    for address in addresses:
         page.goto(address)
         if address.endswith("/replay"):
             page.wait_for_selector("html[data-ready]")

@@ -6,15 +6,19 @@ import json
 import os
 import re
 import signal
+import socket
 import subprocess
 import sys
 
 import httpx
 import pytest
 from borneo_web.commands import web
+from borneo_web.server.guard import Guard
 from borneo_web.server.html import Html, join, tag
+from borneo_web.server.serve import _listen, reached_under
 from web_games import Person, begin, seats, served
 
+from borneo_env.files import FileError
 from borneo_env.ruleset import Ruleset
 
 PLAY = """
@@ -47,6 +51,57 @@ def test_with_a_host_addresses_and_that_name_lead_there_and_no_other(tmp_path):
     with served(tmp_path, names=frozenset({"localhost", "table.example"}), everywhere=True) as (_, address):
         for host, status in (("192.168.1.7:8420", 200), ("table.example:8420", 200), ("evil.example", 421)):
             assert httpx.get(address, headers={"host": host}).status_code == status
+
+
+@pytest.mark.parametrize(
+    ("host", "listening", "known", "unknown"),
+    [
+        ("127.0.0.1", "127.0.0.1", ("127.0.0.1:8420", "localhost"), ("192.168.1.7", "evil.example")),
+        ("192.168.1.7", "192.168.1.7", ("192.168.1.7:8420",), ("192.168.1.8", "8.8.8.8", "evil.example")),
+        ("Table.example", "10.0.0.3", ("table.example:8420", "10.0.0.3"), ("10.0.0.4", "evil.example")),
+        ("0.0.0.0", "0.0.0.0", ("192.168.1.7:8420", "10.0.0.3"), ("table.example",)),
+        ("::", "::", ("[fd00::7]:8420", "10.0.0.3"), ("table.example",)),
+    ],
+)  # fmt: skip
+def test_a_server_is_reached_under_the_host_it_was_started_for(host, listening, known, unknown):
+    guard = Guard(None, *reached_under(host, listening))
+    for names, status in ((known, None), (unknown, 421)):
+        for name in names:
+            refusal = guard._refusal({"headers": [(b"host", name.encode())], "method": "GET"})
+            assert (refusal and refusal[0]) == status, name
+
+
+@pytest.mark.parametrize(
+    ("port", "host", "words"),
+    [(65_535, "nosuch.invalid", "give --host"), (0, "8.8.8.8", "give --host"), (None, "127.0.0.1", "try --port 0")],
+)
+def test_an_address_that_cannot_be_listened_to_is_told_with_the_remedy(port, host, words):
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        with pytest.raises(FileError, match=f"cannot be listened to: .*; {words}"):
+            _listen(host, taken.getsockname()[1] if port is None else port)
+
+
+def test_no_other_site_is_told_where_games_are_kept(tmp_path):
+    """Neither by a game that cannot be read, which no key leads to, nor by one that cannot be saved."""
+    (tmp_path / "abcdef.json").write_text('{"format": "borneo-web/1", "record": 3}')
+    with served(tmp_path) as (games, address):
+        assert "cannot be read: it holds no record" in httpx.get(address).text
+        answer = httpx.get(f"{address}/game/abcdef/key")
+        assert answer.status_code == 500 and "start page says why" in answer.text and "record" not in answer.text
+        name = games.begin(Ruleset(players=3, tables="tiny"), ["random"] * 3, ["a", "b", "c"], 1)
+        table = games.table(name)
+        table.game.agents = {}
+        table.trouble, table.path = "", tmp_path / "nowhere" / "x.json"
+        table._saved = -1000.0
+        table.game.next_action = lambda: 0
+        table.game.play = lambda action: None
+        table._advance()
+        assert (
+            table.trouble.startswith("The game cannot be saved: cannot be written")
+            and str(tmp_path) not in table.trouble
+        )
 
 
 def test_forms_of_other_sites_do_nothing(server):

@@ -8,14 +8,19 @@ import threading
 from html.parser import HTMLParser
 
 import httpx
+import numpy as np
 import pytest
 from borneo_agents.human.decision import RULES
+from borneo_agents.policy.fears import Fear
 from borneo_web.server.choices import parts_of
+from borneo_web.server.coach import advise
 from borneo_web.server.games import Games
 from borneo_web.server.sight import picture
 from borneo_web.server.table import Refused, SteppedGame, Table
 from web_games import Person, begin, seats, served
 
+from borneo_env import Batch, resample
+from borneo_env.engine.loops import NO_ACTION
 from borneo_env.record import verify
 from borneo_env.ruleset import Ruleset
 
@@ -201,6 +206,16 @@ def test_saved_games_go_on_in_a_new_server(tmp_path):
         assert (tmp_path / f"{name}.json").stat().st_mode & 0o077 == 0
 
 
+def test_the_start_page_reads_few_of_many_games(tmp_path):
+    with served(tmp_path) as (games, _):
+        names = [new_table(games, seed=seed) for seed in range(8)]
+    with served(tmp_path) as (games, address):
+        page = httpx.get(address).text
+        assert "and 2 older" in page and page.count("Anna plays") == 6
+        assert sum(table is not None for table in games._tables.values()) == 6
+        assert httpx.get(f"{address}/?all").text.count("Anna plays") == len(names)
+
+
 # ---------------------------------------------------------------- words and pictures
 
 
@@ -270,9 +285,41 @@ def test_the_coach_advises_and_changes_nothing(server):
         anna.wait()
         table = games.table(anna.address.split("/")[2])
         before = table.game.batch.games.tobytes()
-        advised = anna.client.get(f"{anna.address}?coach").text
+        advised = anna.client.get(f"{anna.address}?coach", timeout=120).text
         assert f"“{coach}” would do this" in advised and ("%</b>" in advised) == (coach == "policy")
+        assert ("or what it fears" in advised) == (coach == "merchant")
         assert table.game.batch.games.tobytes() == before
+
+
+def test_the_coach_says_what_it_fears_to_the_one_who_asks(server, monkeypatch):
+    """Fears are about players; the page has their names, and the costs of both answers that have some."""
+    games, address = server
+    anna = Person(address, begin(address, name0="Anna").headers["location"])
+    anna.wait()
+    table = games.table(anna.address.split("/")[2])
+    fears = iter([Fear("player 2 attacks player 0 in red", 0.123, 0.31), None])
+    monkeypatch.setattr("borneo_agents.policy.agent.fear_of", lambda model, views, actions: next(fears, "too many"))
+    advised = Elements(anna.client.get(f"{anna.address}?coach", timeout=120).text).text
+    told = "It fears: random 2 attacks you in red. That costs you 0.12 of a win, and happens in 31% of the games"
+    assert told in advised and advised.count("It fears") == 1 and "It imagines 256 games" in advised
+    monkeypatch.setattr("borneo_agents.policy.agent.fear_of", lambda model, views, actions: None)
+    assert "It fears nothing in particular" in anna.client.get(f"{anna.address}?coach", timeout=120).text
+    assert table.game.player == 0
+
+
+@pytest.mark.parametrize("phase", ["place", "commit", "defend", "ship"])
+def test_the_coach_knows_what_the_seat_may_know(phase):
+    """Its advice is the same, to the last digit, when all that is hidden is dealt anew."""
+    batch = Batch(1, Ruleset("board", 3), seed=5, finished="hold", skip_forced=False)
+    while batch.phase_name() != phase or batch.forced()[0] != NO_ACTION:
+        batch.play_random(1)
+    advice = advise(batch.copy())
+    assert advice.coach == "policy"
+    other = batch.copy()
+    other.games[0] = resample(batch.games[0], int(batch.player[0]), np.random.default_rng(1))
+    other.refresh()
+    assert not np.array_equal(other.games["place"], batch.games["place"])
+    assert advise(other) == advice
 
 
 def test_the_rules_of_every_decision_are_one_click_away(server):

@@ -7,6 +7,7 @@ import random
 import re
 from base64 import b64encode
 from hashlib import sha256
+from html import unescape
 from pathlib import Path
 
 import httpx
@@ -243,7 +244,7 @@ def training(tmp_path):
 
 def test_a_training_shows_its_curve_and_its_models_play(training, tmp_path):
     found = TrainingFolder(training)
-    with served(tmp_path / "games", opponents=found.opponents(), training=found) as (games, address):
+    with served(tmp_path / "games", opponents=found.opponents, training=found) as (games, address):
         page = httpx.get(f"{address}/training").text
         points = re.search(r'class="plot">.*?points="([^"]+)"', page, re.DOTALL)[1].split()
         heights = [float(point.split(",")[1]) for point in points]
@@ -260,6 +261,41 @@ def test_a_training_shows_its_curve_and_its_models_play(training, tmp_path):
         table = games.table(anna.address.split("/")[2])
         assert table.game.seats[1] == f"policy:{training}/best" and table.game.names[1] == "policy best 1"
         assert str(training) not in anna.page
+
+
+def copied(folder: Path, model: Path, **changes) -> None:
+    """A model in another folder, with another card."""
+    folder.mkdir(parents=True)
+    (folder / "model.safetensors").write_bytes((model / "model.safetensors").read_bytes())
+    card = json.loads((model / "card.json").read_text())
+    (folder / "card.json").write_text(json.dumps(card | changes))
+
+
+def test_the_models_of_all_checkpoints_are_opponents(training, tmp_path):
+    checkpoints = training / "checkpoints"
+    copied(checkpoints / "000000001000", training / "best", steps=1000, players=[4, 5])
+    copied(checkpoints / "000000003000", training / "best", steps=3000, format="borneo-policy/1")
+    for other in ("somebody's", "000000004000"):  # no name of a checkpoint; one that holds no model
+        (checkpoints / other).mkdir()
+        (checkpoints / other / "card.json").write_text("{}")
+    found = TrainingFolder(training)
+    with served(tmp_path / "games", opponents=found.opponents, training=found) as (games, address):
+        page = httpx.get(f"{address}/training").text
+        assert re.findall(r">(policy [^<]*)<", page) == ["policy best", "policy at 1,000", "policy at 3,000"]
+        assert "policy at 1,000</a></td><td>1,000</td><td>0.500</td>" in page
+        assert "reads &#x27;borneo-policy/8&#x27;" in page and str(training) not in page
+        link = unescape(re.search(r'href="(/[?][^"]*at[+]1[^"]*)"', page)[1])
+        start = httpx.get(address + link).text
+        assert 'name="players" value="4" checked' in start and start.count('value="policy at 1,000" selected') == 4
+        assert "policy at 3,000" not in start
+        copied(checkpoints / "000000005000", training / "best", steps=5000)  # the training goes on
+        assert httpx.get(address).text.count('value="policy at 5,000"') == 5
+        four = {"players": "4", "seat1": "policy at 1,000", "seat3": "random"}
+        assert begin(address, **four).status_code == 303
+        assert begin(address, **four | {"players": "3"}).status_code == 422
+        assert begin(address, seat1="policy at 3,000").status_code == 422
+        (name,) = games
+        assert games.table(name).game.seats[1] == f"policy:{checkpoints / '000000001000'}"
 
 
 def test_a_curve_that_is_none_is_told(training, tmp_path):

@@ -1,7 +1,7 @@
 """Checkpoints: everything a training needs to go on as if it had not been stopped.
 
 Tensors, JSON and saved games; no pickle. A checkpoint is a folder named by the decisions made, complete as soon as it
-has its name.
+has its name. The model that was measured there is in it too, and stays when the rest of an old checkpoint is removed.
 """
 
 from __future__ import annotations

@@ -23,7 +23,15 @@ from torch.utils.tensorboard import SummaryWriter
 from borneo_env.files import on_one_line, parse_json, read_text
 from borneo_train import checkpoint
 from borneo_train.checks import check, check_notes, filled, lengthened, refuse_code, refuse_other_settings
-from borneo_train.folders import clear_folder, move_folder, refuse_others, remove_file, remove_folder, write_here
+from borneo_train.folders import (
+    clear_folder,
+    folders_by_steps,
+    move_folder,
+    refuse_others,
+    remove_file,
+    remove_folder,
+    write_here,
+)
 from borneo_train.learner import Learner
 from borneo_train.network import layers_of_model
 from borneo_train.report import Row, compare, draw_curve
@@ -126,9 +134,10 @@ class Training:
 
     def clear(self) -> None:
         """Remove what a training has left in the folder, and nothing else."""
+        measured = [path for end in ("", NEW) for path in folders_by_steps(self.folder / CHECKPOINTS, MODEL_FILES, end)]
+        for path in (*measured, *(self.folder / name for name in (BEST, LAST, BEST + NEW, LAST + NEW))):
+            remove_folder(path, MODEL_FILES)
         checkpoint.clear(self.folder / CHECKPOINTS)
-        for name in (BEST, LAST, BEST + NEW, LAST + NEW):
-            remove_folder(self.folder / name, MODEL_FILES)
         log = self.folder / LOG
         remove_folder(log, [path.name for path in log.glob("events.out.tfevents.*")])
         for name in FILES:  # the settings last: as long as there are some, there is a training
@@ -155,8 +164,7 @@ class Training:
                 self._update()
             if self.stopped:
                 self._checkpoint()  # measuring takes a while, and may be cut short
-            self._evaluate()
-            self._checkpoint()
+            self._checkpoint(self._evaluate())
         finally:
             signal.signal(signal.SIGINT, before)
 
@@ -183,8 +191,7 @@ class Training:
         """One rollout, what is learnt from it, and what is due after it."""
         learner, settings = self.learner, self.settings
         if learner.progress * settings.evaluations >= self.next_evaluation:
-            self._evaluate()
-            self._checkpoint()
+            self._checkpoint(self._evaluate())
         elif learner.progress * TIMES_KEPT >= self.next_checkpoint:
             self._checkpoint()
         self.workers.order(ROUND, learner.progress)
@@ -237,11 +244,11 @@ class Training:
             self.log.add_scalar(f"{'rollout' if name.startswith('ep_') else 'train'}/{name}", value, steps)
         self.log.add_scalar("time/fps", speed, steps)
 
-    def _evaluate(self) -> None:
-        """Play the arena, write down what came of it, and keep the model if it is the best so far."""
+    def _evaluate(self) -> Model | None:
+        """Play the arena, write down what came of it, and keep the model if it is the best so far; returns it."""
         steps, settings = self.learner.decisions, self.settings
         if self.curve and self.curve[-1]["steps"] == steps:
-            return
+            return None  # it was measured already
         self.next_evaluation = self.next_part(settings.evaluations)
         model = model_of(self.learner, self.command)
         found: list[Measurement] = []
@@ -262,17 +269,21 @@ class Training:
             self.best = reached
             keep_model(self.folder / BEST, model)
         self.teller.evaluation(steps, found)
+        return model
 
     def write_curve(self) -> None:
         """Write all evaluations, one a line."""
         lines = "".join(json.dumps(entry) + "\n" for entry in self.curve)
         write_here(self.folder / CURVE, lines)
 
-    def _checkpoint(self) -> None:
+    def _checkpoint(self, measured: Model | None = None) -> None:
+        """Save all that the training needs to go on, and with it the model that was just measured, which stays."""
         self.next_checkpoint = self.next_part(TIMES_KEPT)
         notes = {"curve": self.curve, "best": self.best, "seconds": self.seconds}
         self.workers.order(KEEP)
-        checkpoint.save(self.folder / CHECKPOINTS, self.learner, notes)
+        path = checkpoint.save(self.folder / CHECKPOINTS, self.learner, notes)
+        if measured is not None:
+            keep_model(path, measured)
 
 
 @torch.no_grad()

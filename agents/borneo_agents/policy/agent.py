@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import hashlib
 import time
+from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
+from borneo_agents.policy.fears import Fear, fear_of
 from borneo_agents.policy.model import CARD, WEIGHTS, Model, ModelError, read_model
 from borneo_agents.policy.network import Floats, best_actions, drawn_actions, logits_of, probabilities_of
 from borneo_agents.policy.search import OptionSearch
@@ -56,7 +58,7 @@ class Policy:
         self._sample = sample
         self._budget, self._milliseconds = budget, milliseconds
         effort = budget if milliseconds is None else milliseconds
-        self._search = OptionSearch(self.model) if effort > 0 and _can_search(self.model) else None
+        self._search = OptionSearch(self.model) if effort > 0 and _can_value(self.model) else None
 
     @property
     def fingerprint(self) -> bytes:
@@ -75,6 +77,11 @@ class Policy:
     def probabilities(self, views: Views) -> NDArray[np.float64]:
         """(n, actions): the probability of each action when it is drawn; 0 for illegal ones."""
         return probabilities_of(self._logits(views), views.mask)
+
+    def fear(self, views: Views, actions: Sequence[int]) -> Fear | None:
+        """What it fears most of others after the actions of a choice, in the first view; None if nothing stands out."""
+        self.check_ruleset(views.ruleset)
+        return fear_of(self.model, views, actions) if _can_value(self.model) else None
 
     def check_ruleset(self, ruleset: Ruleset) -> None:
         """Refuse games that the model was not trained for."""
@@ -108,7 +115,7 @@ class Policy:
         return logits
 
 
-def _can_search(model: Model) -> bool:
+def _can_value(model: Model) -> bool:
     """Whether there is a critic, whose values are about winning."""
     return model.critic is not None and model.card.task == "win"
 

@@ -11,7 +11,7 @@ from borneo_env.console import AsJson
 
 
 def web(
-    port: Annotated[int, typer.Option(help="The port; 0 is any that is free.")] = 8420,
+    port: Annotated[int, typer.Option(min=0, max=65_535, help="The port; 0 is any that is free.")] = 8420,
     host: Annotated[
         str | None,
         typer.Option(help="Be reached from other machines under this name or address; the start page needs a token."),

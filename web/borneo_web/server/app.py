@@ -17,13 +17,14 @@ With a token, the start and the library ask for it. A seat needs its key alone.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
 from borneo_web.server import statics
-from borneo_web.server.arena_folder import ArenaFolder
 from borneo_web.server.door import Door
 from borneo_web.server.games import Games
 from borneo_web.server.guard import App, Guard
@@ -33,6 +34,9 @@ from borneo_web.server.seats import Seats
 from borneo_web.server.start import Start
 from borneo_web.server.table import Refused
 from borneo_web.server.training_folder import TrainingFolder
+
+if TYPE_CHECKING:  # whose package takes a while, and few servers need it
+    from borneo_web.server.arena_folder import ArenaFolder
 
 LOCAL_NAMES = frozenset({"localhost"})
 

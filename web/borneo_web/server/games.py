@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -19,6 +19,7 @@ from borneo_env.ruleset import Ruleset
 from borneo_web.server.table import FORMAT, Refused, SteppedGame, Table
 
 MOST_GAMES = 1000
+UNREADABLE = 500  # the status
 LONGEST_NAME = 24  # characters of a person's name
 
 
@@ -26,13 +27,13 @@ class Games:
     """The tables of a folder. A game is read when somebody asks for it first.
 
     Arguments:
-        opponents: agents that can be sat at a table beside the registered ones: what they are called here, and their
-            names with arguments, which nobody is shown.
+        opponents: gives the agents that can be sat at a table beside the registered ones, as they are now: what they
+            are called here, and their names with arguments, which nobody is shown.
     """
 
-    def __init__(self, folder: Path, opponents: Mapping[str, str] | None = None) -> None:
+    def __init__(self, folder: Path, opponents: Callable[[], Mapping[str, str]] = dict) -> None:
         self.folder = make_folder(folder)
-        self.opponents = dict(opponents or {})
+        self.opponents = opponents
         self.pool: Executor = ThreadPoolExecutor(2, thread_name_prefix="borneo-web")
         self._tables: dict[str, Table | None] = {path.stem: None for path in sorted(folder.glob("*.json"))}
         self._lock = threading.Lock()
@@ -53,14 +54,19 @@ class Games:
                 try:
                     table = read_table(self._path(name))
                 except ValueError as error:
-                    raise Refused(500, f"The game cannot be read: {on_one_line(str(error))}.") from None
+                    raise Refused(UNREADABLE, f"The game cannot be read: {on_one_line(str(error))}.") from None
                 self._tables[name] = table
         table.go_on(self.pool)
         return table
 
     def seat(self, name: str, key: str) -> tuple[Table, int]:
         """A game, and the seat whose key this is; a wrong key is refused as a game that does not exist is."""
-        table = self.table(name)
+        try:
+            table = self.table(name)
+        except Refused as error:
+            if error.status == UNREADABLE:  # why may have paths in it, and nobody can say whose key this is
+                raise Refused(UNREADABLE, "This game cannot be read. The start page says why.") from None
+            raise
         seat = table.seat_of(key)
         if seat is None:
             raise Refused(404, "There is no such game.")
@@ -70,12 +76,13 @@ class Games:
         """Deal a new game and return its id. Seats are `human`, opponents, or agents by name, without arguments."""
         if len(self._tables) >= MOST_GAMES:
             raise Refused(409, f"There are {MOST_GAMES:,} games; remove some first.")
-        known = [*known_agents(), *self.opponents]
+        opponents = self.opponents()
+        known = [*known_agents(), *opponents]
         unknown = [seat for seat in seats if seat not in (HUMAN, *known)]
         if unknown:
             raise Refused(422, f"There is no agent {in_short(unknown[0])}; known are: {', '.join(known)}.")
         try:
-            game = SteppedGame(ruleset, [self.opponents.get(seat, seat) for seat in seats], seed)
+            game = SteppedGame(ruleset, [opponents.get(seat, seat) for seat in seats], seed)
         except (UnknownAgent, ValueError) as error:
             raise Refused(422, f"{on_one_line(str(error))}.") from None
         name = secrets.token_hex(6)

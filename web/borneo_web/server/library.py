@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Callable
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
@@ -13,7 +13,6 @@ from starlette.routing import Route
 
 from borneo_env.files import FileError
 from borneo_env.record import LARGEST_FILE, Line, RecordError, parse_record
-from borneo_web.server.arena_folder import ArenaFolder
 from borneo_web.server.door import Door
 from borneo_web.server.html import Html
 from borneo_web.server.library_page import GAMES_ON_A_PAGE, arena_page, training_page
@@ -22,7 +21,10 @@ from borneo_web.server.requests import read_body, whole_number
 from borneo_web.server.table import Refused
 from borneo_web.server.training_folder import TrainingFolder
 
-Folder = TypeVar("Folder", ArenaFolder, TrainingFolder)
+if TYPE_CHECKING:  # whose package takes a while, and few servers need it
+    from borneo_web.server.arena_folder import ArenaFolder
+
+Folder = TypeVar("Folder", "ArenaFolder", TrainingFolder)
 
 
 class Library:
@@ -94,7 +96,7 @@ class Library:
     def _training_page(self) -> Html:
         training = _present(self._training)
         try:
-            return training_page(training.curves(), list(training.opponents()))
+            return training_page(training.curves(), training.models())
         except FileError as error:
             raise Refused(500, f"{error.reason}.") from None
 
@@ -102,7 +104,7 @@ class Library:
         try:
             return self._replays.page(name, record)
         except RecordError as error:
-            raise Refused(422, f"The record is wrong: {error}") from None
+            raise Refused(422, f"The record is wrong: {error}. Records are files that end in .jsonl.") from None
 
 
 def _present(folder: Folder | None) -> Folder:

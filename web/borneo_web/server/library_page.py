@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Container, Iterator, Sequence
+from typing import TYPE_CHECKING
+from urllib.parse import urlencode
 
 from borneo_env.render.scene import ordinal
-from borneo_web.server.arena_folder import Played, Standing
-from borneo_web.server.html import Html, tag
+from borneo_web.server.html import Html, join, tag
 from borneo_web.server.page import page
-from borneo_web.server.training_folder import Curves, Point
+from borneo_web.server.training_folder import Curves, Learnt, Point
+
+if TYPE_CHECKING:  # whose package takes a while, and few servers need it
+    from borneo_web.server.arena_folder import Played, Standing
 
 GAMES_ON_A_PAGE = 100
 WIDE, HIGH, LEFT, RIGHT, TOP, BOTTOM = 640, 240, 56, 12, 12, 26  # of a plot
@@ -65,24 +69,42 @@ def _turning(first: int, count: int) -> Html | None:
     )
 
 
-def training_page(curves: Curves, opponents: Sequence[str]) -> Html:
+def training_page(curves: Curves, models: Sequence[Learnt]) -> Html:
     """The curves of a training, and its models."""
     drawn = [
         tag("section", tag("h2", measure), _plot(measure, lines), _last(lines), class_="sheet")
         for measure, lines in curves.items()
     ]
-    named = ", ".join(opponents) or "none yet"
-    words = f"Its models are among the opponents of a new game: {named}."
     return page(
         "A training",
         tag(
             "main",
-            *(drawn or [tag("p", "Nothing was measured yet.")]),
-            tag("section", tag("h2", "Play against it"), tag("p", words), tag("p", tag("a", "A new game", href="/")),
-                class_="sheet"),
+            *(drawn or [tag("section", tag("p", "Nothing was measured yet."), class_="sheet")]),
+            tag("section", tag("h2", "Play against it"), _models(curves, models), class_="sheet"),
             class_="start",
         ),
-    )  # fmt: skip
+    )
+
+
+def _models(curves: Curves, models: Sequence[Learnt]) -> Html:
+    """Who can be played against, with what was measured of the first measure when it had learnt so much."""
+    if not models:
+        return tag("p", "There is no model yet: the first one comes with the first evaluation.")
+    measure, lines = next(iter(curves.items()), ("", {}))
+    told = f" What was measured then is the {measure}." if lines else ""
+    words = f"Each of these sits down with you. The numbers are decisions from which it had learnt.{told}"
+    heads = ("model", "decisions", *(f"against {against}" for against in lines))
+    return join(tag("p", words), _table("Models", heads, [_model(model, lines) for model in models]))
+
+
+def _model(model: Learnt, lines: dict[str, list[Point]]) -> list[object]:
+    if model.card is None:
+        return [model.name, tag("p", model.trouble, class_="problem"), *[""] * len(lines)]
+    steps = model.card.steps
+    measured = [{point.steps: f"{point.value:.3f}" for point in points}.get(steps, "") for points in lines.values()]
+    game = {"edition": model.card.edition, "players": min(model.card.players), "against": model.name}
+    link = tag("a", model.name, href=f"/?{urlencode(game)}", aria_label=f"Play against {model.name}")
+    return [link, f"{steps:,}", *measured]
 
 
 def _last(lines: dict[str, list[Point]]) -> Html:

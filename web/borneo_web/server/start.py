@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from borneo_agents.human.game import HUMAN
 from starlette.concurrency import run_in_threadpool
@@ -22,6 +22,7 @@ from borneo_web.server.start_page import Listed, start_page
 from borneo_web.server.table import Refused, Table
 
 MOST_DIGITS = 18  # of a seed
+FIRST_GAMES = 6  # that are listed at once: all moves of a saved game are made again when it is read first
 
 
 class Start:
@@ -42,10 +43,13 @@ class Start:
         if welcome:
             return welcome
         self._door.check(request)
-        return HTMLResponse(await run_in_threadpool(self._page))
+        return HTMLResponse(await run_in_threadpool(self._page, request.query_params))
 
-    def _page(self) -> Html:
-        return start_page([self._listed(name) for name in self._games], list(self._games.opponents), self._shelves)
+    def _page(self, asked: Mapping[str, str]) -> Html:
+        names = list(self._games)
+        shown = names if "all" in asked else names[:FIRST_GAMES]
+        games = [self._listed(name) for name in shown]
+        return start_page(games, list(self._games.opponents()), self._shelves, asked, len(names) - len(shown))
 
     async def begin(self, request: Request) -> Response:
         self._door.check(request)

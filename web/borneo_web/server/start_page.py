@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
+
+from borneo_agents.human.game import HUMAN
 
 from borneo_env.agent import known_agents
 from borneo_env.render.scene import NUMBER_WORDS
@@ -12,7 +14,9 @@ from borneo_web.server.page import page
 
 LEVELS = {"easy": "easy: fights for ranks", "normal": "normal: a merchant", "hard": "hard: searches, takes its time"}
 MOST_PLAYERS = 5
-DEFAULT_SEATS = ("human", "normal", "normal", "normal", "normal")
+EDITIONS = {"board": "board (2008)", "card": "card (2007)"}
+COUNTS = {str(number): words for number, words in NUMBER_WORDS.items()}
+CHOSEN = {"edition": "board", "players": "3", "against": "normal"}  # at first
 
 
 class Listed(NamedTuple):
@@ -25,20 +29,30 @@ class Listed(NamedTuple):
     trouble: str = ""
 
 
-def start_page(games: Sequence[Listed], opponents: Sequence[str], shelves: Sequence[tuple[str, str]]) -> Html:
+def start_page(
+    games: Sequence[Listed],
+    opponents: Sequence[str],
+    shelves: Sequence[tuple[str, str]],
+    asked: Mapping[str, str],
+    older: int,
+) -> Html:
     """A new game, those that were begun, and what else can be looked at.
 
     Arguments:
         opponents: agents of a training that can be played against.
         shelves: links, as words and address.
+        asked: what is chosen at first: `edition`, `players` and `against`, an opponent.
+        older: how many games are not among those that are shown.
     """
+    choices = {"edition": EDITIONS, "players": COUNTS, "against": opponents}
+    chosen = {key: asked[key] if asked.get(key) in choices[key] else value for key, value in CHOSEN.items()}
     listed = tag("ul", *map(_listed, games), class_="games") if games else tag("p", "None yet.")
     return page(
         "A game of spice traders",
         tag(
             "main",
-            tag("section", tag("h2", "A new game"), _new_game(opponents), class_="sheet"),
-            tag("section", tag("h2", "Your games"), listed, class_="sheet"),
+            tag("section", tag("h2", "A new game"), _new_game(opponents, chosen), class_="sheet"),
+            tag("section", tag("h2", "Your games"), listed, _older(older), class_="sheet"),
             tag("section", tag("h2", "Watch and analyse"), _record(), *map(_shelf, shelves), class_="sheet"),
             class_="start",
         ),
@@ -60,10 +74,10 @@ def _shelf(shelf: tuple[str, str]) -> Html:
     return tag("p", tag("a", words, href=address))
 
 
-def _new_game(opponents: Sequence[str]) -> Html:
-    editions = [_radio("edition", "board", "board (2008)", True), _radio("edition", "card", "card (2007)")]
-    players = [_radio("players", str(number), NUMBER_WORDS[number], number == 3) for number in NUMBER_WORDS]
-    seats = [_seat(seat, opponents) for seat in range(MOST_PLAYERS)]
+def _new_game(opponents: Sequence[str], chosen: Mapping[str, str]) -> Html:
+    editions = [_radio("edition", *edition, chosen) for edition in EDITIONS.items()]
+    players = [_radio("players", *count, chosen) for count in COUNTS.items()]
+    seats = [_seat(seat, opponents, chosen["against"]) for seat in range(MOST_PLAYERS)]
     variants = [
         _check("blackbeard", "Blackbeard's secret (R9.2)"),
         _check("four_traders", "four traders each, with three players (R9.1)"),
@@ -91,7 +105,8 @@ def _new_game(opponents: Sequence[str]) -> Html:
     )
 
 
-def _radio(name: str, value: str, words: str, checked: bool = False) -> Html:
+def _radio(name: str, value: str, words: str, chosen: Mapping[str, str]) -> Html:
+    checked = chosen[name] == value
     return tag("label", tag("input", type="radio", name=name, value=value, checked=checked), words, class_="pick")
 
 
@@ -99,9 +114,9 @@ def _check(name: str, words: str) -> Html:
     return tag("label", tag("input", type="checkbox", name=name, value="yes"), words, class_="pick")
 
 
-def _seat(seat: int, opponents: Sequence[str]) -> Html:
+def _seat(seat: int, opponents: Sequence[str], against: str) -> Html:
     def option(value: str, words: str) -> Html:
-        return tag("option", words, value=value, selected=value == DEFAULT_SEATS[seat])
+        return tag("option", words, value=value, selected=value == (against if seat else HUMAN))
 
     agents = [name for name in known_agents() if name not in LEVELS]
     learnt = tag("optgroup", *(option(name, name) for name in opponents), label="Of the training")
@@ -110,7 +125,7 @@ def _seat(seat: int, opponents: Sequence[str]) -> Html:
         tag("span", seat, class_=f"trader player{seat}", aria_hidden="true"),
         tag(
             "select",
-            option("human", "a person"),
+            option(HUMAN, "a person"),
             tag("optgroup", *(option(*level) for level in LEVELS.items()), label="Opponents"),
             learnt if opponents else None,
             tag("optgroup", *(option(name, name) for name in agents), label="Agents by name"),
@@ -123,6 +138,10 @@ def _seat(seat: int, opponents: Sequence[str]) -> Html:
         ),
         class_=f"seat seat{seat}",
     )  # fmt: skip
+
+
+def _older(count: int) -> Html | None:
+    return tag("p", tag("a", f"and {count:,} older", href="/?all")) if count else None
 
 
 def _listed(game: Listed) -> Html:

@@ -199,7 +199,7 @@ class Table:
         except AgentFailed as error:
             self.trouble = f"The game cannot go on: {error}."
         except FileError as error:
-            self.trouble = f"The game cannot be saved: {error}."
+            self.trouble = f"The game cannot be saved: {error.reason}."  # no path: people elsewhere read it
         finally:
             with self.lock:
                 self._running = False

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from borneo_agents.policy.model import CARD, WEIGHTS
+from borneo_agents.policy.model import CARD, WEIGHTS, ModelCard, ModelError, read_card
 
 from borneo_env.files import FileError, on_one_line, parse_json, read_text
 
-CURVE = "curve.jsonl"
+CURVE, CHECKPOINTS = "curve.jsonl", "checkpoints"
+BY_STEPS = re.compile("[0-9]{12,15}")  # the name of a checkpoint
 LARGEST = 16 * 2**20  # bytes of a curve; an evaluation takes some 500
 POLICY = "policy"
 LONGEST_NAME = 60  # characters that are shown
@@ -27,8 +29,17 @@ class Point(NamedTuple):
 Curves = dict[str, dict[str, list[Point]]]  # by measure, and by who it was measured against
 
 
+class Learnt(NamedTuple):
+    """A model of a training."""
+
+    name: str  # what it is called at a table
+    agent: str  # the same as an agent, with its arguments
+    card: ModelCard | None
+    trouble: str  # why it cannot be played against
+
+
 class TrainingFolder:
-    """The folder of a training; raises FileError if it is none."""
+    """The folder of a training; raises FileError if it is none. It may still learn: all is read when asked for."""
 
     def __init__(self, path: Path) -> None:
         self.path = path.absolute()
@@ -37,14 +48,16 @@ class TrainingFolder:
         if ":" in str(self.path):
             raise FileError(path, "has a colon in its path, which names of agents cannot have; move it")
 
-    def models(self) -> list[str]:
-        """The names of the models in it, such as `best`."""
-        folders = self.path.iterdir() if self.path.is_dir() else ()
-        return sorted(one.name for one in folders if (one / CARD).is_file() and (one / WEIGHTS).is_file())
+    def models(self) -> list[Learnt]:
+        """The models in it: those with names, such as `best`, then those of its checkpoints."""
+        named = {one.name: one for one in _inside(self.path)}
+        measured = {f"at {int(one.name):,}": one for one in _inside(self.path / CHECKPOINTS)
+                    if BY_STEPS.fullmatch(one.name)}  # fmt: skip
+        return [_learnt(name, folder) for name, folder in (named | measured).items()]
 
     def opponents(self) -> dict[str, str]:
-        """The models as agents: what they are called, and their names with arguments."""
-        return {f"{POLICY} {on_one_line(name, 16)}": f"{POLICY}:{self.path / name}" for name in self.models()}
+        """The models that can play, as agents: what they are called, and their names with arguments."""
+        return {model.name: model.agent for model in self.models() if model.card}
 
     def curves(self) -> Curves:
         """What was measured in the training, in the order of its evaluations."""
@@ -62,6 +75,20 @@ class TrainingFolder:
         except (ValueError, TypeError, KeyError, AttributeError, OverflowError):
             raise FileError(self.path / CURVE, "holds no curve of a training") from None
         return curves
+
+
+def _inside(folder: Path) -> list[Path]:
+    """The folders of models in a folder."""
+    folders = sorted(folder.iterdir()) if folder.is_dir() else []
+    return [one for one in folders if (one / CARD).is_file() and (one / WEIGHTS).is_file()]
+
+
+def _learnt(name: str, folder: Path) -> Learnt:
+    called, agent = f"{POLICY} {on_one_line(name, 24)}", f"{POLICY}:{folder}"
+    try:
+        return Learnt(called, agent, read_card(folder / CARD), "")
+    except ModelError as error:
+        return Learnt(called, agent, None, str(error).removeprefix(f"{on_one_line(str(folder / CARD))}: "))
 
 
 def _table(measured: dict[str, Any]) -> str:

@@ -10,7 +10,8 @@ export function attach(main) {
     parts: input.dataset.parts ? input.dataset.parts.split(" > ") : [],
   }));
   const shapes = [...main.querySelectorAll("#board [data-part]")];
-  let path = []; // what has been clicked so far
+  const parts = () => options.find(({ input }) => input.checked)?.parts ?? [];
+  let path = several ? [] : parts(); // what has been clicked so far
 
   const leads = (option, to) => to.every((part, i) => option.parts[i] === part);
   const exact = () => options.find((option) => path.length && option.parts.length === path.length && leads(option, path));
@@ -22,10 +23,10 @@ export function attach(main) {
   }
 
   function mark() {
-    const parts = several ? options.filter(({ input }) => input.checked).flatMap((option) => option.parts) : path;
+    const marked = several ? options.filter(({ input }) => input.checked).flatMap((option) => option.parts) : path;
     for (const shape of shapes) {
       const name = shape.dataset.part;
-      shape.classList.toggle("chosen", parts.includes(name));
+      shape.classList.toggle("chosen", marked.includes(name));
       shape.classList.toggle("live", live(name));
       shape.classList.toggle("next", path.length > 0 && !exact() && options.some((o) => leads(o, path) && o.parts[path.length] === name));
     }
@@ -68,7 +69,7 @@ export function attach(main) {
     if (shape) click(shape.dataset.part);
   });
   form.addEventListener("change", () => {
-    path = several ? [] : (options.find(({ input }) => input.checked)?.parts ?? []);
+    path = several ? [] : parts();
     mark();
   });
   mark();

@@ -15,8 +15,17 @@ async function parsed(answer) {
   return new DOMParser().parseFromString(await answer.text(), "text/html").getElementById("main");
 }
 
+// Whoever has chosen something, or asked the coach, finds it again while the same is decided.
+function keep(before, page) {
+  const advice = before.querySelector("section.coach");
+  if (advice) page.querySelector("p.coach")?.replaceWith(advice);
+  const chosen = [...before.querySelectorAll("[name=move]:checked")].map((input) => input.value);
+  for (const input of page.querySelectorAll("[name=move]")) input.checked = chosen.includes(input.value);
+}
+
 function swap(page) {
   const open = [...main().querySelectorAll("details[open]")].map((details) => details.className);
+  if (telling(page) === telling(main())) keep(main(), page);
   main().replaceWith(page);
   for (const name of open) page.querySelector(`details.${name}`)?.setAttribute("open", "");
   setUp();

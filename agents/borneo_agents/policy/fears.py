@@ -1,0 +1,140 @@
+"""What a policy fears: what others may do before its next turn that would cost it most.
+
+A choice is played in many determinizations. The policy's actor draws everybody's moves, up to the next turn of the one
+who decides, where the critic values the table. What somebody does in some of these playouts costs what they are worth
+less than the others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from borneo_agents.policy.model import Model
+from borneo_agents.policy.network import drawn_actions, logits_of
+from borneo_agents.policy.search import LEAD, MOST_LEAD, PER_LEAD
+from borneo_env.agent import Views
+from borneo_env.cards import COMPANIES
+from borneo_env.engine.batch import Batch
+from borneo_env.engine.hidden import resample
+from borneo_env.engine.loops import NO_ACTION
+from borneo_env.engine.state import CARDS, TAKE
+
+PLAYOUTS = 256
+RAREST = 0.05  # share of the playouts in which something happens, or does not, that can be feared
+LEAST = 0.02  # of a win: what costs less is not worth a word
+CERTAIN = 3.0  # standard errors that a cost has at least: dozens of deeds are looked at
+
+SHIPS = " ships to "
+
+Numbers = NDArray[np.float64]
+
+
+class Fear(NamedTuple):
+    """Something that another player may do."""
+
+    deed: str  # "player 2 attacks player 0 in red"
+    cost: float  # how much less the decider's position is worth after it, in wins
+    often: float  # share of the playouts in which it happens
+
+
+def fear_of(model: Model, views: Views, actions: Sequence[int], playouts: int = PLAYOUTS) -> Fear | None:
+    """What is feared most after the actions of a choice, in the first of the views; None if nothing stands out."""
+    return worst(*played_on(model, views, actions, playouts))
+
+
+def worst(values: Numbers, deeds: Sequence[set[str]]) -> Fear | None:
+    """The deed that costs most in all: its cost, times how often it happens."""
+    fears = []
+    for deed in sorted(set().union(*deeds)):
+        done = np.array([deed in some for some in deeds])
+        often = float(done.mean())
+        if RAREST <= often <= 1 - RAREST:
+            cost = float(values[~done].mean() - values[done].mean())
+            error = np.sqrt(sum(part.var(ddof=1) / len(part) for part in (values[done], values[~done])))
+            if cost >= max(LEAST, CERTAIN * error):
+                fears.append(Fear(deed, cost, often))
+    return max(fears, key=lambda fear: fear.cost * fear.often, default=None)
+
+
+def played_on(model: Model, views: Views, actions: Sequence[int], playouts: int) -> tuple[Numbers, list[set[str]]]:
+    """What the playouts of a choice are worth to the decider, and what others do in each."""
+    batch, me = _determinizations(views, playouts), int(views.player[0])
+    for action in actions:
+        batch.step(np.full(playouts, action))
+    deeds: list[set[str]] = [set() for _ in range(playouts)]
+    away = np.zeros(playouts, np.bool_)  # whether another's turn has begun
+    while True:
+        own, free = batch.games["turn"] == me, batch.forced() == NO_ACTION
+        away |= ~own
+        rows = np.flatnonzero((batch.player >= 0) & ~(own & away & free))
+        if not len(rows):
+            return _values(model, batch, me), deeds
+        moves = _moves(model, batch, rows)
+        others = [(row, move) for row, move in zip(rows.tolist(), moves, strict=True) if batch.player[row] != me]
+        done = [(row, deed) for row, move in others if (deed := _deed(batch, row, int(move)))]
+        batch.step(moves, rows)
+        for row, deed in done:
+            deeds[row].add(deed + _consequence(batch, row) if SHIPS in deed else deed)
+
+
+def _moves(model: Model, batch: Batch, rows: NDArray[np.intp]) -> NDArray[np.int64]:
+    """What the actor plays in some games, drawn by its probabilities."""
+    moves = batch.forced()[rows].astype(np.int64)
+    free = moves == NO_ACTION
+    if free.any():
+        shown, mask, dice = batch.look(rows[free])
+        moves[free] = drawn_actions(logits_of(model.layers, shown), mask, dice)
+    return moves
+
+
+def _consequence(batch: Batch, row: int) -> str:
+    return ", and its cargo is distributed" if batch.phase[row] == TAKE else ", without a distribution"
+
+
+def _determinizations(views: Views, count: int) -> Batch:
+    """Complete games, each random among those that the decider cannot tell from the real one."""
+    batch = Batch(count, views.ruleset, finished="hold", skip_forced=False)
+    rng = np.random.default_rng(int(views.dice[0]))
+    batch.games[:] = resample(np.repeat(views.games[:1], count), int(views.player[0]), rng)
+    batch.refresh(check=False)
+    return batch
+
+
+def _deed(batch: Batch, row: int, action: int) -> str:
+    """What a move does, as far as everybody sees it and it could be feared; "" for other moves."""
+    game, player = batch.games[row], f"player {batch.player[row]}"
+    verb, *words = batch.actions.text(action, batch.phase_name(row)).split()
+    if words[-1] == "none":
+        return ""
+    if verb == "attack":
+        defender = game["ladder"][COMPANIES.index(words[0]), int(words[2]) - 1]
+        return f"{player} attacks player {defender} in {words[0]}"
+    if verb == "ship":
+        port = int(game["open"][int(words[1])]) - CARDS
+        return f"{player}{SHIPS}{batch.ruleset.tables.ports_in_play(batch.ruleset.players)[port].name}"
+    if verb == "contract":
+        return f"{player} fulfils a contract {words[0]}"
+    if verb == "place":
+        return f"{player} places a trader in {words[0]}"
+    return f"{player} transfers a trader to {words[2]}" if verb == "transfer" else ""
+
+
+def _values(model: Model, batch: Batch, me: int) -> Numbers:
+    """What the critic gives a player in each game, or what the game brought if it is over."""
+    assert model.critic is not None
+    players, seats = batch.ruleset.players, np.maximum(batch.player, 0)
+    tables = batch.state(seats)[:, : model.critic[0].weights.shape[1]]
+    found = logits_of(model.critic, tables)[np.arange(len(batch)), (me - seats) % players]
+    return np.where(batch.player >= 0, found, outcomes(batch)[:, me]).astype(np.float64)
+
+
+def outcomes(batch: Batch) -> Numbers:
+    """(games, players): what games that are over brought, as the critic would value it: see `search.outcome`."""
+    first, points, players = batch.places() == 1, batch.scores().astype(np.float64), batch.ruleset.players
+    lead = (points - (points.sum(1, keepdims=True) - points) / (players - 1)) / LEAD
+    worth: Numbers = first / first.sum(1, keepdims=True) - 1 / players + PER_LEAD * np.clip(lead, -MOST_LEAD, MOST_LEAD)
+    return worth

@@ -1,0 +1,176 @@
+"""What a policy fears: deeds and values of games that are really played, by what its seat may know."""
+
+import re
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from borneo_agents.policy.agent import Policy
+from borneo_agents.policy.fears import Fear, fear_of, outcomes, played_on, worst
+from borneo_agents.policy.network import Layer, drawn_actions, logits_of
+from bot_games import decisions
+from networks import network, searcher
+from positions import position
+
+from borneo_env import Batch, Ruleset, resample
+from borneo_env.agent import Views
+from borneo_env.engine.loops import NO_ACTION
+from borneo_env.record import Moment
+from borneo_env.story import Teller
+
+BOARD = Ruleset("board", 3)
+MODEL = searcher(liking=2)
+FIRST = np.array([0])
+
+
+def views_of(ruleset=BOARD, nth=110):
+    _, *columns = (column[::nth].copy() for column in decisions(ruleset))
+    return [Views(ruleset, *(column[i : i + 1] for column in columns)) for i in range(len(columns[0]))]
+
+
+# ---------------------------------------------------------------- the games that are imagined
+
+
+def by_hand(model, views, action, playouts):
+    """Values and stories of the same playouts, each game by itself; a story is what others do, as a record tells it."""
+    ruleset, me = views.ruleset, int(views.player[0])
+    games = resample(np.repeat(views.games, playouts), me, np.random.default_rng(int(views.dice[0])))
+    values, stories = [], []
+    for game in games:
+        batch = Batch(1, ruleset, finished="hold", skip_forced=False)
+        batch.games[0] = game
+        batch.refresh()
+        teller, story, away, move = Teller(forced=True), [], False, action
+        while True:
+            line = {"player": int(batch.player[0]), "move": batch.actions.text(int(move), batch.phase_name())}
+            before = batch.games[0].copy()
+            batch.step([int(move)])
+            told = " ".join(teller.tell(Moment("move", 2, line, before, batch)))
+            if line["player"] != me:
+                story.append(told)
+            away = away or batch.games["turn"][0] != me
+            player = int(batch.player[0])
+            if player < 0 or (away and batch.games["turn"][0] == me and batch.mask.sum() > 1):
+                break
+            move = batch.forced()[0]
+            if move == NO_ACTION:  # only then are dice thrown
+                shown, mask, dice = batch.look(FIRST)
+                move = drawn_actions(logits_of(model.layers, shown), mask, dice)[0]
+        found = logits_of(model.critic, batch.state(max(player, 0)))[0, (me - max(player, 0)) % ruleset.players]
+        values.append(outcomes(batch)[0, me] if player < 0 else found)
+        stories.append(story)
+    return np.array(values), stories
+
+
+DEED = re.compile(
+    r"(player \d) (attacks player \d in \w+)|(player \d) ships .*? (to \w+) \((.*)"
+    r"|(player \d) chooses the (contract \S+)|(player \d places a trader in \w+)"
+    r"|(player \d) transfers the trader on \w+ \d (to \w+)"
+)
+
+
+def deed(told):
+    """What a line of a story says, in the words of a fear."""
+    found = DEED.search(told)
+    if not found:
+        return None
+    attacker, attack, shipper, port, result, winner, contract, placed, trader, company = found.groups()
+    if shipper:
+        shared = re.search("Monopoly of|Shared distribution", result) and "no trader to choose" not in result
+        return f"{shipper} ships {port}, {'and its cargo is distributed' if shared else 'without a distribution'}"
+    if winner:
+        return f"{winner} fulfils a {contract}"
+    return placed or (f"{attacker} {attack}" if attacker else f"{trader} transfers a trader {company}")
+
+
+@pytest.mark.parametrize("ruleset", [BOARD, Ruleset("card", 4)], ids=["board", "card"])
+def test_deeds_and_values_are_those_of_games_that_are_played_on(ruleset):
+    model, kinds = searcher(ruleset.edition, liking=2), set()
+    for views in views_of(ruleset):
+        action = int(views.mask[0].argmax())
+        values, deeds = played_on(model, views, [action], 5)
+        wanted, stories = by_hand(model, views, action, 5)
+        np.testing.assert_allclose(values, wanted, atol=1e-5)
+        assert deeds == [{deed(told) for told in story} - {None} for story in stories]
+        kinds |= {one.split()[2] for some in deeds for one in some}
+    assert kinds == {"attacks", "ships", "fulfils", "places", "transfers"}
+
+
+def test_a_contract_that_loses_the_game_is_feared_for_what_it_costs():
+    """Players 0 and 1 have one contract each; with the last one player 1 would win alone."""
+    game = position(
+        phase="last contract", turn=3, warehouses={0: ["pepper double"] * 2, 1: ["cloves double"] * 2},
+        fulfilled={0: ["each-1"], 1: ["each-1"]},
+    )  # fmt: skip
+    last = MODEL.critic[-1]
+    blind = replace(MODEL, critic=[*MODEL.critic[:-1], Layer(last.weights * 0, last.biases * 0)])
+    blind.layers[-1].weights[:] = 0
+    blind.layers[-1].biases[:] = 0  # everybody plays anything
+    views = Views(game.ruleset, *game.batch.view(FIRST))
+    none = game.batch.actions.action("contract none", game.phase)
+    fear = fear_of(blind, views, [none])
+    ends = {}
+    for moves in (["contract none"] * 2, ["contract none", "contract same-4 cloves", "pay cloves double"]):
+        end = game.batch.copy()
+        for move in moves:
+            end.step([end.actions.action(move, end.phase_name())])
+        while end.player[0] >= 0:
+            end.step(end.forced())
+        ends[len(moves)] = outcomes(end)[0, 0]
+    assert fear.deed == "player 1 fulfils a contract same-4" and 0.2 < fear.often < 0.8
+    assert fear.cost == pytest.approx(ends[2] - ends[3], abs=0.02) and fear.cost > 0.4
+
+
+def test_a_fear_is_about_what_the_seat_may_know():
+    for views in views_of(nth=200):
+        action = int(views.mask[0].argmax())
+        (other,) = resample(views.games, views.player, np.random.default_rng(1))
+        batch = Batch(1, BOARD, finished="hold", skip_forced=False)
+        batch.games[0] = other
+        batch.refresh()
+        again = Views(BOARD, *batch.view(FIRST)[:2], views.dice)
+        assert fear_of(MODEL, views, [action]) == fear_of(MODEL, again, [action])
+
+
+# ---------------------------------------------------------------- what stands out
+
+
+def imagined(*parts):
+    """Values and deeds of playouts: so many of a value about which a deed is done."""
+    rng = np.random.default_rng(1)
+    values = np.concatenate([value + rng.normal(0, 0.05, count) for count, value, _ in parts])
+    return values, [set(done) for count, _, done in parts for _ in range(count)]
+
+
+def test_what_costs_most_in_all_is_feared():
+    values, deeds = imagined((60, 0.5, ()), (30, 0.3, ("often",)), (10, 0.15, ("seldom",)))
+    fear = worst(values, deeds)
+    assert fear.deed == "often" and fear.often == 0.3
+    done = np.array(["often" in some for some in deeds])
+    assert fear.cost == pytest.approx(values[~done].mean() - values[done].mean())
+    assert worst(*imagined((90, 0.5, ()), (8, 0.1, ("seldom",)), (2, 0.5, ("once",)))).deed == "seldom"
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [
+        ((50, 0.5, ()), (50, 0.6, ("helps",))),
+        ((50, 0.5, ()), (50, 0.49, ("costs hardly anything",))),
+        ((97, 0.5, ()), (3, 0.1, ("hardly ever",))),
+        ((3, 0.5, ()), (97, 0.1, ("nearly always",))),
+        ((7, 0.5, ()), (7, 0.47, ("by chance",))),
+        ((10, 0.5, ()),),
+    ],
+)
+def test_what_does_not_stand_out_is_not_feared(parts):
+    assert worst(*imagined(*parts)) is None
+
+
+def test_a_policy_tells_what_it_fears_if_it_has_a_critic():
+    views = views_of()[3]
+    action = int(views.mask[0].argmax())
+    assert Policy(network()).fear(views, [action]) is None
+    assert Policy(MODEL).fear(views, [action]) == fear_of(MODEL, views, [action])
+    assert isinstance(Policy().fear(views, [action]), Fear | None)
+    with pytest.raises(ValueError, match="trained for the board edition"):
+        Policy(MODEL).fear(views_of(Ruleset("card", 3))[0], [0])
