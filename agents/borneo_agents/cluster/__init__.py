@@ -1,0 +1,1 @@
+"""Several machines: what the arena and trainings need of Ray, and nobody else imports."""
