@@ -19,13 +19,20 @@ from borneo_train.settings import Settings, where
 MORE: dict[str, tuple[Any, Any]] = {
     "resume": (Annotated[bool, where("Go on with the training in --out, with its settings.", "--resume")], False),
     "fresh": (Annotated[bool, where("Remove the training in --out, and start anew.", "--fresh")], False),
+    "cluster": (
+        Annotated[
+            str | None,
+            where("Let workers learn on a cluster of Ray (needs the extra `ray`).", metavar="local|ADDRESS"),
+        ],
+        None,
+    ),
     "as_json": (AsJson, False),
 }
 
 
 def train(**given: Any) -> None:
     """Train a policy by self-play (needs the extra `train`)."""
-    resume, fresh, as_json = (given.pop(name) for name in MORE)
+    resume, fresh, cluster, as_json = (given.pop(name) for name in MORE)
     if resume and fresh:
         raise ValueError("--resume goes on, and --fresh starts anew: give one of them")
     # Threads of torch that wait without sleeping take the cores from others, and from each other: on a busy machine
@@ -42,13 +49,21 @@ def train(**given: Any) -> None:
         training = Training.taken_up(settings)
     else:
         training = Training.begun(settings, command, fresh)
-    report = training.run()
+    report = _run(training, cluster)
     if as_json:
         print(json.dumps([asdict(row) for row in report]))
     else:
         print_report(report, training.folder)
     if training.stopped and training.stopping:  # by somebody; minutes that are over are no interruption
         raise typer.Exit(130)
+
+
+def _run(training: Any, cluster: str | None) -> Any:
+    if cluster is None:
+        return training.run()
+    from borneo_train.cluster import run  # which needs ray
+
+    return run(training, cluster)
 
 
 def _signature() -> inspect.Signature:

@@ -6,8 +6,10 @@ import json
 import os
 import platform
 import signal
+import threading
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, replace
 from importlib.metadata import version
 from itertools import product
@@ -35,7 +37,7 @@ from borneo_train.settings import CUDA, Settings, option
 from borneo_train.tasks import Measurement, evaluate, score
 from borneo_train.telling import Teller
 from borneo_train.together import FREEZE, KEEP, ROUND
-from borneo_train.workers import Workers, one_thread
+from borneo_train.workers import Company, Workers, one_thread
 
 SOFTWARE = ("borneo-env", "numpy", "numba", "torch")
 FREEZES = 20  # times in a training that the version in the other seats is replaced
@@ -45,6 +47,7 @@ CHECKPOINTS, BEST, LAST, LOG = FOLDERS = (checkpoint.FOLDER, "best", "last", "te
 MODEL_FILES = (CARD, WEIGHTS)
 NEW = ".new"  # how the name of a model's folder ends while it is written
 LARGEST_SETTINGS = 2**20  # bytes
+STOPPING = "stopping as soon as this round is learnt from; Ctrl-C again stops at once"
 UNSEEN = 1_000_000  # added to the seed for games in which a learner is measured: it has not learnt from their deals
 
 
@@ -77,8 +80,11 @@ class Training:
         return training
 
     @classmethod
-    def taken_up(cls, settings: Settings) -> Training:
-        """The training in a folder, as its newest checkpoint has it; timesteps and minutes may be others."""
+    def taken_up(cls, settings: Settings, workers: Company | None = None, teller: Teller | None = None) -> Training:
+        """The training in a folder, as its newest checkpoint has it; timesteps and minutes may be others.
+
+        With workers and a teller if it has not those of a command.
+        """
         folder = Path(settings.out)
         try:
             kept = parse_json(read_text(folder / SETTINGS, LARGEST_SETTINGS))
@@ -93,7 +99,7 @@ class Training:
         length = "timesteps" if changed.timesteps else "minutes"
         if getattr(changed, length) != getattr(before, length):
             command += f" and then --resume {option(length)} {getattr(changed, length)}"
-        training = cls(filled(changed), command)
+        training = cls(filled(changed), command, workers, teller)
         newest = checkpoint.newest(folder / CHECKPOINTS)
         if newest is not None:  # else it was stopped before there was anything to keep, and begins again
             notes = checkpoint.restore(newest, training.learner)
@@ -106,19 +112,21 @@ class Training:
         training.keep_settings()
         return training
 
-    def __init__(self, settings: Settings, command: str) -> None:
+    def __init__(
+        self, settings: Settings, command: str, workers: Company | None = None, teller: Teller | None = None
+    ) -> None:
         check(settings)
         self.settings, self.command = settings, command
         self.folder = Path(settings.out)
         for name in FOLDERS:
             refuse_others(self.folder / name)
-        self.teller = Teller(settings, Console(stderr=True))
+        self.teller = teller or Teller(settings, Console(stderr=True))
         self.curve: list[dict[str, Any]] = []
         self.best: float | None = None
         self.seconds = self.session = 0.0  # spent learning: in all, and since this process began
         self.next_evaluation = self.next_checkpoint = self.next_freeze = 0
         self.stopping = self.stopped = False
-        self.workers = Workers(settings)
+        self.workers = workers or Workers(settings)
         with one_thread(settings.workers):
             self.learner = checkpoint.made(settings, self.workers.together)
 
@@ -153,14 +161,23 @@ class Training:
 
     def _learn(self) -> None:
         """Learn, measure and keep; somebody who presses Ctrl-C waits for that, or presses it again."""
-        before = signal.signal(signal.SIGINT, self._asked_to_stop)
-        try:
+        with self._listening():
             while self._goes_on():
                 self._update()
             if self.stopped:
                 self._checkpoint()  # measuring takes a while, and may be cut short
             self._evaluate()
             self._checkpoint()
+
+    @contextmanager
+    def _listening(self) -> Iterator[None]:
+        """Hear Ctrl-C, where this process can."""
+        if threading.current_thread() is not threading.main_thread():
+            yield
+            return
+        before = signal.signal(signal.SIGINT, self._asked_to_stop)
+        try:
+            yield
         finally:
             signal.signal(signal.SIGINT, before)
 
@@ -214,7 +231,7 @@ class Training:
         if self.stopping:
             raise KeyboardInterrupt
         self.stopping = True
-        self.teller.say("stopping as soon as this round is learnt from; Ctrl-C again stops at once")
+        self.teller.say(STOPPING)
 
     def _report(self) -> list[Row]:
         """Compare the best model with the bots, and draw the curve; whoever is in a hurry only gets the curve."""

@@ -17,7 +17,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import numba
 import torch
@@ -31,6 +31,22 @@ SOON = 0.02  # seconds between two looks at a worker
 MISSED = 5.0  # seconds within which a worker is gone whose connection is closed
 LAST_WORDS = 300  # letters of them that are told
 STORE = "together"  # the file by which all meet
+
+
+class Company(Protocol):
+    """Those who learn beside the first process, as it sees them."""
+
+    together: Together
+
+    def start(self, checkpoints: Path) -> Company:
+        """Have them begin, each where the newest checkpoint has it."""
+
+    def order(self, order: int, progress: float = 0.0) -> None:
+        """Have all do something together."""
+
+    def __enter__(self) -> Company: ...
+
+    def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None: ...
 
 
 class WorkerEnded(ValueError):

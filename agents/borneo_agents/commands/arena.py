@@ -57,7 +57,7 @@ def arena(
     fresh: Annotated[bool, typer.Option("--fresh", help="Remove the run in the folder and start anew.")] = False,
     jobs: Annotated[int | None, typer.Option(help="Processes; all cores by default.", min=1)] = None,
     cluster: Annotated[
-        str | None, typer.Option(metavar="local|ADDRESS", help="Play on a cluster of Ray (needs the extra `ray`).")
+        str | None, typer.Option(metavar="local|ADDRESS", help="Let a cluster of Ray play (needs the extra `ray`).")
     ] = None,
     chunk: Annotated[int | None, typer.Option(help="Games played side by side; few for slow agents.")] = None,
     time_limit: Annotated[float, typer.Option(help="Seconds for a decision; who needs more loses the game.")] = 5.0,
