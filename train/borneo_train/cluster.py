@@ -9,16 +9,17 @@ import time
 from typing import Any
 
 from borneo_agents.arena.parcel import packed
-from borneo_agents.cluster.joining import LOCAL, ClusterError, joined
+from borneo_agents.cluster import LOCAL, ClusterError, joined
 
 from borneo_env.agent import find_agent
 from borneo_env.files import on_one_line
 from borneo_train.desk import Desk
 from borneo_train.node import FAILED, ROWS, learn
 from borneo_train.report import Row
-from borneo_train.settings import CUDA
+from borneo_train.settings import CPU, CUDA
 from borneo_train.together import loopback
 from borneo_train.training import STOPPING, Training
+from borneo_train.workers import Workers
 
 RESTARTS = 20  # of a training whose machines are lost
 LOOK = 0.2  # seconds between two looks at the desk
@@ -26,7 +27,13 @@ PATIENCE = 30 * 24 * 3600  # seconds that the others wait while the first one me
 BACKENDS = "cpu:gloo,cuda:nccl"
 
 
-def run(training: Training, address: str) -> list[Row]:
+class Elsewhere(Workers):
+    """Those of a training that others start; with cards too."""
+
+    devices = (CPU, CUDA)
+
+
+def run_on(address: str, training: Training) -> list[Row]:
     """Train to the end, or until somebody stops it; returns how the learner compares with the bots."""
     with joined(address, training.settings.workers) as ray:
         logging.getLogger("ray.train").setLevel(logging.ERROR)

@@ -39,31 +39,23 @@ def train(**given: Any) -> None:
     # learning is several times slower with them.
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
     try:
+        from borneo_train.cluster import Elsewhere, run_on
         from borneo_train.report import print_report
         from borneo_train.training import Training
+        from borneo_train.workers import Workers
     except ModuleNotFoundError as error:
         raise ValueError(str(missing(error))) from None
     settings = Settings(**given)
     command = shlex.join(["borneo", *sys.argv[1:]])
-    if resume:
-        training = Training.taken_up(settings)
-    else:
-        training = Training.begun(settings, command, fresh)
-    report = _run(training, cluster)
+    company = Workers if cluster is None else Elsewhere
+    training = Training.taken_up(settings, company) if resume else Training.begun(settings, command, fresh, company)
+    report = training.run() if cluster is None else run_on(cluster, training)
     if as_json:
         print(json.dumps([asdict(row) for row in report]))
     else:
         print_report(report, training.folder)
     if training.stopped and training.stopping:  # by somebody; minutes that are over are no interruption
         raise typer.Exit(130)
-
-
-def _run(training: Any, cluster: str | None) -> Any:
-    if cluster is None:
-        return training.run()
-    from borneo_train.cluster import run  # which needs ray
-
-    return run(training, cluster)
 
 
 def _signature() -> inspect.Signature:

@@ -81,7 +81,7 @@ def _lead(ray: Any, desk: Any, settings: Settings, together: Together) -> None:
     mirror, teller = Mirror(ray, desk, settings.out), TellerAfar(ray, desk)
     again = ray.get(desk.begin.remote())
     try:
-        training = teller.training = Training.taken_up(settings, Beside(together, mirror), teller)
+        training = teller.training = Training.taken_up(settings, lambda _: Beside(together, mirror), teller)
         if again:
             kept = f"{training.learner.decisions:,} decisions"
             teller.say(f"a worker has ended; all go on from the checkpoint after {kept}")

@@ -137,8 +137,6 @@ class Settings:
             raise ValueError(
                 f"--batch-size {self.batch_size} is no multiple of --workers {self.workers}: each has an equal part"
             )
-        if self.workers > 1 and self.device == CUDA:
-            raise ValueError("--workers are for the CPU: on a GPU one process learns")
         if self.n_envs // self.workers < len(self.counts()):
             raise ValueError(f"--n-envs {self.n_envs} leaves a player count without games")
 

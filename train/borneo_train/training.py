@@ -8,7 +8,7 @@ import platform
 import signal
 import threading
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, replace
 from importlib.metadata import version
@@ -65,7 +65,7 @@ class Training:
     """A learner, and what happens between two of its updates."""
 
     @classmethod
-    def begun(cls, settings: Settings, command: str, fresh: bool = False) -> Training:
+    def begun(cls, settings: Settings, command: str, fresh: bool = False, company: type[Workers] = Workers) -> Training:
         """A new training; `fresh` removes one that is in its folder."""
         folder = Path(settings.out)
         holds = (folder / SETTINGS).exists()
@@ -74,17 +74,16 @@ class Training:
         others = [name for name in (*FILES, *FOLDERS) if not holds and os.path.lexists(folder / name)]
         if others:
             raise ValueError(f"{folder} holds no training, but {', '.join(others)}: give another --out, or move that")
-        training = cls(filled(settings), command)  # complains before anything is removed
+        training = cls(filled(settings), command, company)  # complains before anything is removed
         training.clear()
         training.keep_settings()
         return training
 
     @classmethod
-    def taken_up(cls, settings: Settings, workers: Company | None = None, teller: Teller | None = None) -> Training:
-        """The training in a folder, as its newest checkpoint has it; timesteps and minutes may be others.
-
-        With workers and a teller if it has not those of a command.
-        """
+    def taken_up(
+        cls, settings: Settings, company: Callable[[Settings], Company] = Workers, teller: Teller | None = None
+    ) -> Training:
+        """The training in a folder, as its newest checkpoint has it; timesteps and minutes may be others."""
         folder = Path(settings.out)
         try:
             kept = parse_json(read_text(folder / SETTINGS, LARGEST_SETTINGS))
@@ -99,7 +98,7 @@ class Training:
         length = "timesteps" if changed.timesteps else "minutes"
         if getattr(changed, length) != getattr(before, length):
             command += f" and then --resume {option(length)} {getattr(changed, length)}"
-        training = cls(filled(changed), command, workers, teller)
+        training = cls(filled(changed), command, company, teller)
         newest = checkpoint.newest(folder / CHECKPOINTS)
         if newest is not None:  # else it was stopped before there was anything to keep, and begins again
             notes = checkpoint.restore(newest, training.learner)
@@ -113,8 +112,13 @@ class Training:
         return training
 
     def __init__(
-        self, settings: Settings, command: str, workers: Company | None = None, teller: Teller | None = None
+        self,
+        settings: Settings,
+        command: str,
+        company: Callable[[Settings], Company] = Workers,
+        teller: Teller | None = None,
     ) -> None:
+        """With other company and another teller on a cluster, where a command is on another machine."""
         check(settings)
         self.settings, self.command = settings, command
         self.folder = Path(settings.out)
@@ -126,7 +130,7 @@ class Training:
         self.seconds = self.session = 0.0  # spent learning: in all, and since this process began
         self.next_evaluation = self.next_checkpoint = self.next_freeze = 0
         self.stopping = self.stopped = False
-        self.workers = workers or Workers(settings)
+        self.workers = company(settings)
         with one_thread(settings.workers):
             self.learner = checkpoint.made(settings, self.workers.together)
 

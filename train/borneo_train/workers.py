@@ -24,7 +24,7 @@ import torch
 from borneo_agents.arena.workers import environment
 
 from borneo_env.files import on_one_line
-from borneo_train.settings import Settings
+from borneo_train.settings import CPU, Settings
 from borneo_train.together import READY, Together, meeting_place
 
 SOON = 0.02  # seconds between two looks at a worker
@@ -56,7 +56,14 @@ class WorkerEnded(ValueError):
 class Workers:
     """The processes beside this one, in a with block; none if it learns alone."""
 
+    devices: tuple[str, ...] = (CPU,)  # on which several learn
+
     def __init__(self, settings: Settings) -> None:
+        if settings.workers > 1 and settings.device not in self.devices:
+            raise ValueError(
+                "--workers of one machine are for the CPU: on a GPU one process learns; machines with a card each "
+                "learn together with --cluster"
+            )
         self.together = Together(count=settings.workers)
         self._settings = settings
         self._processes: list[subprocess.Popen[bytes]] = []

@@ -16,7 +16,7 @@ from borneo_agents.arena.parcel import packed as parcel_of
 from borneo_agents.arena.tournament import Tournament
 from borneo_agents.arena.waiting import on_stderr
 from borneo_agents.arena.workers import ArenaError
-from borneo_agents.cluster.joining import joined
+from borneo_agents.cluster import joined
 from borneo_env.agent import Agent
 from borneo_env.engine.threads import available_cores
 from borneo_env.files import on_one_line

@@ -25,6 +25,7 @@ from borneo_agents.arena.parcel import Parcel
 from borneo_agents.arena.waiting import Notices
 from borneo_agents.arena.workers import SOON, Worker, Workers
 
+PREFIX = "borneo-node-"  # of the folder of a process, whose number follows
 LONGEST_LOG = 2**20  # bytes of what agents print in a chunk
 TOLD_EVERY = 0.5  # seconds between two words about how far a chunk is
 
@@ -57,7 +58,8 @@ class Player:
         self.job = job
         self.tournament = unpacked(json.loads(job.tournament))
         self.worker: Worker | None = None
-        self.folder = Folder(tempfile.mkdtemp(prefix="borneo-node-"))
+        _sweep()
+        self.folder = Folder(tempfile.mkdtemp(prefix=f"{PREFIX}{os.getpid()}-"))
         (self.folder.path / CHUNKS).mkdir()
         try:
             parcel.unpack(job.parcel, self.folder.path / "files")
@@ -114,6 +116,14 @@ class Player:
             words = log.read()
             log.truncate(0)
         return words
+
+
+def _sweep() -> None:
+    """Remove what processes have left that have gone: where Ray ends ours with its own, nobody else does."""
+    for folder in Path(tempfile.gettempdir()).glob(f"{PREFIX}*"):
+        pid = folder.name.removeprefix(PREFIX).partition("-")[0]
+        if pid.isdecimal() and not Path("/proc", pid).exists() and Path("/proc/self").exists():
+            shutil.rmtree(folder, ignore_errors=True)
 
 
 class Players:
