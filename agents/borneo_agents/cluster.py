@@ -19,6 +19,7 @@ QUIET = {
     "RAY_USAGE_STATS_ENABLED": "0",  # nothing is told to anybody
     "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",  # and Ray does not warn that this will be so
     "RAY_TRAIN_ENABLE_V2_MIGRATION_WARNINGS": "0",
+    "RAY_worker_niceness": "0",  # as our own workers have it
     "RAY_kill_child_processes_on_worker_exit": "false",  # ours end by themselves, and remove what they leave
 }
 
