@@ -63,6 +63,11 @@ def _join(ray: Any, address: str, cores: int) -> None:
         ray.init(address=address, **quiet)
 
 
+def cores_of(ray: Any) -> int:
+    """How many cores the cluster has."""
+    return int(ray.cluster_resources().get("CPU", 0))
+
+
 def check_address(address: str) -> None:
     """Complain about an address at which no cluster answers: Ray itself would wait for minutes, and then abort."""
     host, colon, port = address.rpartition(":")

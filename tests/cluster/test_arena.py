@@ -53,7 +53,7 @@ def test_a_run_that_is_stopped_goes_on(bots, cluster):
 
 
 def test_an_agent_that_ends_its_process_loses_that_game_and_nothing_else(bots, cluster):
-    agents, run = ["my_bots:First", "my_bots:Rarely:end"], RUN | {"games": 24}
+    agents, run = ["my_bots:First", "my_bots:Rarely:end"], RUN | {"games": 12}
     afar = play_arena(agents, **run, out=bots / "afar", cluster=cluster(1).address)
     play_arena(agents, **run, out=bots / "here", jobs=1)
     assert afar.faults and csv(bots / "afar") == csv(bots / "here")

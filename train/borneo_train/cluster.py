@@ -9,7 +9,7 @@ import time
 from typing import Any
 
 from borneo_agents.arena.parcel import packed
-from borneo_agents.cluster import LOCAL, ClusterError, joined
+from borneo_agents.cluster import LOCAL, ClusterError, cores_of, joined
 
 from borneo_env.agent import find_agent
 from borneo_env.files import on_one_line
@@ -44,6 +44,11 @@ def run_on(address: str, training: Training) -> list[Row]:
         desk = ray.remote(**options)(Desk).remote(str(training.folder.absolute()))
         with tempfile.TemporaryDirectory() as storage:
             command = _Command(ray, training, desk)
+            if cores_of(ray) < training.settings.workers:
+                wanted = f"{training.settings.workers} workers"
+                training.teller.say(
+                    f"the cluster has {cores_of(ray)} cores for {wanted}: waiting for machines to join it"
+                )
             command.start(_trainer(training, desk, address, storage))
             with training.teller:
                 return command.rows()

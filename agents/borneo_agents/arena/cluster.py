@@ -16,14 +16,14 @@ from borneo_agents.arena.parcel import packed as parcel_of
 from borneo_agents.arena.tournament import Tournament
 from borneo_agents.arena.waiting import on_stderr
 from borneo_agents.arena.workers import ArenaError
-from borneo_agents.cluster import joined
+from borneo_agents.cluster import cores_of, joined
 from borneo_env.agent import Agent
 from borneo_env.engine.threads import available_cores
 from borneo_env.files import on_one_line
 
 RETRIES = 8  # of a chunk whose machine is lost
 LOOK = 0.2  # seconds between two looks at the tasks
-COUNT_EVERY = 2.0  # seconds between two looks at the size of the cluster: machines come and go
+COUNT_EVERY = 5.0  # seconds between two looks at the size of the cluster: machines come and go
 AHEAD = 2  # chunks that are asked for, for each core: then none waits for this process
 
 
@@ -86,7 +86,9 @@ class Nodes:
 
     def _room(self) -> int:
         """How many chunks may be asked for at a time."""
-        cores = int(self._ray.cluster_resources().get("CPU", 0))
+        cores = cores_of(self._ray)
+        if not cores:
+            on_stderr("the cluster has no cores: waiting for machines to join it")
         return min(AHEAD * cores, self.jobs or AHEAD * cores) or 1
 
     def _ask_for(self, deals: range) -> None:
@@ -112,8 +114,11 @@ class Nodes:
         self.experience.take_in(chunk.experience)
 
     def _look(self) -> None:
-        """Hear how far the nodes are, and whom they wait for."""
-        self._over, words = self._ray.get(self._board.read.remote())
+        """Hear how far the nodes are, and whom they wait for; without a board nobody says it, and games go on."""
+        try:
+            self._over, words = self._ray.get(self._board.read.remote())
+        except self._ray.exceptions.RayError:
+            return
         for line in words:
             on_stderr(line)
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import platform
 import shutil
 import tempfile
 import time
@@ -153,7 +154,7 @@ def play_chunk(job: Job, deals: tuple[int, int], known: Experience, board: Any) 
     try:
         return PLAYERS.of(job).play(range(*deals), known, tell)
     except (ValueError, OSError) as error:
-        return f"{os.uname().nodename}: {error}"
+        return f"{platform.node()}: {error}"
 
 
 class Board:
