@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import secrets
 import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,10 +12,10 @@ from typing import Any
 from borneo_env.files import in_short, on_one_line
 
 LOCAL = "local"  # in place of an address: a cluster of this machine, which ends with the command
-LOOPBACK = "127.0.0.1"
 PATIENCE = 5.0  # seconds for an answer at an address
 GREETING = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + bytes([0, 0, 0, 4, 0, 0, 0, 0, 0])  # with settings: none
 SETTINGS, KIND_AT, FRAME = 4, 3, 9  # the kind of frame that answers it, where that stands, and bytes of its head
+TOKEN = "RAY_AUTH_TOKEN"  # the variable with what a process must know to talk to a cluster
 QUIET = {
     "RAY_USAGE_STATS_ENABLED": "0",  # nothing is told to anybody
     "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",  # and Ray does not warn that this will be so
@@ -36,6 +37,8 @@ def joined(address: str, cores: int) -> Iterator[Any]:
     """
     for name, value in QUIET.items():
         os.environ.setdefault(name, value)
+    if address == LOCAL and "RAY_AUTH_MODE" not in os.environ:  # its ports are open to the network
+        os.environ |= {"RAY_AUTH_MODE": "token", TOKEN: secrets.token_hex(32)}
     try:
         import ray
     except ModuleNotFoundError as error:
@@ -57,8 +60,8 @@ def joined(address: str, cores: int) -> Iterator[Any]:
 
 def _join(ray: Any, address: str, cores: int) -> None:
     quiet = {"log_to_driver": False, "logging_level": "ERROR"}
-    if address == LOCAL:  # which nobody reaches from outside
-        ray.init(address=LOCAL, num_cpus=cores, include_dashboard=False, _node_ip_address=LOOPBACK, **quiet)
+    if address == LOCAL:
+        ray.init(address=LOCAL, num_cpus=cores, include_dashboard=False, **quiet)
     else:
         ray.init(address=address, **quiet)
 

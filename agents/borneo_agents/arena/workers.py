@@ -27,6 +27,7 @@ from borneo_agents.arena.heartbeat import SIZE, TELL_STACK, Beat, SharedHeartbea
 from borneo_agents.arena.match import Charge
 from borneo_agents.arena.tournament import Tournament
 from borneo_agents.arena.waiting import Notices
+from borneo_agents.cluster import TOKEN
 from borneo_agents.protocol.process import import_paths
 from borneo_env.agent import is_registered
 from borneo_env.traces import current_folder, where_it_was
@@ -251,5 +252,9 @@ class Worker:
 
 
 def environment() -> dict[str, str]:
-    """This process's environment, with the same import paths, and one thread for each worker: they fill the cores."""
-    return {**os.environ, "PYTHONPATH": import_paths(), **dict.fromkeys(ONE_THREAD, "1")}
+    """This process's environment, with the same import paths, and one thread for each worker: they fill the cores.
+
+    What opens a cluster of Ray is none of an agent's business.
+    """
+    ours = {name: value for name, value in os.environ.items() if name != TOKEN}
+    return {**ours, "PYTHONPATH": import_paths(), **dict.fromkeys(ONE_THREAD, "1")}
