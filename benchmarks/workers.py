@@ -1,8 +1,8 @@
 """How much faster several workers learn: `python benchmarks/workers.py`. Prints decisions a second, by two clocks.
 
-Trainings with one and with more workers alternate. Decisions in a second of the wall clock are those of learning alone,
-without evaluations. They depend on what else the machine does. Decisions in a second of the processor do not: they
-are those of a long training less those of a short one, all processes together.
+Trainings with one and with more workers alternate, each with as many cores as workers. Decisions in a second of the
+wall clock are those of learning alone, without evaluations. They depend on what else the machine does. Decisions in a
+second of the processor do not: they are those of a long training less those of a short one, all processes together.
 """
 
 from __future__ import annotations
@@ -32,7 +32,8 @@ def trained(workers: int, timesteps: int, cluster: str | None, seed: int) -> tup
         given += ["--evaluations", "1", "--evaluation-games", "4", "--against", "random", "--device", "cpu"]
         given += ["--cluster", cluster] if cluster else []
         command = [sys.executable, "-m", "borneo_env.cli", "train", *given, "--out", f"{folder}/training"]
-        subprocess.run(command, check=True, capture_output=True)
+        cores = sorted(os.sched_getaffinity(0))[:workers]
+        subprocess.run(["taskset", "-c", ",".join(map(str, cores)), *command], check=True, capture_output=True)
         last = json.loads(Path(folder, "training", "curve.jsonl").read_text(encoding="utf-8").splitlines()[-1])
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     used = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime

@@ -13,7 +13,8 @@ from borneo_agents.arena.chairs import ENDED, TIME_OUT, Asked
 from borneo_agents.arena.match import Charge
 from borneo_agents.arena.node import records_into
 from borneo_agents.arena.parcel import ParcelError
-from borneo_agents.cluster import ClusterError, check_address
+from borneo_agents.arena.workers import environment
+from borneo_agents.cluster import TOKEN, ClusterError, check_address
 from borneo_agents.protocol.process import import_paths
 
 from borneo_env.agent import find_agent
@@ -182,3 +183,8 @@ def test_an_agent_that_cannot_begin_on_a_node_is_asked_on_no_other():
         there.blame(Task(range(1)), Asked(1, 1, -1), Charge(ENDED, "gone", ""))
     here.take_in(there)
     assert set(here.cold) == {1}
+
+
+def test_agents_are_not_told_what_opens_a_cluster(monkeypatch):
+    monkeypatch.setenv(TOKEN, "secret")
+    assert os.environ[TOKEN] and "secret" not in environment().values()
