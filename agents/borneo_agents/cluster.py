@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import secrets
 import socket
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -33,11 +34,13 @@ class ClusterError(ValueError):
 def joined(address: str, cores: int) -> Iterator[Any]:
     """The module ray within a cluster, which is left at the end; `local` makes one with so many cores.
 
+    Its ports are open to the network: so it asks for a token, unless ray was imported before this.
+
     Whoever has joined one already (`ray.init`) stays in it.
     """
     for name, value in QUIET.items():
         os.environ.setdefault(name, value)
-    if address == LOCAL and "RAY_AUTH_MODE" not in os.environ:  # its ports are open to the network
+    if address == LOCAL and "RAY_AUTH_MODE" not in os.environ and "ray" not in sys.modules:  # which reads it only once
         os.environ |= {"RAY_AUTH_MODE": "token", TOKEN: secrets.token_hex(32)}
     try:
         import ray
