@@ -6,11 +6,13 @@ follow it.
 
 from __future__ import annotations
 
+import platform
 import tempfile
 from pathlib import Path
 from typing import Any
 
 from borneo_agents.arena import parcel
+from borneo_agents.arena.parcel import ParcelError
 
 from borneo_train import checkpoint
 from borneo_train.desk import Mirror, TellerAfar
@@ -47,12 +49,26 @@ class Beside:
 
 
 def learn(about: dict[str, Any]) -> None:
-    """Do a node's part of a training, from the newest checkpoint to the end."""
+    """Do a node's part of a training, from the newest checkpoint to the end.
+
+    What is wrong with the training or this machine is told, and ends it. All else begins all nodes anew.
+    """
     import ray
     from ray import train
 
-    desk, context = about["desk"], train.get_context()
-    together = Together(context.get_world_rank(), context.get_world_size())
+    context = train.get_context()
+    try:
+        _learn(ray, about, Together(context.get_world_rank(), context.get_world_size()))
+    except ParcelError as error:
+        ray.get(
+            about["desk"].tell.remote(FAILED, f"{platform.node()}, a machine of the cluster, cannot learn: {error}")
+        )
+    except ValueError as error:
+        ray.get(about["desk"].tell.remote(FAILED, str(error)))
+
+
+def _learn(ray: Any, about: dict[str, Any], together: Together) -> None:
+    desk = about["desk"]
     with tempfile.TemporaryDirectory(prefix="borneo-node-") as place:
         parcel.unpack(about["parcel"], Path(place, "files"))
         parcel.check(about["parcel"])
@@ -77,16 +93,13 @@ def _follow(settings: Settings, together: Together) -> None:
 
 
 def _lead(ray: Any, desk: Any, settings: Settings, together: Together) -> None:
-    """Train as a command does. What is wrong with the training itself is told; all else begins it anew."""
+    """Train as a command does."""
     mirror, teller = Mirror(ray, desk, settings.out), TellerAfar(ray, desk)
     again = ray.get(desk.begin.remote())
-    try:
-        training = teller.training = Training.taken_up(settings, lambda _: Beside(together, mirror), teller)
-        if again:
-            kept = f"{training.learner.decisions:,} decisions"
-            teller.say(f"a worker has ended; all go on from the checkpoint after {kept}")
-        rows = training.run()
-        mirror.send()
-        ray.get(desk.tell.remote(ROWS, rows, training.stopped))
-    except ValueError as error:
-        ray.get(desk.tell.remote(FAILED, str(error)))
+    training = teller.training = Training.taken_up(settings, lambda _: Beside(together, mirror), teller)
+    if again:
+        kept = f"{training.learner.decisions:,} decisions"
+        teller.say(f"a worker has ended; all go on from the checkpoint after {kept}")
+    rows = training.run()
+    mirror.send()
+    ray.get(desk.tell.remote(ROWS, rows, training.stopped))
