@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 
-.PHONY: run test checks tests docs soak test-browser film gpu-test coverage mutants ecosystem openspiel bench clean
+.PHONY: run test checks tests docs soak test-browser film test-ray gpu-test coverage mutants ecosystem openspiel bench clean
 
 run: $(VENV)/installed
 	$(BIN)/borneo train --minutes 4 --players 4 --evaluations 5 --seed 1 --fresh --out out/run
@@ -45,6 +45,12 @@ test-browser: $(VENV)/installed
 	  ($(SUDO) apt-get update && $(SUDO) apt-get install --yes chromium)
 	$(BIN)/borneo warm-up
 	$(PYTEST) -m browser tests/web
+
+# The arena and trainings on clusters of Ray, some minutes: nodes are killed, memory is full, agents crash.
+test-ray: $(VENV)/installed
+	$(BIN)/pip install --quiet --constraint constraints.txt --editable '.[ray]'
+	$(BIN)/borneo warm-up
+	$(BIN)/pytest -m ray tests/cluster
 
 # The film of the README, played in a browser.
 film: $(VENV)/installed

@@ -31,7 +31,7 @@ LAYERS = """
     borneo_env.commands
     borneo_env.cli
     borneo_agents
-    borneo_agents.statistics              borneo_agents.scripted      borneo_agents.protocol
+    borneo_agents.statistics              borneo_agents.scripted      borneo_agents.protocol      borneo_agents.cluster
     borneo_agents.search
     borneo_agents.policy
     borneo_agents.arena                   borneo_agents.human         borneo_agents.warm_up

@@ -15,7 +15,7 @@ from borneo_train.checks import check, filled  # noqa: E402
 from borneo_train.learner import Learner  # noqa: E402
 from borneo_train.settings import Settings  # noqa: E402
 from borneo_train.together import Together  # noqa: E402
-from borneo_train.workers import WorkerEnded  # noqa: E402
+from borneo_train.workers import WorkerEnded, Workers  # noqa: E402
 
 pytestmark = pytest.mark.usefixtures("games_are_hardly_played_before", "no_curves_are_drawn")
 ROWS = ("table", "mask", "action", "logp", "seat", "reward", "done", "own", "value")  # of a rollout
@@ -162,8 +162,8 @@ def test_there_is_a_worker_for_each_core_if_all_have_equal_parts(cores, batch_si
 def test_on_a_card_one_process_learns():
     usual = Settings().filled(has_card=True, cores=16)
     assert usual.workers == 1
-    with pytest.raises(ValueError, match="--workers are for the CPU: on a GPU one process learns"):
-        check(replace(usual, workers=2))
+    with pytest.raises(ValueError, match="--workers of one machine are for the CPU: on a GPU one process learns"):
+        Workers(replace(usual, workers=2))
 
 
 @pytest.mark.parametrize(
@@ -171,8 +171,8 @@ def test_on_a_card_one_process_learns():
     [
         ({"workers": 5}, "--batch-size 12 is no multiple of --workers 5: each has an equal part"),
         ({"workers": 12, "players": "3,4,5"}, "--n-envs 12 leaves a player count without games"),
-        ({"workers": 65}, "--workers is a number from 1 to 64, not 65"),
-        ({"workers": -1}, "--workers is a number from 1 to 64, not -1"),
+        ({"workers": 513}, "--workers is a number from 1 to 512, not 513"),
+        ({"workers": -1}, "--workers is a number from 1 to 512, not -1"),
     ],
 )
 def test_numbers_of_workers_that_cannot_be_are_refused(changes, complaint):

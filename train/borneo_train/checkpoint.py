@@ -6,7 +6,10 @@ has its name. The model that was measured there is in it too, and stays when the
 
 from __future__ import annotations
 
+import io
 import json
+import tempfile
+import zipfile
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -58,9 +61,9 @@ def save(folder: Path, learner: Learner, notes: dict[str, Any]) -> Path:
     path, part = _paths(folder, learner)
     clear_folder(part, FILES)
     _save_tensors(learner.tensors(), part / TENSORS)
-    learner.together.wait()  # the others write into the same folder
     learner.games.save(part)
-    learner.together.wait()
+    for share in learner.together.collect(b"")[1:]:
+        _unpack(share, part)
     about = {"format": FORMAT, "learner": learner.numbers_kept(), "notes": notes}
     (part / NOTES).write_text(json.dumps(about, indent=2) + "\n", encoding="utf-8")
     move_folder(part, path)
@@ -69,14 +72,32 @@ def save(folder: Path, learner: Learner, notes: dict[str, Any]) -> Path:
     return path
 
 
-def save_share(folder: Path, learner: Learner) -> None:
-    """Write what a worker has of its own, while the first one saves the rest."""
-    _, part = _paths(folder, learner)
+def save_share(learner: Learner) -> None:
+    """Send what a worker has of its own to the first one, who writes it beside the rest."""
     rank = learner.together.rank
-    learner.together.wait()
-    _save_tensors({name: tensor for name, tensor in learner.tensors().items() if name in OWN}, part / SHARES[rank])
-    learner.games.save(part, rank)
-    learner.together.wait()
+    with tempfile.TemporaryDirectory() as folder:
+        part = Path(folder)
+        _save_tensors({name: tensor for name, tensor in learner.tensors().items() if name in OWN}, part / SHARES[rank])
+        learner.games.save(part, rank)
+        learner.together.collect(_packed(part))
+
+
+def _packed(folder: Path) -> bytes:
+    """The files of a folder as one."""
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        for file in folder.iterdir():
+            archive.write(file, file.name)
+    return packed.getvalue()
+
+
+def _unpack(packed: bytes, folder: Path) -> None:
+    """Lay the files of a share beside the others."""
+    with zipfile.ZipFile(io.BytesIO(packed)) as archive:
+        for name in archive.namelist():
+            if name not in FILES:
+                raise CheckpointError(f"a worker has sent {in_short(name)}, which is no part of a checkpoint")
+            (folder / name).write_bytes(archive.read(name))
 
 
 def _paths(folder: Path, learner: Learner) -> tuple[Path, Path]:

@@ -19,30 +19,37 @@ from borneo_train.settings import Settings, where
 MORE: dict[str, tuple[Any, Any]] = {
     "resume": (Annotated[bool, where("Go on with the training in --out, with its settings.", "--resume")], False),
     "fresh": (Annotated[bool, where("Remove the training in --out, and start anew.", "--fresh")], False),
+    "cluster": (
+        Annotated[
+            str | None,
+            where("Let workers learn on a cluster of Ray (needs the extra `ray`).", metavar="local|ADDRESS"),
+        ],
+        None,
+    ),
     "as_json": (AsJson, False),
 }
 
 
 def train(**given: Any) -> None:
     """Train a policy by self-play (needs the extra `train`)."""
-    resume, fresh, as_json = (given.pop(name) for name in MORE)
+    resume, fresh, cluster, as_json = (given.pop(name) for name in MORE)
     if resume and fresh:
         raise ValueError("--resume goes on, and --fresh starts anew: give one of them")
     # Threads of torch that wait without sleeping take the cores from others, and from each other: on a busy machine
     # learning is several times slower with them.
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
     try:
+        from borneo_train.cluster import Elsewhere, run_on
         from borneo_train.report import print_report
         from borneo_train.training import Training
+        from borneo_train.workers import Workers
     except ModuleNotFoundError as error:
         raise ValueError(str(missing(error))) from None
     settings = Settings(**given)
     command = shlex.join(["borneo", *sys.argv[1:]])
-    if resume:
-        training = Training.taken_up(settings)
-    else:
-        training = Training.begun(settings, command, fresh)
-    report = training.run()
+    company = Workers if cluster is None else Elsewhere
+    training = Training.taken_up(settings, company) if resume else Training.begun(settings, command, fresh, company)
+    report = training.run() if cluster is None else run_on(cluster, training)
     if as_json:
         print(json.dumps([asdict(row) for row in report]))
     else:

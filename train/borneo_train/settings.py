@@ -30,7 +30,7 @@ FROM_ONE = ("n_envs", "n_steps", "batch_size", "n_epochs", "evaluations", "evalu
 FROM_ZERO = ("timesteps", "minutes", "ent_coef", "lead")
 ABOVE_ZERO = ("learning_rate", "clip_range", "max_grad_norm", "target_kl")
 UP_TO_ONE = ("frozen", "bots", "gamma", "gae_lambda")
-MOST_WORKERS = 64
+MOST_WORKERS = 512
 USUAL_WORKERS = 4  # at most, if nobody says how many; more than there are cores are never usual
 SEEDS = 2**63  # seeds are below: those of games in which a learner is measured are a little higher
 
@@ -38,9 +38,10 @@ SEEDS = 2**63  # seeds are below: those of games in which a learner is measured 
 def panel(title: str) -> Callable[..., Any]:
     """Makes the options of one panel of the help, each from its sentence."""
 
-    def option(sentence: str, *names: str, preset: bool = False) -> Any:
+    def option(sentence: str, *names: str, preset: bool = False, metavar: str | None = None) -> Any:
         """With `preset` the default is the device's: 0 or nothing stands for it."""
-        return Option(*names, help=sentence, rich_help_panel=title, show_default="the device's" if preset else True)
+        shown = "the device's" if preset else True
+        return Option(*names, help=sentence, rich_help_panel=title, show_default=shown, metavar=metavar)
 
     return option
 
@@ -137,8 +138,6 @@ class Settings:
             raise ValueError(
                 f"--batch-size {self.batch_size} is no multiple of --workers {self.workers}: each has an equal part"
             )
-        if self.workers > 1 and self.device == CUDA:
-            raise ValueError("--workers are for the CPU: on a GPU one process learns")
         if self.n_envs // self.workers < len(self.counts()):
             raise ValueError(f"--n-envs {self.n_envs} leaves a player count without games")
 

@@ -21,7 +21,7 @@ from torch import Tensor, nn
 BACKEND = {"cpu": "gloo", "cuda": "nccl"}  # of torch.distributed, by device
 PATIENCE = timedelta(days=30)  # the others wait while the first one measures; a process that ends is missed at once
 READY = "worker {} is ready"  # what a worker writes where all meet
-ROUND, KEEP, FREEZE = range(3)  # orders: play and learn; write a checkpoint; be the opponents from now on
+ROUND, KEEP, FREEZE, LEAVE = range(4)  # orders: play and learn; write a checkpoint; be the opponents from now on; end
 
 
 class Together:
@@ -75,10 +75,18 @@ class Together:
             dist.broadcast(said, 0)
         return int(said[0]), float(said[1])
 
-    def wait(self) -> None:
-        """Wait until all are here."""
-        if self.count > 1:
-            dist.barrier()
+    def collect(self, content: bytes) -> list[bytes]:
+        """For the first process what all have, in the order of their ranks; all call it together."""
+        if self.count == 1:
+            return [content]
+        size_of = torch.zeros(self.count, dtype=torch.int64)
+        size_of[self.rank] = len(content)
+        sizes: list[int] = self.total(size_of).tolist()
+        own = torch.zeros(max(1, *sizes), dtype=torch.uint8)
+        own[: len(content)] = torch.frombuffer(bytearray(content or b"\0"), dtype=torch.uint8)[: len(content)]
+        found = [torch.empty_like(own) for _ in sizes] if self.rank == 0 else None
+        dist.gather(own, found)
+        return [part[:size].numpy().tobytes() for part, size in zip(found or [], sizes, strict=False)]
 
     def leave(self) -> None:
         """Talk to nobody any more, whatever was under way."""

@@ -6,7 +6,10 @@ import json
 import os
 import platform
 import signal
+import threading
 import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, replace
 from importlib.metadata import version
 from itertools import product
@@ -39,7 +42,7 @@ from borneo_train.settings import CUDA, Settings, option
 from borneo_train.tasks import Measurement, evaluate, score
 from borneo_train.telling import Teller
 from borneo_train.together import FREEZE, KEEP, ROUND
-from borneo_train.workers import Workers, one_thread
+from borneo_train.workers import Company, Workers, one_thread
 
 SOFTWARE = ("borneo-env", "numpy", "numba", "torch")
 FREEZES = 20  # times in a training that the version in the other seats is replaced
@@ -49,6 +52,7 @@ CHECKPOINTS, BEST, LAST, LOG = FOLDERS = (checkpoint.FOLDER, "best", "last", "te
 MODEL_FILES = (CARD, WEIGHTS)
 NEW = ".new"  # how the name of a model's folder ends while it is written
 LARGEST_SETTINGS = 2**20  # bytes
+STOPPING = "stopping as soon as this round is learnt from; Ctrl-C again stops at once"
 UNSEEN = 1_000_000  # added to the seed for games in which a learner is measured: it has not learnt from their deals
 
 
@@ -66,7 +70,7 @@ class Training:
     """A learner, and what happens between two of its updates."""
 
     @classmethod
-    def begun(cls, settings: Settings, command: str, fresh: bool = False) -> Training:
+    def begun(cls, settings: Settings, command: str, fresh: bool = False, company: type[Workers] = Workers) -> Training:
         """A new training; `fresh` removes one that is in its folder."""
         folder = Path(settings.out)
         holds = (folder / SETTINGS).exists()
@@ -75,13 +79,15 @@ class Training:
         others = [name for name in (*FILES, *FOLDERS) if not holds and os.path.lexists(folder / name)]
         if others:
             raise ValueError(f"{folder} holds no training, but {', '.join(others)}: give another --out, or move that")
-        training = cls(filled(settings), command)  # complains before anything is removed
+        training = cls(filled(settings), command, company)  # complains before anything is removed
         training.clear()
         training.keep_settings()
         return training
 
     @classmethod
-    def taken_up(cls, settings: Settings) -> Training:
+    def taken_up(
+        cls, settings: Settings, company: Callable[[Settings], Company] = Workers, teller: Teller | None = None
+    ) -> Training:
         """The training in a folder, as its newest checkpoint has it; timesteps and minutes may be others."""
         folder = Path(settings.out)
         try:
@@ -97,7 +103,7 @@ class Training:
         length = "timesteps" if changed.timesteps else "minutes"
         if getattr(changed, length) != getattr(before, length):
             command += f" and then --resume {option(length)} {getattr(changed, length)}"
-        training = cls(filled(changed), command)
+        training = cls(filled(changed), command, company, teller)
         newest = checkpoint.newest(folder / CHECKPOINTS)
         if newest is not None:  # else it was stopped before there was anything to keep, and begins again
             notes = checkpoint.restore(newest, training.learner)
@@ -110,19 +116,26 @@ class Training:
         training.keep_settings()
         return training
 
-    def __init__(self, settings: Settings, command: str) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        command: str,
+        company: Callable[[Settings], Company] = Workers,
+        teller: Teller | None = None,
+    ) -> None:
+        """With other company and another teller on a cluster, where a command is on another machine."""
         check(settings)
         self.settings, self.command = settings, command
         self.folder = Path(settings.out)
         for name in FOLDERS:
             refuse_others(self.folder / name)
-        self.teller = Teller(settings, Console(stderr=True))
+        self.teller = teller or Teller(settings, Console(stderr=True))
         self.curve: list[dict[str, Any]] = []
         self.best: float | None = None
         self.seconds = self.session = 0.0  # spent learning: in all, and since this process began
         self.next_evaluation = self.next_checkpoint = self.next_freeze = 0
         self.stopping = self.stopped = False
-        self.workers = Workers(settings)
+        self.workers = company(settings)
         with one_thread(settings.workers):
             self.learner = checkpoint.made(settings, self.workers.together)
 
@@ -158,13 +171,22 @@ class Training:
 
     def _learn(self) -> None:
         """Learn, measure and keep; somebody who presses Ctrl-C waits for that, or presses it again."""
-        before = signal.signal(signal.SIGINT, self._asked_to_stop)
-        try:
+        with self._listening():
             while self._goes_on():
                 self._update()
             if self.stopped:
                 self._checkpoint()  # measuring takes a while, and may be cut short
             self._checkpoint(self._evaluate())
+
+    @contextmanager
+    def _listening(self) -> Iterator[None]:
+        """Hear Ctrl-C, where this process can."""
+        if threading.current_thread() is not threading.main_thread():
+            yield
+            return
+        before = signal.signal(signal.SIGINT, self._asked_to_stop)
+        try:
+            yield
         finally:
             signal.signal(signal.SIGINT, before)
 
@@ -217,7 +239,7 @@ class Training:
         if self.stopping:
             raise KeyboardInterrupt
         self.stopping = True
-        self.teller.say("stopping as soon as this round is learnt from; Ctrl-C again stops at once")
+        self.teller.say(STOPPING)
 
     def _report(self) -> list[Row]:
         """Compare the best model with the bots, and draw the curve; whoever is in a hurry only gets the curve."""

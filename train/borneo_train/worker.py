@@ -17,18 +17,19 @@ from pathlib import Path
 from borneo_train import checkpoint
 from borneo_train.learner import Learner
 from borneo_train.settings import Settings
-from borneo_train.together import FREEZE, KEEP, READY, ROUND, Together, meeting_place
+from borneo_train.together import FREEZE, KEEP, LEAVE, READY, ROUND, Together, meeting_place
 
 
-def follow(learner: Learner, folder: Path) -> None:
-    """Do what the first process says, until it ends this one."""
-    while True:
+def follow(learner: Learner) -> None:
+    """Do what the first process says, until it says that this is the end, or ends this one."""
+    order = ROUND
+    while order != LEAVE:
         order, learner.progress = learner.together.order()
         if order == ROUND:
             learner.play()
             learner.learn()
         elif order == KEEP:
-            checkpoint.save_share(folder, learner)
+            checkpoint.save_share(learner)
         elif order == FREEZE:
             learner.freeze()
 
@@ -46,14 +47,13 @@ def main() -> None:
     settings = Settings.kept(about["settings"], Path(about["out"]))
     together = Together(about["rank"], settings.workers)
     learner = checkpoint.made(settings, together)
-    folder = Path(about["checkpoints"])
-    newest = checkpoint.newest(folder)
+    newest = checkpoint.newest(Path(about["checkpoints"]))
     if newest is not None:
         checkpoint.restore(newest, learner)
     store = meeting_place(Path(about["store"]), together.count)
     store.set(READY.format(together.rank), "")
     together.join(store, settings.device)
-    follow(learner, folder)
+    follow(learner)
 
 
 if __name__ == "__main__":

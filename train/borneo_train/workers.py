@@ -17,20 +17,36 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import numba
 import torch
 from borneo_agents.arena.workers import environment
 
 from borneo_env.files import on_one_line
-from borneo_train.settings import Settings
+from borneo_train.settings import CPU, Settings
 from borneo_train.together import READY, Together, meeting_place
 
 SOON = 0.02  # seconds between two looks at a worker
 MISSED = 5.0  # seconds within which a worker is gone whose connection is closed
 LAST_WORDS = 300  # letters of them that are told
 STORE = "together"  # the file by which all meet
+
+
+class Company(Protocol):
+    """Those who learn beside the first process, as it sees them."""
+
+    together: Together
+
+    def start(self, checkpoints: Path) -> Company:
+        """Have them begin, each where the newest checkpoint has it."""
+
+    def order(self, order: int, progress: float = 0.0) -> None:
+        """Have all do something together."""
+
+    def __enter__(self) -> Company: ...
+
+    def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None: ...
 
 
 class WorkerEnded(ValueError):
@@ -40,7 +56,14 @@ class WorkerEnded(ValueError):
 class Workers:
     """The processes beside this one, in a with block; none if it learns alone."""
 
+    devices: tuple[str, ...] = (CPU,)  # on which several learn
+
     def __init__(self, settings: Settings) -> None:
+        if settings.workers > 1 and settings.device not in self.devices:
+            raise ValueError(
+                "--workers of one machine are for the CPU: on a GPU one process learns; machines with a card each "
+                "learn together with --cluster"
+            )
         self.together = Together(count=settings.workers)
         self._settings = settings
         self._processes: list[subprocess.Popen[bytes]] = []

@@ -150,7 +150,18 @@ class Folder:
         traces = np.array(json.dumps([list(trace) for trace in played.traces]))
         packed = io.BytesIO()
         np.savez_compressed(packed, outcomes=played.outcomes, faults=faults, seconds=played.seconds, traces=traces)
-        write_file(self._chunk(deals), packed.getvalue())
+        self.put(deals, packed.getvalue())
+
+    def put(self, deals: range, content: bytes) -> None:
+        """Keep a chunk that has been saved elsewhere; `load` says whether it is one."""
+        write_file(self._chunk(deals), content)
+
+    def take(self, deals: range) -> bytes:
+        """A chunk as `save` has written it, which is here no longer."""
+        path = self._chunk(deals)
+        content = path.read_bytes()
+        path.unlink()
+        return content
 
     def load(self, tournament: Tournament, deals: range) -> Played | None:
         """A finished chunk; None if there is none that can be used."""

@@ -63,6 +63,7 @@ def play_arena(
     out: str | Path | None = None,
     fresh: bool = False,
     jobs: int | None = None,
+    cluster: str | None = None,
     chunk: int | None = None,
     time_limit: float = TIME_LIMIT,
     warm_up_limit: float | None = None,
@@ -90,6 +91,7 @@ def play_arena(
             there, with `fresh` it begins anew.
         jobs: how many processes play; all cores by default. 0 plays in this process, as agents that are
             objects always do: then one that hangs cannot be stopped.
+        cluster: "local", or the address of a cluster of Ray whose machines play (needs the extra `ray`).
         seed: decides all deals. Nothing an agent is handed tells it, but who guesses it can deal the cards himself:
             keep it secret in a contest with agents of strangers.
         chunk: how many games are played side by side. Agents are made anew for each chunk of them.
@@ -104,7 +106,8 @@ def play_arena(
         command: what stands in the report as the command that made it.
         watch: is told how far the run is, many times a second.
 
-    Nothing here depends on `jobs`; nor on `chunk`, if the agents decide by the views they are given and nothing else.
+    Nothing here depends on `jobs` or `cluster`; nor on `chunk`, if the agents decide by the views they are given and
+    nothing else.
 
     An agent that fails in whatever way loses that game, and the run goes on. But an agent is code, and runs with your
     rights: play only agents that you would run.
@@ -116,6 +119,10 @@ def play_arena(
         raise TournamentError(f"jobs is a number from 0, not {jobs}")
     if records and out is None:
         raise TournamentError("records need a folder: give `out`")
+    if cluster is not None and here:
+        raise TournamentError(
+            "a cluster plays agents by their names, in processes of its own: give names, and no `debug`"
+        )
     if isolate and (debug or any(not isinstance(agent, str) for agent in named.values())):
         raise TournamentError("isolated agents have processes of their own: give their names, and leave `debug` away")
     if debug and out is not None:
@@ -145,11 +152,13 @@ def play_arena(
                 run.play(play_here(plan, folder, missing, list(named.values()), records, debug))
             else:
                 Batch(1, plan.ruleset).play_random(1)  # if the rules must be compiled, this says so
-                workers = Workers(
-                    plan, folder, jobs or available_cores(), records=records, warm_up_limit=warm_up_limit,
-                    scratch=scratch,
+                players = stack.enter_context(
+                    _players(
+                        plan, folder, jobs, cluster, found, records=records, warm_up_limit=warm_up_limit,
+                        scratch=scratch,
+                    )
                 )  # fmt: skip
-                run.play(_played(plan, folder, stack.enter_context(workers).play(missing)))
+                run.play(_played(plan, folder, players.play(missing)))
         except KeyboardInterrupt:
             if debug:
                 raise  # it says where the agent was
@@ -159,6 +168,26 @@ def play_arena(
         if out is not None:
             result.write(out, command)
         return result
+
+
+def _players(
+    plan: Tournament,
+    folder: Folder,
+    jobs: int | None,
+    cluster: str | None,
+    found: Mapping[str, Agent],
+    *,
+    records: bool,
+    warm_up_limit: float | None,
+    scratch: bool,
+) -> Any:
+    """Who plays the chunks: processes of this machine, or machines of a cluster."""
+    if cluster is None:
+        jobs = jobs or available_cores()
+        return Workers(plan, folder, jobs, records=records, warm_up_limit=warm_up_limit, scratch=scratch)
+    from borneo_agents.arena.cluster import Nodes  # which needs ray
+
+    return Nodes(cluster, plan, found, folder, jobs, records=records, warm_up_limit=warm_up_limit)
 
 
 Coming = Iterator[tuple[int, Played | None]]  # how many games of unfinished chunks are over, and a finished chunk

@@ -36,7 +36,7 @@ def digest_of(agent: Agent) -> str:
     """Stands for the code of an agent: its package, or its file and those beside it, and what is compiled into it."""
     kinds = [kind for kind in type(agent).__mro__ if kind is not object]
     try:
-        files = sorted({file for kind in kinds for file in _files_of(kind.__module__)})
+        files = sorted({file for kind in kinds for file in files_of(kind.__module__)})
         return _digest(files, getattr(agent, "fingerprint", b"") + _compiled(kinds))
     except (OSError, AttributeError, KeyError, TypeError, _Unknown):
         return f"{IN_NO_FILE}: {secrets.token_hex(8)}"
@@ -56,7 +56,7 @@ def _compiled(kinds: Iterable[type]) -> bytes:
     return "".join(sorted(filter(None, digests))).encode()
 
 
-def _files_of(name: str) -> list[Path]:
+def files_of(name: str) -> list[Path]:
     """The code of a package or, for a module in none, its file and what this names, or has imported, beside it."""
     top = sys.modules[name.partition(".")[0]]
     if hasattr(top, "__path__"):

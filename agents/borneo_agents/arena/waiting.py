@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from borneo_agents.arena.chairs import LEAVING, MAKING, WARMING_UP, Asked
 from borneo_env.files import counted
@@ -18,11 +18,16 @@ DOING = {
 }
 
 
+def on_stderr(words: str) -> None:
+    print(words, file=sys.stderr, flush=True)
+
+
 class Notices:
     """What has been said about agents that take long."""
 
-    def __init__(self, agents: Sequence[str]) -> None:
+    def __init__(self, agents: Sequence[str], say: Callable[[str], None] = on_stderr) -> None:
         self._agents = agents
+        self._say = say
         self._silence: dict[int, float] = {}  # seconds, by agent: several workers may wait for it, and again and again
         self._silent_until: dict[int, float] = {}
 
@@ -34,8 +39,7 @@ class Notices:
         silence = self._silence.get(asked.agent, PATIENCE)
         self._silence[asked.agent], self._silent_until[asked.agent] = 2 * silence, now + silence
         until = f"; it has {limit:.0f} s" if limit else "; Ctrl-C stops it"
-        words = f"waiting for {self._agents[asked.agent]}, {_doing(asked)} {seconds:.0f} s{until}"
-        print(words, file=sys.stderr, flush=True)
+        self._say(f"waiting for {self._agents[asked.agent]}, {_doing(asked)} {seconds:.0f} s{until}")
 
 
 def _doing(asked: Asked) -> str:

@@ -2,13 +2,9 @@
 
 A worker that hangs is ended, and one that ends by itself is missed. Either way its last heartbeat says whom it asked.
 Its chunk is played again by a new worker, which asks this agent for one game at a time. Then the very decision is
-known, and that game is lost by it. An agent for which this has happened `PATIENCE` times in a chunk is not asked again
-in the chunk: it loses all games in which it would have to decide. After `PATIENCE` such chunks it is asked in none that
-is still to come, since each of these games costs a new worker. Nor is one that does not even answer its first call,
-before any game.
-
-A process can also be ended from outside. Therefore a decision at which a process has ended costs the game only when
-this has happened twice, and a chunk whose worker ends while no agent is asked is played again `RETRIES` times.
+known, and that game is lost by it. `blame` says what follows from it for other games.
+A process can also be ended from outside: a chunk whose worker ends while no agent is asked is played again `RETRIES`
+times.
 """
 
 from __future__ import annotations
@@ -21,24 +17,22 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from typing import Any
 
+from borneo_agents.arena.blame import Experience, Task
 from borneo_agents.arena.chairs import ENDED, LEAVING, MAKING, TIME_OUT, WARMING_UP, Asked
 from borneo_agents.arena.folder import LOG, Folder
 from borneo_agents.arena.heartbeat import SIZE, TELL_STACK, Beat, SharedHeartbeat, packed
-from borneo_agents.arena.match import Charge, Orders
+from borneo_agents.arena.match import Charge
 from borneo_agents.arena.tournament import Tournament
 from borneo_agents.arena.waiting import Notices
+from borneo_agents.cluster import TOKEN
 from borneo_agents.protocol.process import import_paths
 from borneo_env.agent import is_registered
 from borneo_env.traces import current_folder, where_it_was
 
-PATIENCE = 3
 RETRIES = 2
-MOST_TROUBLES = 4 * PATIENCE  # of an agent in a chunk, whether it loses a game by them or not
 READY, READY_PER_SECOND = 40.0, 10.0  # seconds for a first call, and more for each second of the time limit
 COMPILING = 600.0  # seconds more for agents that are installed: they may compile
 GRACE = 1.0  # seconds a call may take beyond its limit until the worker is ended: it may yet answer, too late
@@ -53,40 +47,6 @@ WHEN = {WARMING_UP: "at its first call, before any game", MAKING: "in its __init
 
 class ArenaError(ValueError):
     """The arena itself failed, not an agent."""
-
-
-@dataclass
-class Task:
-    """A chunk to be played, with what earlier attempts have found out."""
-
-    deals: range
-    orders: Orders = field(default_factory=Orders)
-    ended: set[Asked] = field(default_factory=set)  # where a process has ended
-    troubles: Counter[int] = field(default_factory=Counter)  # how often agents have hung or ended the process
-    blamed: Counter[int] = field(default_factory=Counter)  # games they have lost by it
-    lost_workers: int = 0
-
-    def blame(self, asked: Asked, charge: Charge) -> None:
-        """Change the orders for the next attempt."""
-        agent = asked.agent
-        self.troubles[agent] += 1
-        if self.troubles[agent] > MOST_TROUBLES:  # it does so elsewhere in every attempt
-            self._give_up(agent, max(asked.round, 0), charge)
-        elif charge.kind == ENDED and asked.for_one and asked not in self.ended:
-            self.ended.add(asked)  # and let us see whether it ends again: it may have been ended from outside
-        elif asked.round == MAKING:
-            self._give_up(agent, 0, charge)
-        elif asked.for_one:
-            self.orders.condemned[asked.round, asked.game] = charge
-            self.blamed[agent] += 1
-            if self.blamed[agent] >= PATIENCE:
-                self._give_up(agent, asked.round, charge)
-        else:
-            self.orders.alone.add(agent)
-
-    def _give_up(self, agent: int, round: int, charge: Charge) -> None:
-        why = charge._replace(reason=f"not asked any more in this chunk: {charge.reason}")
-        self.orders.given_up[agent] = min((round, why), self.orders.given_up.get(agent, (round, why)))
 
 
 class Workers:
@@ -108,11 +68,8 @@ class Workers:
         self.records = records
         self.warm_up_limit = warm_up_limit
         self.scratch = scratch  # whether the folder can go when this process has gone
-        self.cold: dict[int, Charge] = {}  # agents that are asked no more, and why
-        self.ended: Counter[int] = Counter()  # how often they have ended the process when they were first asked
-        self.given_up: Counter[int] = Counter()  # in how many chunks
-        self.hung: set[int] = set()  # agents that have lost a game by it
-        self.workers: list[_Worker] = []
+        self.experience = Experience()
+        self.workers: list[Worker] = []
         self.notices = Notices(tournament.agents)
 
     def __enter__(self) -> Workers:
@@ -125,25 +82,28 @@ class Workers:
     def play(self, chunks: list[range]) -> Iterator[tuple[int, range | None]]:
         """Play chunks. Yields, again and again, how many games of unfinished chunks are over, and a finished chunk."""
         waiting = [Task(deals) for deals in reversed(chunks)]
-        self.workers = [self._start(waiting.pop()) for _ in range(min(self.jobs, len(chunks)))]
+        self.workers = [self.start(waiting.pop()) for _ in range(min(self.jobs, len(chunks)))]
         while self.workers:
             for i, worker in enumerate(self.workers):
                 if worker.finished():
                     finished = worker.task.deals
                     if waiting:
-                        self._give(worker, waiting.pop())
+                        self.give(worker, waiting.pop())
                     else:
                         self.workers.remove(worker)
                         worker.end()
                     yield self.games_over(), finished
                     break
-                if self._stuck(worker) or worker.gone():
-                    self.workers[i] = self._replace(worker)
+                self.workers[i] = self.attended(worker)
             else:
                 yield self.games_over(), None
                 time.sleep(SOON)
 
-    def _stuck(self, worker: _Worker) -> bool:
+    def attended(self, worker: Worker) -> Worker:
+        """A worker that has been looked at, or the one that takes the place of one that hangs or has gone."""
+        return self._replace(worker) if self._stuck(worker) or worker.gone() else worker
+
+    def _stuck(self, worker: Worker) -> bool:
         """Whether it has been running an agent's code for too long."""
         asked, since = worker.asking()
         limit = self._limit(asked) if asked else None
@@ -162,21 +122,22 @@ class Workers:
     def games_over(self) -> int:
         return sum(worker.beat().games_over for worker in self.workers)
 
-    def _start(self, task: Task) -> _Worker:
-        worker = _Worker(self.tournament, self.folder, self.scratch)
+    def start(self, task: Task) -> Worker:
+        """A new worker for a chunk."""
+        worker = Worker(self.tournament, self.folder, self.scratch)
         worker.say({
             "tournament": packed(self.tournament), "folder": str(self.folder.path),
-            "records": self.records, "cold": sorted(self.cold),
+            "records": self.records, "cold": sorted(self.experience.cold),
         })  # fmt: skip
-        self._give(worker, task)
+        self.give(worker, task)
         return worker
 
-    def _give(self, worker: _Worker, task: Task) -> None:
-        task.orders.given_up = {agent: (0, charge) for agent, charge in self.cold.items()} | task.orders.given_up
-        task.orders.alone |= self.hung  # a call for many games that hangs may take the time limit for each of them
+    def give(self, worker: Worker, task: Task) -> None:
+        """Have a worker play a chunk."""
+        self.experience.prepare(task)
         worker.give(task)
 
-    def _replace(self, worker: _Worker) -> _Worker:
+    def _replace(self, worker: Worker) -> Worker:
         """A new worker for the chunk of one that hangs or has gone, with orders about the agent it was asking."""
         gone, asked, task = worker.gone(), worker.beat().asked, worker.task
         stack = worker.stack()  # meanwhile it may answer, too late, and go on to ask another
@@ -187,27 +148,8 @@ class Workers:
                 raise ArenaError(f"workers end, and no agent is to blame; their last words were:\n{self._last_words()}")
         elif asked is not None and asked.round != LEAVING:
             kind, reason = self._told(asked, worker.status() if gone else "")
-            self._blame(task, asked, Charge(kind, reason, where_it_was(stack, current_folder())))
-        return self._start(task)
-
-    def _blame(self, task: Task, asked: Asked, charge: Charge) -> None:
-        if asked.round != WARMING_UP:
-            self._blame_in_chunk(task, asked, charge)
-            return
-        agent = asked.agent
-        self.ended[agent] += charge.kind == ENDED
-        if charge.kind == TIME_OUT or self.ended[agent] > 1:  # it may have been ended from outside once
-            self.cold[agent] = charge
-
-    def _blame_in_chunk(self, task: Task, asked: Asked, charge: Charge) -> None:
-        agent, before = asked.agent, set(task.orders.given_up)
-        task.blame(asked, charge)
-        if asked.for_one and charge.kind == TIME_OUT:
-            self.hung.add(agent)
-        if agent in task.orders.given_up.keys() - before:
-            self.given_up[agent] += 1
-            if self.given_up[agent] == PATIENCE:
-                self.cold[agent] = charge._replace(reason=f"not asked any more: {charge.reason}")
+            self.experience.blame(task, asked, Charge(kind, reason, where_it_was(stack, current_folder())))
+        return self.start(task)
 
     def _told(self, asked: Asked, status: str) -> tuple[str, str]:
         """The kind of a fault, and what has happened in words."""
@@ -222,7 +164,9 @@ class Workers:
             return log.read().decode("utf-8", "replace").strip()
 
 
-class _Worker:
+class Worker:
+    """A process that plays chunks, as its parent sees it."""
+
     task: Task
 
     def __init__(self, tournament: Tournament, folder: Folder, scratch: bool) -> None:
@@ -308,5 +252,9 @@ class _Worker:
 
 
 def environment() -> dict[str, str]:
-    """This process's environment, with the same import paths, and one thread for each worker: they fill the cores."""
-    return {**os.environ, "PYTHONPATH": import_paths(), **dict.fromkeys(ONE_THREAD, "1")}
+    """This process's environment, with the same import paths, and one thread for each worker: they fill the cores.
+
+    What opens a cluster of Ray is none of an agent's business.
+    """
+    ours = {name: value for name, value in os.environ.items() if name != TOKEN}
+    return {**ours, "PYTHONPATH": import_paths(), **dict.fromkeys(ONE_THREAD, "1")}

@@ -32,6 +32,10 @@ from borneo_env.console import (
 )
 from borneo_env.files import in_short
 
+Cluster = Annotated[
+    str | None, typer.Option(metavar="local|ADDRESS", help="Let a cluster of Ray play (needs the extra `ray`).")
+]
+
 
 def arena(
     agents: Annotated[
@@ -56,6 +60,7 @@ def arena(
     replays: Annotated[bool, typer.Option("--replays", help="And a page of every game for a browser.")] = False,
     fresh: Annotated[bool, typer.Option("--fresh", help="Remove the run in the folder and start anew.")] = False,
     jobs: Annotated[int | None, typer.Option(help="Processes; all cores by default.", min=1)] = None,
+    cluster: Cluster = None,
     chunk: Annotated[int | None, typer.Option(help="Games played side by side; few for slow agents.")] = None,
     time_limit: Annotated[float, typer.Option(help="Seconds for a decision; who needs more loses the game.")] = 5.0,
     isolate: Annotated[bool, typer.Option("--isolate", help="Every agent in a process of its own.")] = False,
@@ -81,9 +86,9 @@ def arena(
             result = play_arena(
                 agents,
                 ruleset_of(edition, players, four_traders, blackbeard, tables),
-                games=games, seed=seed, lineups=lineups, out=out_folder, fresh=fresh, jobs=jobs, chunk=chunk,
-                time_limit=time_limit, isolate=isolate, until_decided=pair, effect=effect, alpha=errors, beta=errors,
-                records=records or replays, debug=debug, command=command, watch=watch,
+                games=games, seed=seed, lineups=lineups, out=out_folder, fresh=fresh, jobs=jobs, cluster=cluster,
+                chunk=chunk, time_limit=time_limit, isolate=isolate, until_decided=pair, effect=effect,
+                alpha=errors, beta=errors, records=records or replays, debug=debug, command=command, watch=watch,
             )  # fmt: skip
         except Stopped as stopped:
             result = stopped.result

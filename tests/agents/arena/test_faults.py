@@ -12,7 +12,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from arena_games import TINY, Faulty, First, Raising, crash, here, same_games
-from borneo_agents.arena import chairs, play_arena, workers
+from borneo_agents.arena import blame, chairs, play_arena, workers
 from borneo_agents.arena.chairs import CRASH, ENDED, ILLEGAL, TIME_OUT, Asked
 from borneo_agents.arena.folder import Folder
 from borneo_agents.arena.match import Charge
@@ -143,7 +143,7 @@ def test_an_agent_that_hangs_or_ends_the_process_loses_that_game(deed, kind, bot
 
 
 def test_an_agent_that_always_hangs_is_given_up(bots, forks, monkeypatch):
-    monkeypatch.setattr(workers, "PATIENCE", 1)
+    monkeypatch.setattr(blame, "PATIENCE", 1)
     monkeypatch.setattr(workers, "GRACE", 0.2)
     bad = "arena_bots:Rarely:hang:one_in=1"
     settings = {"games": 6, "jobs": 1, "chunk": 6, "time_limit": 0.2, "warm_up_limit": 0.2}
@@ -405,28 +405,28 @@ def blamed(task, kind, *asked):
 
 
 def test_who_ends_the_process_elsewhere_in_every_attempt_is_given_up_in_the_end():
-    ended = [Asked(1, 4, round, game=2) for round in range(workers.MOST_TROUBLES + 1)]
-    orders = blamed(workers.Task(range(1)), ENDED, *ended[:-1])
+    ended = [Asked(1, 4, round, game=2) for round in range(blame.MOST_TROUBLES + 1)]
+    orders = blamed(blame.Task(range(1)), ENDED, *ended[:-1])
     assert (orders.given_up, orders.condemned) == ({}, {})
-    assert blamed(workers.Task(range(1)), ENDED, *ended).given_up[1][0] == workers.MOST_TROUBLES
+    assert blamed(blame.Task(range(1)), ENDED, *ended).given_up[1][0] == blame.MOST_TROUBLES
 
 
 def test_who_hangs_in_a_call_for_many_games_is_asked_for_one_at_a_time():
-    orders = blamed(workers.Task(range(1)), TIME_OUT, Asked(1, 4, 30, views=3))
+    orders = blamed(blame.Task(range(1)), TIME_OUT, Asked(1, 4, 30, views=3))
     assert (orders.alone, orders.condemned, orders.given_up) == ({1}, {}, {})
 
 
 def test_who_hangs_in_several_chunks_is_asked_in_no_other(bots):
     _, several = some_workers(Folder(bots / "run"))
-    worker, tasks = SimpleNamespace(give=lambda task: None), [workers.Task(range(i, i + 1)) for i in range(9)]
-    for task in tasks[: workers.PATIENCE]:
-        several._give(worker, task)
+    worker, tasks = SimpleNamespace(give=lambda task: None), [blame.Task(range(i, i + 1)) for i in range(9)]
+    for task in tasks[: blame.PATIENCE]:
+        several.give(worker, task)
         assert task.orders.given_up == {}
-        for game in range(workers.PATIENCE):
-            several._blame(task, Asked(1, 4, 30, game=game), Charge(TIME_OUT, "no answer", "It was here"))
-    for task in tasks[workers.PATIENCE - 1 :]:
-        several._give(worker, task)
-    at_last = tasks[workers.PATIENCE - 1]
+        for game in range(blame.PATIENCE):
+            several.experience.blame(task, Asked(1, 4, 30, game=game), Charge(TIME_OUT, "no answer", "It was here"))
+    for task in tasks[blame.PATIENCE - 1 :]:
+        several.give(worker, task)
+    at_last = tasks[blame.PATIENCE - 1]
     assert at_last.orders.given_up[1][0] == 30, "what was played before it hung counts"
     charge = Charge(TIME_OUT, "not asked any more: no answer", "It was here")
     assert tasks[-1].orders.given_up == {1: (0, charge)}
@@ -435,6 +435,6 @@ def test_who_hangs_in_several_chunks_is_asked_in_no_other(bots):
 
 def test_a_game_is_lost_at_the_second_end_and_at_the_first_time_out():
     asked = Asked(1, 4, 30, game=2)
-    assert blamed(workers.Task(range(1)), ENDED, asked).condemned == {}
-    assert blamed(workers.Task(range(1)), ENDED, asked, asked).condemned[30, 2].kind == ENDED
-    assert blamed(workers.Task(range(1)), TIME_OUT, asked).condemned[30, 2].kind == TIME_OUT
+    assert blamed(blame.Task(range(1)), ENDED, asked).condemned == {}
+    assert blamed(blame.Task(range(1)), ENDED, asked, asked).condemned[30, 2].kind == ENDED
+    assert blamed(blame.Task(range(1)), TIME_OUT, asked).condemned[30, 2].kind == TIME_OUT
