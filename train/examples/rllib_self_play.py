@@ -47,7 +47,8 @@ def make_learner(runners, seed):
     """A learner that knows nothing yet, with processes that play."""
     register_env("borneo", lambda _: PettingZooEnv(borneo_env.env(players=4, reward=reward)))
     networks = MultiRLModuleSpec(rl_module_specs={POLICY: RLModuleSpec(module_class=Masked)})
-    config = PPOConfig().environment("borneo").rl_module(rl_module_spec=networks)
+    config = PPOConfig().rl_module(rl_module_spec=networks)
+    config.environment("borneo", disable_env_checking=True)  # which plays illegal moves
     config.env_runners(num_env_runners=runners, num_envs_per_env_runner=GAMES)
     config.multi_agent(policies={POLICY}, policy_mapping_fn=lambda *_, **__: POLICY)
     config.training(**PPO).debugging(seed=seed, log_level="ERROR")
