@@ -106,6 +106,17 @@ def test_illegal_actions_can_end_games_as_in_a_single_environment():
         envs.step([0.5] * size)
 
 
+def test_a_game_that_is_forfeited_at_its_last_decision_is_followed_by_the_next_one():
+    arguments = {"players": 3, "tables": "tiny", "illegal": "end"}
+    envs = BorneoVectorEnv(1, **arguments)
+    envs.reset(seed=3)
+    while not copy.deepcopy(envs).step(envs.action_masks().argmax(axis=1))[2][0]:
+        envs.step(envs.action_masks().argmax(axis=1))
+    observation, reward, terminated, _, infos = envs.step([-1])
+    assert (reward[0], terminated[0], infos["final_info"]["illegal"][0]) == (-1, True, True)
+    assert (observation[0] == single(1, 3, **arguments)[1][0]).all()
+
+
 def test_one_thread_plays_as_many_do():
     outcomes = []
     for threads in (1, 3):
