@@ -165,7 +165,7 @@ def try_libraries(
     for library in libraries:
         log = out / f"{library.name.lower()}.log"
         log.unlink(missing_ok=True)
-        told(f"{library.name}: installing into the environment {library.environment}")
+        told(f"{library.name}: its virtual environment, {library.environment}")
         begun = time.monotonic()
         try:
             python = make(library.environment, environments[library.environment], log, limit)
