@@ -54,6 +54,7 @@ def test_a_library_that_fails_does_not_stop_the_others(tmp_path):
     assert re.fullmatch(r"\d+\.\d+.*", rows[1].version)
     assert rows[4].result == "wins 20.0% → 60.0% (55.0% to 65.0%)"
     assert "too old" in (tmp_path / "bad.log").read_text()
+    assert [one["result"] for one in json.loads((tmp_path / "table.json").read_text())] == [row.result for row in rows]
 
 
 def test_a_run_that_hangs_is_ended(tmp_path):

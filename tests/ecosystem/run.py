@@ -172,6 +172,7 @@ def try_libraries(
             rows += play(library, python, log, seed, limit, told)
         except (Failure, OSError) as failure:
             rows.append(Row(library.name, "?", "installing", False, f"{failure}", round(time.monotonic() - begun, 1)))
+        write(rows, out)  # after each, so that a run that is broken off leaves what it has found
     return rows
 
 
@@ -227,7 +228,6 @@ def main(
                 console.print(doing)
 
         rows = try_libraries(chosen, environments, out, seed, limit, tell)
-    write(rows, out)
     show(rows, console)
     console.print(f"logs and the table as JSON, CSV and Markdown: {out}")
     raise typer.Exit(not all(row.passed for row in rows))
