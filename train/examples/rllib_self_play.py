@@ -63,7 +63,7 @@ def main(
     as_json: Annotated[bool, typer.Option("--json")] = False,
 ):
     """Train a policy with so many processes that play; print how often it wins before and after."""
-    ray.init(num_cpus=runners + 1, include_dashboard=False, logging_level="ERROR")
+    ray.init("local", num_cpus=runners + 1, include_dashboard=False, logging_level="ERROR")
     learner = make_learner(runners, seed)
     experiment = Experiment("RLlib", learner.get_module(POLICY).actor, evaluation_games, seed)
     updates = max(1, steps // BATCH)
