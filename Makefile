@@ -71,16 +71,13 @@ coverage: $(VENV)/installed
 mutants: $(VENV)/installed
 	$(BIN)/python tests/mutants/run.py
 
-# Whole games through TorchRL and Tianshou, in a virtual environment of their own.
-ecosystem: .venv-ecosystem/installed
-	.venv-ecosystem/bin/python tests/ecosystem/torchrl_rollout.py --seed 1
-	.venv-ecosystem/bin/python tests/ecosystem/tianshou_rollout.py --seed 1
-	.venv-ecosystem/bin/python tests/ecosystem/document_examples.py
+# The game with other people's libraries, in virtual environments of their own: installed, tested, and learnt with.
+ecosystem: $(VENV)/installed
+	$(BIN)/python tests/ecosystem/run.py
 
-# The game in OpenSpiel: its own simulation tests and ours, in a virtual environment of their own.
-openspiel: .venv-openspiel/installed
-	.venv-openspiel/bin/pytest tests/spiel
-	.venv-openspiel/bin/python tests/spiel/speed.py
+# Only OpenSpiel: its own simulation tests and ours, and a learner of its own.
+openspiel: $(VENV)/installed
+	$(BIN)/python tests/ecosystem/run.py --only openspiel
 
 # The engine beside other environments, and training beside a tutorial's, in a virtual environment of their own.
 bench: .venv-bench/installed
@@ -97,15 +94,5 @@ $(VENV)/installed: pyproject.toml constraints.txt
 	.venv-bench/bin/pip install --quiet --constraint constraints.txt --editable '.[bench,train]'
 	touch $@
 
-.venv-ecosystem/installed: pyproject.toml constraints.txt
-	$(PYTHON) -m venv .venv-ecosystem
-	.venv-ecosystem/bin/pip install --quiet --constraint constraints.txt --editable '.[ecosystem]'
-	touch $@
-
-.venv-openspiel/installed: pyproject.toml constraints.txt
-	$(PYTHON) -m venv .venv-openspiel
-	.venv-openspiel/bin/pip install --quiet --constraint constraints.txt --editable '.[open-spiel,train]' dm-tree pytest
-	touch $@
-
 clean:
-	rm -rf $(VENV) .venv-bench .venv-ecosystem .venv-openspiel site
+	rm -rf $(VENV) .venv-bench .venv-ecosystem site

@@ -23,7 +23,7 @@ from borneo_env.engine.state import BOX, COMMIT, DEFEND, GAME, OVER, PHASES, SPE
 from borneo_env.rewards import AT_THE_END, Reward, find_reward
 from borneo_env.ruleset import Ruleset
 from borneo_env.screen import RENDER_MODES, Screen
-from borneo_env.vector import INTERRUPTED, NO_GAME, is_whole, seat_spaces
+from borneo_env.vector import INTERRUPTED, NO_GAME, is_whole, seat_spaces, with_mask
 
 MANUAL = Path(__file__).with_name("MANUAL.md").read_text(encoding="utf-8")
 
@@ -102,12 +102,10 @@ class raw_env(AECEnv):  # type: ignore[misc]  # PettingZoo has no types; the nam
         self._box = attributes(make_box(self.ruleset))
         self._batch = Batch(1, self.ruleset, seed=fresh_seed(), finished="hold", skip_forced=skip_forced, threads=1)
         observation, action = seat_spaces(self.ruleset, dtype)
-        mask = spaces.Box(0, 1, (int(action.n),), np.int8)
-        both = spaces.Dict({"observation": observation, "action_mask": mask})
-        self.observation_spaces = dict.fromkeys(self.possible_agents, both)
+        self.observation_spaces = dict.fromkeys(self.possible_agents, with_mask(observation, action))
         self.action_spaces = dict.fromkeys(self.possible_agents, action)
         self._length = observation.shape[0]
-        self._no_mask = np.zeros(mask.shape, np.int8)
+        self._no_mask = np.zeros(action.n, np.int8)
         self.state_space = spaces.Box(SMALLEST, LARGEST, (state_length(slots_of(self.ruleset)),), np.int8)
 
     def __repr__(self) -> str:
@@ -144,12 +142,12 @@ class raw_env(AECEnv):  # type: ignore[misc]  # PettingZoo has no types; the nam
         self._cumulative_rewards = dict.fromkeys(self.agents, 0.0)
         self.terminations = dict.fromkeys(self.agents, False)
         self.truncations = dict.fromkeys(self.agents, False)
-        self.infos = {agent: {} for agent in self.agents}
         self._dealt = self._batch.games.tobytes()
         self._told: Told = None, {}
         self._seen_by_all: tuple[bytes, Told] = self._dealt, self._told  # at the last decision that all know of
         self._seen_by_one: dict[int | None, tuple[bytes, Told]] = {}  # at a later one that this player knows of
         self._look()
+        self.infos = {agent: {"phase": self._phase} for agent in self.agents}
         self._ask()
         self._obstacle = ""
         if self.render_mode == "human":
@@ -217,7 +215,7 @@ class raw_env(AECEnv):  # type: ignore[misc]  # PettingZoo has no types; the nam
         """Turn to the agent who decides, and tell it what is being decided."""
         if self._player >= 0:
             self.agent_selection = self.possible_agents[self._player]
-        info: dict[str, Any] = {"phase": PHASES[self._phase]}
+        info: dict[str, Any] = {"phase": self._phase}  # no word: libraries make tensors of infos
         if self._tell_legal_moves:
             info["legal_moves"] = self._batch.legal_moves()
         self.infos[self.agent_selection] = info

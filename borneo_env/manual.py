@@ -14,7 +14,7 @@ from typing import Any
 from borneo_env.aec import env
 from borneo_env.engine.actions import action_table
 from borneo_env.engine.observe import LARGEST, SMALLEST, Block, layout, length, state_layout, state_length
-from borneo_env.engine.state import BOARD_SLOTS, CARD_SLOTS
+from borneo_env.engine.state import BOARD_SLOTS, CARD_SLOTS, PHASES
 from borneo_env.rewards import REWARDS
 from borneo_env.ruleset import Ruleset
 from borneo_env.screen import RENDER_MODES
@@ -35,6 +35,7 @@ MEANINGS = {
     "reward": "a name from the table of rewards, or a function like those in `borneo_env/rewards.py`",
     "dtype": "of the observations: `int8` or `float32`",
     "illegal": "what an illegal action does: `raise` an error, or `end` the game with a reward of -1",
+    "mask_in_observation": "observations are dicts with `observation` and `action_mask`, as PettingZoo's are",
     "legal_moves": "whether `infos` tell the legal moves in words",
     "skip_forced": "play decisions with a single legal option without asking",
     "render_mode": f"{', '.join(f'`{mode}`' for mode in RENDER_MODES)} or None; the last two want the extra `render`",
@@ -80,14 +81,16 @@ RULES_OF_USE = """\
   `raw_env()` raises `IllegalMove`, which names the legal moves, and leaves the game as it was.
 - A step that breaks off in the middle (Ctrl-C, an error in an opponent or in a reward of your own) cannot be gone on
   with: `ResetNeeded` says so until `reset` deals a new game.
-- At the end every seat gets its reward in the last step. `infos[agent]` names the phase.
+- At the end every seat gets its reward in the last step. `infos[agent]["phase"]` is the phase of
+  the agent's last decision, as its number in `borneo_env.PHASES`.
 - `reset(seed=7)` deals the first game of seed 7; `reset()` deals the next one. The same seed gives the same games on
   every machine.
 - `copy.deepcopy`, `pickle`, `get_state()` and `set_state(state)` work in mid-game; the copy plays on identically.
 - Observations, masks, infos and `env.table` are copies: keep them, or write into them.
 - `env.unwrapped.explain(observation)` says an observation in words; `borneo_env.engine.observe.split` gives its blocks.
 - `BorneoEnv` (`gymnasium.make("borneo_env:Borneo-v0")`) is one learner seat against opponents. Its reward is what
-  happened since the learner's last decision; `action_masks()` and `info["action_mask"]` say what is legal.
+  happened since the learner's last decision; `action_masks()` and `info["action_mask"]` say what is legal, and
+  with `mask_in_observation=True` the observation does.
 - `BorneoVectorEnv` (`gymnasium.make_vec(..., vectorization_mode="vector_entry_point")`) plays many such games at once.
   A game that ends is dealt anew in the same step (`AutoresetMode.SAME_STEP`); `infos["final_obs"]` and
   `infos["final_info"]` have what it came to. `borneo_env.Seats` is the same as plain arrays."""
@@ -142,7 +145,7 @@ def trace() -> str:
         observation, _, _, _, info = game.last()
         legal = observation["action_mask"].nonzero()[0]
         nth = int(choices.random() * len(legal))
-        turns[-1].append((agent, info["phase"], f"{len(legal)} legal", info["legal_moves"][nth]))
+        turns[-1].append((agent, PHASES[info["phase"]], f"{len(legal)} legal", info["legal_moves"][nth]))
         game.step(int(legal[nth]))
     shown = next(turn for turn in turns if _takes_place(turn))
     widths = [max(len(row[column]) for row in shown) for column in range(4)]

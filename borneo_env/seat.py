@@ -6,6 +6,7 @@ from typing import Any
 
 import gymnasium
 import numpy as np
+from gymnasium import spaces
 from gymnasium.error import ResetNeeded
 from numpy.typing import NDArray
 
@@ -15,13 +16,22 @@ from borneo_env.engine.observe import explain
 from borneo_env.rewards import Reward
 from borneo_env.ruleset import Ruleset
 from borneo_env.screen import RENDER_MODES, Screen
-from borneo_env.vector import INTERRUPTED, NO_GAME, RANDOM_SEAT, Seats, check_seat, is_whole, seat_spaces
+from borneo_env.vector import (
+    FORFEIT,
+    INTERRUPTED,
+    NO_GAME,
+    RAISE,
+    RANDOM_SEAT,
+    Seats,
+    check_seat,
+    ends_if_illegal,
+    is_whole,
+    seat_spaces,
+    with_mask,
+)  # fmt: skip
 
-RAISE, END = "raise", "end"  # what an illegal action does
-FORFEIT = -1.0  # the reward of one that ends the game
 
-
-class BorneoEnv(gymnasium.Env[NDArray[Any], Any]):
+class BorneoEnv(gymnasium.Env[Any, Any]):
     """One seat of a game of Borneo; the opponents play inside `step`.
 
     The reward is what happened since the seat's last decision. `action_masks()` and `info["action_mask"]` say what is
@@ -29,7 +39,8 @@ class BorneoEnv(gymnasium.Env[NDArray[Any], Any]):
     that was interrupted raises Gymnasium's ResetNeeded.
 
     `illegal="end"` is for learners that know no masks: an illegal action ends the game with a reward of -1, and
-    `info["illegal"]` says what was wrong.
+    `info["illegal"]` is true. `mask_in_observation=True` is for those that look for masks in observations. Infos have
+    numbers and arrays, so that libraries can make tensors of them: `PHASES[info["phase"]]` names the phase.
     """
 
     metadata = {"render_modes": RENDER_MODES, "render_fps": 2}  # noqa: RUF012  # Gymnasium wants a plain dict
@@ -43,22 +54,25 @@ class BorneoEnv(gymnasium.Env[NDArray[Any], Any]):
         reward: str | Reward = "win",
         dtype: str = "int8",
         illegal: str = RAISE,
+        mask_in_observation: bool = False,
         render_mode: str | None = None,
         **fields: Any,
     ) -> None:
-        if illegal not in (RAISE, END):
-            raise ValueError(f"illegal is {RAISE!r} or {END!r}, what an illegal action does, not {illegal!r}")
         self.ruleset = Ruleset.given(ruleset, fields)
         self.render_mode = render_mode
         self._screen = Screen(render_mode)
-        self._ends_if_illegal = illegal == END
+        self._ends_if_illegal = ends_if_illegal(illegal)
         self._dealt = False
         self._forfeited = False  # the game was ended by an illegal action
         check_seat(seat, self.ruleset.players)
         self._seats = Seats(
             1, self.ruleset, opponents=opponents, seat=seat, reward=reward, dtype=dtype, threads=1, deals_anew=False
         )
+        self.observation_space: spaces.Space[Any]
         self.observation_space, self.action_space = seat_spaces(self.ruleset, dtype)
+        self._mask_in_observation = mask_in_observation
+        if mask_in_observation:
+            self.observation_space = with_mask(self.observation_space, self.action_space)
 
     def __repr__(self) -> str:
         name = f"{type(self).__name__} of {self.ruleset.name}"
@@ -69,9 +83,7 @@ class BorneoEnv(gymnasium.Env[NDArray[Any], Any]):
         """The learner's seat in the present game."""
         return int(self._seats.seat[0])
 
-    def reset(
-        self, *, seed: int | None = None, options: dict[str, Any] | None = None
-    ) -> tuple[NDArray[Any], dict[str, Any]]:
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
         """Deal a new game, the first of a seed or the next one, and play up to the learner's first decision."""
         super().reset(seed=seed)
         if seed is None:
@@ -81,9 +93,10 @@ class BorneoEnv(gymnasium.Env[NDArray[Any], Any]):
         self._dealt, self._forfeited = True, False
         if self.render_mode == "human":
             self.render()
-        return self._seats.observation[0].copy(), self._info()
+        info = self._info()
+        return self._observation(info), info
 
-    def step(self, action: int) -> tuple[NDArray[Any], float, bool, bool, dict[str, Any]]:
+    def step(self, action: int) -> tuple[Any, float, bool, bool, dict[str, Any]]:
         """Play the learner's action, then the opponents', up to the learner's next decision or the end."""
         if not is_whole(action):
             raise TypeError(f"an action is a whole number, not {action!r}")
@@ -92,18 +105,18 @@ class BorneoEnv(gymnasium.Env[NDArray[Any], Any]):
             raise ResetNeeded("the game is over: reset() deals the next one")
         try:
             self._play(action)
-        except IllegalMove as error:
+        except IllegalMove:
             if not self._ends_if_illegal:
                 raise
             self._forfeited = True
-            info = self._info() | {"illegal": str(error)}
-            return self._seats.observation[0].copy(), FORFEIT, True, False, info
+            info = self._info()
+            return self._observation(info), FORFEIT, True, False, info
         info = self._info()
         if self._seats.done[0]:
             info |= {"scores": self._seats.final_scores[0].tolist(), "places": self._seats.final_places[0].tolist()}
         if self.render_mode == "human":
             self.render()
-        return self._seats.observation[0].copy(), float(self._seats.reward[0]), bool(self._seats.done[0]), False, info
+        return self._observation(info), float(self._seats.reward[0]), bool(self._seats.done[0]), False, info
 
     def _play(self, action: int) -> None:
         try:
@@ -119,8 +132,13 @@ class BorneoEnv(gymnasium.Env[NDArray[Any], Any]):
         return mask
 
     def _info(self) -> dict[str, Any]:
-        phase = self._seats.batch.phase_name()
-        return {"action_mask": self._seats.mask[0].astype(np.int8), "phase": phase, "seat": self.seat}
+        seats = self._seats
+        info = {"action_mask": seats.mask[0].astype(np.int8), "phase": seats.batch.phase[0], "seat": seats.seat[0]}
+        return info | {"illegal": np.bool_(self._forfeited)} if self._ends_if_illegal else info
+
+    def _observation(self, info: dict[str, Any]) -> Any:
+        seen = self._seats.observation[0].copy()
+        return {"observation": seen, "action_mask": info["action_mask"].copy()} if self._mask_in_observation else seen
 
     def explain(self, observation: NDArray[Any]) -> str:
         """An observation in words."""

@@ -22,6 +22,8 @@ from borneo_env.rewards import AT_THE_END, Reward, find_reward
 from borneo_env.ruleset import Ruleset
 
 RANDOM_SEAT, ALL_SEATS = "random", "all"
+RAISE, END = "raise", "end"  # what an illegal action does
+FORFEIT = -1.0  # the reward of one that ends the game
 DTYPES = ("int8", "float32")
 NO_GAME = "No game yet: reset() deals one."
 INTERRUPTED = "The environment was interrupted in the middle of a step: reset() deals a new game."
@@ -164,6 +166,15 @@ class Seats:
             self._give_rewards(np.flatnonzero(~self.done))
         self._observe(self.observation)
 
+    def forfeit(self, rows: NDArray[np.bool_], last_seen: NDArray[Any]) -> None:
+        """After a step: have the learner lose some of the games, as they were last seen, and deal them anew."""
+        if not rows.any():
+            return
+        done, reward = self.done | rows, np.where(rows, FORFEIT, self.reward)
+        self.reset(where=rows & ~self.done)
+        self.final_observation[rows] = last_seen
+        self.done[:], self.reward[:] = done, reward
+
     def _ask_opponents(self) -> None:
         while len(rows := self.waiting()):
             self.answer(rows, ask(self.batch, rows, self.opponents, self._seated))
@@ -243,10 +254,12 @@ class BorneoVectorEnv(VectorEnv):
     """Gymnasium's vector environment over `Seats`: what `gymnasium.make_vec` makes.
 
     Games that end are dealt anew in the same step (`AutoresetMode.SAME_STEP`): `infos["final_obs"]` and
-    `infos["final_info"]` have what they came to. `infos["action_mask"]` and `action_masks()` say what is legal.
+    `infos["final_info"]` have what they came to. `infos["action_mask"]` and `action_masks()` say what is legal. With
+    `illegal="end"` an illegal action ends its game with a reward of -1; `infos["final_info"]["illegal"]` tells where.
     """
 
-    metadata = {"autoreset_mode": AutoresetMode.SAME_STEP}  # noqa: RUF012  # Gymnasium wants a plain dict
+    autoreset_mode = AutoresetMode.SAME_STEP  # TorchRL looks for it here, as in Gymnasium's own vector environments
+    metadata = {"autoreset_mode": autoreset_mode}  # noqa: RUF012  # Gymnasium wants a plain dict
 
     def __init__(
         self,
@@ -257,6 +270,7 @@ class BorneoVectorEnv(VectorEnv):
         seat: int | str = RANDOM_SEAT,
         reward: str | Reward = "win",
         dtype: str = "int8",
+        illegal: str = RAISE,
         threads: int | None = None,
         **fields: Any,
     ) -> None:
@@ -267,6 +281,7 @@ class BorneoVectorEnv(VectorEnv):
         )
         self.num_envs = len(self.seats)
         self._dealt = False
+        self._ends_if_illegal = ends_if_illegal(illegal)
         self.single_observation_space, self.single_action_space = seat_spaces(ruleset, dtype)
         self.observation_space = batch_space(self.single_observation_space, self.num_envs)
         self.action_space = batch_space(self.single_action_space, self.num_envs)
@@ -286,18 +301,35 @@ class BorneoVectorEnv(VectorEnv):
     ) -> tuple[NDArray[Any], NDArray[np.float32], NDArray[np.bool_], NDArray[np.bool_], dict[str, Any]]:
         if not self._dealt:
             raise ResetNeeded(NO_GAME)
-        seats = self.seats
+        seats, forfeited = self.seats, np.zeros(self.num_envs, np.bool_)
+        if self._ends_if_illegal:
+            forfeited = self._illegal(np.asarray(actions))
+            actions = np.where(forfeited, self.seats.mask.argmax(axis=1), actions)  # which then does not count
+        last_seen = seats.observation[forfeited]
         seats.step(actions)
+        seats.forfeit(forfeited, last_seen)
         infos = self._infos()
         if seats.done.any():
-            done = seats.done.copy()
+            done, scored = seats.done.copy(), seats.done & ~forfeited
             infos |= {"final_obs": seats.final_observation.copy(), "_final_obs": done, "_final_info": done}
             results = {"scores": seats.final_scores.copy(), "places": seats.final_places.copy()}
-            infos["final_info"] = results | {"_scores": done, "_places": done}
+            results |= {"_scores": scored, "_places": scored}
+            infos["final_info"] = results | ({"illegal": forfeited, "_illegal": done} if self._ends_if_illegal else {})
         return seats.observation.copy(), seats.reward.copy(), seats.done.copy(), np.zeros(len(seats), np.bool_), infos
 
+    def _illegal(self, actions: NDArray[Any]) -> NDArray[np.bool_]:
+        """Where a whole number is given that is no legal action; of anything else the batch says what is wrong."""
+        mask = self.seats.mask
+        if actions.shape != mask.shape[:1] or actions.dtype.kind not in "iu":
+            return np.zeros(len(mask), np.bool_)
+        inside = (actions >= 0) & (actions < mask.shape[1])
+        legal: NDArray[np.bool_] = inside & mask[np.arange(len(mask)), np.where(inside, actions, 0)]
+        return ~legal
+
     def _infos(self) -> dict[str, Any]:
-        return {"action_mask": self.seats.mask.astype(np.int8), "seat": self.seats.seat.copy()}
+        mask, phase = self.seats.mask.astype(np.int8), self.seats.batch.phase.copy()
+        infos = {"action_mask": mask, "phase": phase, "seat": self.seats.seat.copy()}
+        return infos | {"illegal": np.zeros(len(mask), np.bool_)} if self._ends_if_illegal else infos
 
     def action_masks(self) -> NDArray[np.bool_]:
         """(games, actions): which actions are legal."""
@@ -325,6 +357,13 @@ def check_like(given: Batch, own: Any) -> None:
         raise ValueError(f"{told[0]} cannot take the place of {told[1]}")
 
 
+def ends_if_illegal(illegal: str) -> bool:
+    """Whether an illegal action ends the game; raises ValueError if it is not said what it does."""
+    if illegal not in (RAISE, END):
+        raise ValueError(f"illegal is {RAISE!r} or {END!r}, what an illegal action does, not {illegal!r}")
+    return illegal == END
+
+
 def is_whole(number: Any) -> bool:
     """Whether something is a whole number: True and False are none here, though Python takes them for 1 and 0."""
     return type(number) is int or isinstance(number, np.integer)
@@ -338,3 +377,8 @@ def seat_spaces(ruleset: Ruleset, dtype: str, whole_table: bool = False) -> tupl
     numbers = np.dtype(dtype).type
     numbers_shown = state_length(slots) if whole_table else length(slots)
     return spaces.Box(SMALLEST, LARGEST, (numbers_shown,), numbers), spaces.Discrete(len(action_table(slots)))
+
+
+def with_mask(observation: spaces.Space[Any], action: spaces.Discrete) -> spaces.Dict:
+    """The space of observations that come with their action masks."""
+    return spaces.Dict({"observation": observation, "action_mask": spaces.Box(0, 1, (int(action.n),), np.int8)})

@@ -115,7 +115,7 @@ def test_a_game_is_the_batch_game_of_the_same_seed(ruleset):
         batch = borneo_env.Batch(1, ruleset, seed=12, first=number, finished="hold")
         while batch.player[0] >= 0:
             assert env.agent_selection == f"player_{batch.player[0]}"
-            assert env.infos[env.agent_selection]["phase"] == batch.phase_name()
+            assert env.infos[env.agent_selection]["phase"] == batch.phase[0]
             seen = env.observe(env.agent_selection)
             assert (seen["observation"] == batch.observe()[0]).all()
             assert (seen["action_mask"] == batch.mask[0]).all()
@@ -206,9 +206,19 @@ def test_legal_moves_are_told_on_request():
     env = borneo_env.env(legal_moves=True)
     env.reset(seed=1)
     assert env.infos[env.agent_selection] == {
-        "phase": "place",
+        "phase": borneo_env.PHASES.index("place"),
         "legal_moves": ["place red", "place yellow", "place green", "place blue"],
     }
+
+
+def test_infos_are_numbers_under_the_same_names_for_everybody_at_all_times():
+    """Libraries such as TorchRL make tensors of them, and of what they are after `reset`."""
+    env = borneo_env.env(players=3)
+    env.reset(seed=1)
+    while env.agents:
+        assert all(type(env.infos[agent]["phase"]) is int and len(env.infos[agent]) == 1 for agent in env.agents)
+        observation, _, terminated, _, _ = env.last()
+        env.step(None if terminated else pick(observation["action_mask"]))
 
 
 def test_an_observation_is_explained():

@@ -78,7 +78,7 @@ def test_every_block_says_what_it_is():
     fences = sum(line.startswith("```") for text in DOCUMENTS.values() for line in text.splitlines())
     assert fences == 2 * len(BLOCKS)
     # run by tests/ecosystem/document_examples.py, tests/gpu/test_card.py and tests/spiel/test_documents.py
-    assert documents_with("py") == ["docs/environments.md", "docs/gpu.md", "docs/openspiel.md"]
+    assert documents_with("py") == ["docs/ecosystem.md", "docs/gpu.md", "docs/openspiel.md"]
 
 
 # ---------------------------------------------------------------- Python

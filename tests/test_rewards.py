@@ -1,5 +1,6 @@
 """Rewards by name, against whole games worked out from their records."""
 
+import pickle
 from functools import cache
 
 import numpy as np
@@ -103,6 +104,12 @@ def test_a_reward_of_ones_own_gets_each_step_once():
         seats.step([pick(mask) for mask in seats.mask])
         total += seats.reward
     assert total.tolist() == left.tolist()
+
+
+@pytest.mark.parametrize("name", REWARDS)
+def test_a_reward_by_name_is_the_same_in_other_processes(name):
+    """Compiled rules do not travel, and what is given at the end is known by being that reward."""
+    assert pickle.loads(pickle.dumps(REWARDS[name])) is REWARDS[name]
 
 
 def test_an_unknown_reward_is_refused():

@@ -88,7 +88,7 @@ def test_one_seat_against_opponents():
         if terminated:
             break
     assert terminated and total in (0, 1 / 3, 1 / 2, 1) and (info["places"][2] == 1) == (total > 0)
-    assert info["phase"] == "over" and not info["action_mask"].any()
+    assert borneo_env.PHASES[info["phase"]] == "over" and not info["action_mask"].any()
     for action in (0, borneo_env.NO_ACTION):
         with pytest.raises(ResetNeeded, match=r"over: reset\(\) deals the next one"):
             env.step(action)
@@ -104,7 +104,7 @@ def test_the_learner_decides_where_its_seat_does_in_the_batch_game(ruleset):
     while batch.player[0] >= 0:
         if batch.player[0] == 1:
             decisions += 1
-            assert info["phase"] == batch.phase_name() and info["seat"] == 1
+            assert info["phase"] == batch.phase[0] and info["seat"] == 1
             assert (seen == batch.observe(1)[0]).all()
             assert (info["action_mask"] == batch.mask[0]).all() and (env.action_masks() == batch.mask[0]).all()
             seen, _, terminated, _, info = env.step(pick(info["action_mask"]))
@@ -272,12 +272,38 @@ def test_an_illegal_action_can_end_the_game_instead(action):
     observation, reward, terminated, truncated, info = env.step(action)
     assert (reward, terminated, truncated) == (-1.0, True, False)
     assert np.array_equal(observation, first)
-    assert "is not legal" in info["illegal"]
+    assert info["illegal"]
     with pytest.raises(ResetNeeded, match="the game is over"):
         env.step(int(env.action_masks().argmax()))
-    env.reset()
+    assert not env.reset()[1]["illegal"]
     *_, terminated, _, info = env.step(int(env.action_masks().argmax()))
-    assert not terminated and "illegal" not in info
+    assert not terminated and not info["illegal"]
+
+
+def test_infos_are_numpy_numbers_and_arrays():
+    """TorchRL makes tensors of all of them by their dtypes."""
+    env = borneo_env.BorneoEnv(players=3, illegal="end")
+    for info in (env.reset(seed=1)[1], env.step(int(env.action_masks().argmax()))[4], env.step(-1)[4]):
+        assert {name: value.dtype.kind for name, value in info.items()} == {
+            "action_mask": "i", "phase": "i", "seat": "i", "illegal": "b",
+        }  # fmt: skip
+
+
+def test_masks_can_come_with_observations():
+    env, plain = (borneo_env.BorneoEnv(players=3, mask_in_observation=asked) for asked in (True, False))
+    given, expected = env.reset(seed=2), plain.reset(seed=2)
+    terminated = False
+    while not terminated:
+        assert env.observation_space.contains(given[0])
+        assert np.array_equal(given[0]["observation"], expected[0])
+        assert np.array_equal(given[0]["action_mask"], plain.unwrapped._seats.mask[0])
+        action = pick(given[0]["action_mask"])
+        given[0]["action_mask"][:] = 7  # a copy: `info` has another
+        assert (given[-1]["action_mask"] < 2).all()
+        given, expected = env.step(action), plain.step(action)
+        assert given[1:3] == expected[1:3]
+        terminated = given[2]
+    check_env(borneo_env.BorneoEnv(illegal="end", mask_in_observation=True), skip_render_check=True)
 
 
 def test_learners_without_masks_can_use_the_environment():

@@ -139,7 +139,7 @@ def test_nobody_sees_that_another_is_asked_what_may_be_forced(ruleset):
         env.reset(seed=seed)
         while not any(env.terminations.values()):
             decider = env.agent_selection
-            asked.add(env.infos[decider]["phase"])
+            asked.add(PHASES[env.infos[decider]["phase"]])
             infos = {agent: env.infos[agent] for agent in env.agents if agent != decider}
             for agent in infos:
                 seen = split(env.observe(agent)["observation"])

@@ -71,10 +71,50 @@ def test_each_place_plays_the_games_of_a_single_environment(opponents, seat):
             elif terminated.any():
                 assert not infos["_final_obs"][i] and not infos["_final_info"][i]
             assert (observation[i] == seen).all()
-            assert (infos["action_mask"][i] == info["action_mask"]).all() and infos["seat"][i] == info["seat"]
+            assert all(np.array_equal(infos[name][i], info[name]) for name in ("action_mask", "phase", "seat"))
             assert (envs.action_masks()[i] == env.action_masks()).all()
         assert terminated.any() or not {"final_obs", "final_info"} & set(infos)
     assert finished > size
+
+
+def test_illegal_actions_can_end_games_as_in_a_single_environment():
+    """Every third action is illegal in one place; the other places play on."""
+    size, seed, forfeits, ends = 3, 7, 0, 0
+    arguments = {"players": 3, "tables": "tiny", "reward": "score-delta", "illegal": "end"}
+    envs = BorneoVectorEnv(size, **arguments)
+    _, infos = envs.reset(seed=seed)
+    alone = [single(i, seed, **arguments)[0] for i in range(size)]
+    for step in range(90):
+        actions = picks(envs.action_masks())
+        if step % 3 == 0:
+            actions[step % size] = [-1, 370, np.flatnonzero(infos["action_mask"][step % size] == 0)[0]][step // 3 % 3]
+        observation, reward, terminated, _, infos = envs.step(actions)
+        for i, env in enumerate(alone):
+            seen, gained, over, _, info = env.step(int(actions[i]))
+            assert (reward[i], terminated[i]) == (np.float32(gained), over)
+            if over:
+                final = infos["final_info"]
+                assert (infos["final_obs"][i] == seen).all() and final["_illegal"][i]
+                assert (final["illegal"][i], final["_scores"][i]) == (info["illegal"], "scores" in info)
+                forfeits, ends = forfeits + info["illegal"], ends + 1
+                for _ in range(size):
+                    seen, info = env.reset()
+            assert (observation[i] == seen).all() and not infos["illegal"][i]
+            assert (envs.action_masks()[i] == env.action_masks()).all()
+    assert ends > forfeits == 30
+    with pytest.raises(TypeError, match="whole numbers"):
+        envs.step([0.5] * size)
+
+
+def test_a_game_that_is_forfeited_at_its_last_decision_is_followed_by_the_next_one():
+    arguments = {"players": 3, "tables": "tiny", "illegal": "end"}
+    envs = BorneoVectorEnv(1, **arguments)
+    envs.reset(seed=3)
+    while not copy.deepcopy(envs).step(envs.action_masks().argmax(axis=1))[2][0]:
+        envs.step(envs.action_masks().argmax(axis=1))
+    observation, reward, terminated, _, infos = envs.step([-1])
+    assert (reward[0], terminated[0], infos["final_info"]["illegal"][0]) == (-1, True, True)
+    assert (observation[0] == single(1, 3, **arguments)[1][0]).all()
 
 
 def test_one_thread_plays_as_many_do():

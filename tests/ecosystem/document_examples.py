@@ -1,20 +1,26 @@
-"""Runs the documents' examples with other libraries: blocks marked `py`, which `make test` cannot run."""
+"""Runs the examples of a section of docs/ecosystem.md: blocks marked `py`, which `make test` cannot run."""
 
 import re
 import warnings
 from pathlib import Path
+from typing import Annotated
 
-PAGE = Path(__file__).parents[2] / "docs" / "environments.md"
+import typer
+
+PAGE = Path(__file__).parents[2] / "docs" / "ecosystem.md"
 
 
-def main():
+def main(section: Annotated[str, typer.Argument(help="A heading of the page, such as TorchRL.")]):
     warnings.filterwarnings("ignore", message="PettingZoo in TorchRL is tested using version")
-    blocks = re.findall(r"^```py\n(.*?)^```", PAGE.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
-    assert len(blocks) == 2, f"{PAGE.name} has {len(blocks)} examples with other libraries, not 2"
+    page = PAGE.read_text(encoding="utf-8")
+    (text,) = re.findall(rf"^## {re.escape(section)}\n(.*?)(?=^## |\Z)", page, re.MULTILINE | re.DOTALL)
+    blocks = re.findall(r"^```py\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
+    assert blocks, f"{PAGE.name} has no example under {section}"
+    namespace: dict[str, object] = {}
     for block in blocks:
-        exec(block, {})
-    print(f"{PAGE.name}: {len(blocks)} examples run")
+        exec(block, namespace)
+    print(f"{section}: examples run: {len(blocks)}")
 
 
 if __name__ == "__main__":
-    main()
+    typer.run(main)

@@ -4,7 +4,6 @@ import argparse
 import warnings
 
 import torch
-from pettingzoo.utils import BaseWrapper
 from torchrl.envs import PettingZooWrapper
 
 import borneo_env
@@ -13,18 +12,10 @@ LONGEST = 5000  # decisions; no game is as long as this
 TRIED_WITH_AN_OLDER_PETTINGZOO = "PettingZoo in TorchRL is tested using version"
 
 
-class WithoutInfos(BaseWrapper):
-    """TorchRL makes a tensor of everything in `infos`; the phase there is a word."""
-
-    @property
-    def infos(self):
-        return {agent: {} for agent in self.possible_agents}
-
-
 def play(players, games, seed):
     """Play random games to their ends; returns the number of decisions, and what each seat won."""
     torch.manual_seed(seed)
-    env = PettingZooWrapper(WithoutInfos(borneo_env.env(players=players)), use_mask=True)
+    env = PettingZooWrapper(borneo_env.env(players=players), use_mask=True)
     env.set_seed(seed)
     decisions, wins = 0, torch.zeros(players)
     for _ in range(games):

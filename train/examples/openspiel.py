@@ -1,49 +1,83 @@
-"""OpenSpiel's DQN learns to play Borneo, and OpenSpiel's IS-MCTS plays it. Copy this file and change it.
+"""OpenSpiel's PPO learns to play Borneo against random players, and OpenSpiel's IS-MCTS plays it in the arena.
 
-python train/examples/openspiel.py --games 300 --simulations 10 --search-games 12 --seed 1
+python train/examples/openspiel.py --steps 100000 --simulations 10 --search-games 12 --seed 1
+
+Copy this file and against_random.py beside it, and change them.
 """
 
 import random
-import time
+from typing import Annotated
 
 import numpy as np
+import pyspiel
 import torch
 import typer
+from against_random import Experiment
 from borneo_agents.arena import play_arena
-from open_spiel.python.algorithms.random_agent import RandomAgent
-from open_spiel.python.pytorch.dqn import DQN
-from open_spiel.python.rl_environment import ChanceEventSampler, Environment, ObservationType
+from open_spiel.python.pytorch.ppo import PPO, PPOAgent
+from open_spiel.python.rl_environment import StepType, TimeStep
+from rich.progress import track
 
 import borneo_env.open_spiel  # registers the game
 
 GAME = "borneo(players=4,edition=board,reward=place)"
-LEARNER = 0  # its seat
-DECISIONS = 60  # of the learner in a game, about
-SETTINGS = {"batch_size": 64, "learning_rate": 1e-3, "optimizer_str": "adam", "loss_str": "huber", "learn_every": 4}
-SETTINGS |= {"update_target_network_every": 200, "discount_factor": 0.99, "epsilon_decay_schedule_str": "linear"}
+GAMES, STEPS = 32, 128  # games side by side, and decisions in each of them before an update
+SETTINGS = {"num_minibatches": 8, "update_epochs": 4, "learning_rate": 1e-3, "entropy_coef": 0.003, "gamma": 0.99}
+LEARNER = 0  # the name of the learner's observations, wherever it sits
 
 
-def make_learner(env, games, seed):
-    """A DQN agent for one seat, and random agents for the others."""
-    size, actions = env.observation_spec()["info_state"][0], env.action_spec()["num_actions"]
-    decay = {"epsilon_end": 0.05, "epsilon_decay_duration": games * DECISIONS * 3 // 4}
-    learner = DQN(LEARNER, size, actions, (128,), replay_buffer_capacity=20_000, seed=seed, **decay, **SETTINGS)
-    return [learner, *(RandomAgent(seat, actions) for seat in range(1, env.num_players))]
+class Table:
+    """A game in which the learner has one seat, drawn for each deal; chance and the others play at random."""
+
+    def __init__(self, game, draws):
+        self.game, self.random = game, draws
+
+    def deal(self):
+        """What the learner sees at its first decision."""
+        self.state, self.seat = self.game.new_initial_state(), self.random.randrange(self.game.num_players())
+        self._play_on()
+        return self._seen()
+
+    def play(self, action):
+        """What the learner sees next, its reward, and whether a game has ended; then the next one is dealt."""
+        self.state.apply_action(action)
+        self._play_on()
+        if self.state.is_terminal():
+            reward = self.state.returns()[self.seat]
+            return self.deal(), reward, True
+        return self._seen(), 0.0, False
+
+    def _play_on(self):
+        """To the learner's next decision with a choice."""
+        while not self.state.is_terminal():
+            if self.state.is_chance_node():
+                options = [outcome for outcome, _ in self.state.chance_outcomes()]  # all as likely
+            else:
+                options = self.state.legal_actions()
+                if self.state.current_player() == self.seat and len(options) > 1:
+                    return
+            self.state.apply_action(self.random.choice(options))
+
+    def _seen(self):
+        """A step as OpenSpiel's learners want it. Its own `Environment` would make observations for every seat."""
+        seen = {
+            "info_state": {LEARNER: self.state.observation_tensor(self.seat)},
+            "legal_actions": {LEARNER: self.state.legal_actions()},
+            "current_player": LEARNER,
+        }
+        return TimeStep(observations=seen, rewards=None, discounts=None, step_type=StepType.MID)
 
 
-def play(env, agents, *, is_evaluation):
-    """One game; returns what each seat got."""
-    now = env.reset()
-    while not now.last():
-        seat = now.observations["current_player"]
-        now = env.step([agents[seat].step(now, is_evaluation).action])
-    if not is_evaluation:
-        agents[LEARNER].step(now)
-    return now.rewards
-
-
-def is_won(rewards):
-    return rewards[LEARNER] == max(rewards)
+def learn(learner, tables, updates, as_json):
+    """So many updates, each after some decisions at every table."""
+    seen = [table.deal() for table in tables]
+    for _ in track(range(updates), "learning", disable=as_json):
+        for _ in range(STEPS):
+            outputs = learner.step(seen)
+            played = [table.play(output.action) for table, output in zip(tables, outputs, strict=True)]
+            seen, rewards, ends = zip(*played, strict=True)
+            learner.post_step(rewards, ends)
+        learner.learn(seen)
 
 
 def search_against_random(simulations, games, seed):
@@ -53,22 +87,29 @@ def search_against_random(simulations, games, seed):
     return next(row.win_share for row in result.lone_seats if row.agent == "IS-MCTS")
 
 
-def main(games: int = 300, evaluation_games: int = 100, simulations: int = 10, search_games: int = 12, seed: int = 0):
-    """Train DQN against random players, then let IS-MCTS play against them."""
+def main(
+    steps: int = 100_000,
+    evaluation_games: int = 1000,
+    simulations: int = 10,
+    search_games: int = 0,
+    seed: int = 0,
+    as_json: Annotated[bool, typer.Option("--json")] = False,
+):
+    """Train PPO against random players, and print how often it wins before and after; then let IS-MCTS play."""
     assert borneo_env.open_spiel
     torch.set_num_threads(1)
-    torch.manual_seed(seed)
-    random.seed(seed)
-    np.random.seed(seed)  # noqa: NPY002  # which OpenSpiel's agents draw from
-    env = Environment(GAME, chance_event_sampler=ChanceEventSampler(seed), observation_type=ObservationType.OBSERVATION)
-    agents, begun = make_learner(env, games, seed), time.monotonic()
-    for _ in range(games):
-        play(env, agents, is_evaluation=False)
-    print(f"DQN learnt from {games} games in {time.monotonic() - begun:.0f} s")
-    won = sum(is_won(play(env, agents, is_evaluation=True)) for _ in range(evaluation_games))
-    print(f"DQN wins {won} of {evaluation_games} games against three random players; par is a quarter")
-    share = search_against_random(simulations, search_games, seed)
-    print(f"IS-MCTS with {simulations} simulations wins {share.value:.0%} ({share.low:.0%} to {share.high:.0%})")
+    torch.manual_seed(seed)  # OpenSpiel's learners draw from the global generators of torch
+    np.random.seed(seed)  # noqa: NPY002  # and of NumPy
+    game, updates = pyspiel.load_game(GAME), max(1, steps // (GAMES * STEPS))
+    sizes = {"input_shape": tuple(game.observation_tensor_shape()), "num_actions": game.num_distinct_actions()}
+    places = {"num_players": game.num_players(), "num_envs": GAMES, "steps_per_batch": STEPS}
+    learner = PPO(player_id=LEARNER, agent_fn=PPOAgent, **sizes, **places, **SETTINGS)
+    experiment = Experiment("OpenSpiel", learner.network.actor, evaluation_games, seed)
+    learn(learner, [Table(game, random.Random(f"{seed} {i}")) for i in range(GAMES)], updates, as_json)
+    experiment.end(updates * GAMES * STEPS, as_json)
+    if search_games:
+        share = search_against_random(simulations, search_games, seed)
+        print(f"IS-MCTS with {simulations} simulations wins {share.value:.0%} ({share.low:.0%} to {share.high:.0%})")
 
 
 if __name__ == "__main__":
