@@ -151,6 +151,7 @@ def test_objects_cannot_travel(bots):
         play_arena({"a": find_agent("random"), "b": "random"}, cluster="local")
 
 
+@pytest.mark.soak
 def test_whoever_does_not_use_ray_does_not_import_it():
     code = (
         "import sys, borneo_agents.arena.cluster, borneo_agents.commands.arena, borneo_train.cluster, "

@@ -141,6 +141,7 @@ def test_a_worker_that_dies_ends_the_training(tmp_path, no_games_to_measure):
     assert training.workers.pids() == [] and checkpoint.newest(tmp_path / "checkpoints") is not None
 
 
+@pytest.mark.soak
 def test_a_worker_that_cannot_begin_ends_the_training(tmp_path, no_games_to_measure, monkeypatch):
     training = begin(tmp_path, workers=2)
     monkeypatch.setattr(training.workers, "_settings", replace(training.settings, edition="dice"))

@@ -109,6 +109,7 @@ def test_a_whole_game_is_clicked_against_merchants(page, server, ruleset):
     assert set(filter(None, clicked)) <= set(played) and {move.split()[0] for move in clicked} >= {"place", "ship"}
 
 
+@pytest.mark.soak
 def test_what_another_does_appears_by_itself_and_motion_can_be_turned_on(page, server):
     games, address = server
     name = games.begin(TINY, ["human", "human", "random"], ["Anna", "Ben", "random 2"], 3)
@@ -161,6 +162,7 @@ def test_what_is_chosen_and_the_advice_stay_while_the_same_is_decided(page, serv
     assert asked(page) and not page.locator("input[name=move]:checked, section.coach").count()
 
 
+@pytest.mark.soak
 def test_a_page_says_when_the_server_is_gone_and_goes_on_when_it_is_back(chromium, tmp_path):
     context = chromium.new_context(reduced_motion="reduce")
     page = context.new_page()
@@ -256,6 +258,7 @@ def test_light_and_dark_are_switched_and_remembered(page, server):
     assert page.evaluate(ground) == light
 
 
+@pytest.mark.soak
 def test_a_game_that_was_removed_says_so(page, server):
     games, address = server
     name = games.begin(TINY, ["human", "human", "random"], ["Anna", "Ben", "random 2"], 3)

@@ -179,6 +179,7 @@ def test_an_arena_that_still_plays_shows_its_records(arena, tmp_path):
         assert not content(httpx.get(f"{address}/arena/2", timeout=30).text)["finished"]
 
 
+@pytest.mark.soak
 def test_the_report_of_an_arena_links_a_replay_of_every_recorded_game(tmp_path):
     result = play_arena(["merchant", "random"], TINY, games=6, seed=1, out=tmp_path, records=True, jobs=0)
     assert "replays/" not in (tmp_path / "report.html").read_text()
