@@ -11,9 +11,9 @@ torch = pytest.importorskip("torch")
 
 from borneo_agents.policy.agent import Policy  # noqa: E402  # torch may be missing
 from borneo_agents.policy.model import read_model  # noqa: E402
-from borneo_train import imitation  # noqa: E402
 from borneo_train.games import Games  # noqa: E402
 from borneo_train.imitation import Imitator, Lesson, Memory, moves_of  # noqa: E402
+from borneo_train.settings import UNSEEN  # noqa: E402
 from borneo_train.watching import Watching  # noqa: E402
 
 from borneo_env.agent import Views, find_agent  # noqa: E402
@@ -61,10 +61,9 @@ def test_guests_play_their_own_moves_and_the_agent_all_others(guest, monkeypatch
     asked = torch.from_numpy(moves_of(imitator.agent, imitator.games))
     imitator.watch()
     hosts = imitator.games.seat == torch.arange(96) % imitator.games.players
-    others = torch.ones(96, dtype=torch.bool) if not guest else None
     for moves, _ in played:
         assert torch.equal(moves[~hosts], asked[~hosts])
-        if others is None:
+        if guest:
             theirs = torch.from_numpy(moves_of(imitator.guest, imitator.games))
             assert ((moves == asked) | (moves == theirs)).all()
         assert 0 < (moves != asked).sum() < hosts.sum()
@@ -97,7 +96,7 @@ def test_agreement_is_that_of_the_policy_which_is_written(monkeypatch):
     imitator.watch()
     imitator.learn(0.0)
     policy = Policy(imitator.model("", {}))
-    games = imitator._games(TINY.seed + imitation.UNSEEN)
+    games = imitator._games(TINY.seed + UNSEEN)
     monkeypatch.setattr(imitator, "_games", lambda seed: games)
     monkeypatch.setattr(games, "play", lambda moves: None)  # the same decisions over and over
     alike = moves_of(imitator.agent, games) == moves_of(policy, games)
@@ -144,6 +143,7 @@ def test_the_command_writes_a_policy_that_plays(borneo, tmp_path):
     ("given", "words"),
     [
         ("--minutes 0 --timesteps 0", "--minutes or --timesteps"),
+        ("--timesteps -1 --minutes 5", "--minutes or --timesteps"),
         ("--n-envs -1", "--n-envs is a number from 1, not -1"),
         ("--learning-rate -1", "--learning-rate is a number above 0, not -1.0"),
         ("--device abacus", "--device is one of"),
@@ -170,3 +170,15 @@ def test_whoever_stops_it_gets_what_was_learnt_so_far(tmp_path, monkeypatch):
     monkeypatch.setattr(watching.imitator, "learn", learn_and_stop)
     watching.run("")
     assert watching.stopping and read_model(tmp_path / "copy").card.steps == 96
+
+
+def test_what_was_learnt_is_kept_though_measuring_is_cut_short(tmp_path, monkeypatch):
+    watching = Watching(TINY, tmp_path / "copy", 96, 0.0)
+
+    def cut_short():
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(watching.imitator, "agreement", cut_short)
+    with pytest.raises(KeyboardInterrupt):
+        watching.run("")
+    assert read_model(tmp_path / "copy").card.steps == 96

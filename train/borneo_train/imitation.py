@@ -25,13 +25,12 @@ from borneo_train.actor_critic import actor_of, judged_actions, masked
 from borneo_train.games import Games, even_sizes, padded
 from borneo_train.network import apply, layers_of_model, prepared
 from borneo_train.opponents import drawn_by, spread
-from borneo_train.settings import numbers, shape
+from borneo_train.settings import UNSEEN, numbers, shape
 from borneo_train.table import COMPILED
 
 GUESTS = 0.75  # share of the games with a guest in one seat
 MEMORY = 48  # rollouts that are remembered
 LONGEST_STEP = 1.0  # gradients are cut to it
-UNSEEN = 1_000_000  # added to the seed for the games in which the network is measured
 Ints = NDArray[np.int64]
 
 

@@ -33,6 +33,7 @@ UP_TO_ONE = ("frozen", "bots", "gamma", "gae_lambda")
 MOST_WORKERS = 512
 USUAL_WORKERS = 4  # at most, if nobody says how many; more than there are cores are never usual
 SEEDS = 2**63  # seeds are below: those of games in which a learner is measured are a little higher
+UNSEEN = 1_000_000  # added to the seed for games in which a learner is measured: it has not learnt from their deals
 
 
 def panel(title: str) -> Callable[..., Any]:

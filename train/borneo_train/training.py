@@ -38,7 +38,7 @@ from borneo_train.folders import (
 from borneo_train.learner import Learner
 from borneo_train.network import layers_of_model
 from borneo_train.report import Row, compare, draw_curve
-from borneo_train.settings import CUDA, Settings, option
+from borneo_train.settings import CUDA, UNSEEN, Settings, option
 from borneo_train.tasks import Measurement, evaluate, score
 from borneo_train.telling import Teller
 from borneo_train.together import FREEZE, KEEP, ROUND
@@ -53,7 +53,6 @@ MODEL_FILES = (CARD, WEIGHTS)
 NEW = ".new"  # how the name of a model's folder ends while it is written
 LARGEST_SETTINGS = 2**20  # bytes
 STOPPING = "stopping as soon as this round is learnt from; Ctrl-C again stops at once"
-UNSEEN = 1_000_000  # added to the seed for games in which a learner is measured: it has not learnt from their deals
 
 
 class Diverged(ValueError):

@@ -28,8 +28,8 @@ class Watching:
         refuse_others(out)
         if os.path.lexists(out / CARD) and not fresh:
             raise ValueError(f"{out} holds a policy: give another --out, or --fresh to replace it")
-        if not (timesteps > 0 or minutes > 0):
-            raise ValueError("--minutes or --timesteps say how long to learn: give a number above 0")
+        if not (min(timesteps, minutes) >= 0 and max(timesteps, minutes) > 0):
+            raise ValueError("--minutes or --timesteps say how long to learn: give a number above 0, and none below")
         self.out, self._timesteps, self._seconds = out, timesteps, 60 * minutes
         self.imitator = Imitator(checked(lesson))
         self.stopping = False
@@ -41,8 +41,9 @@ class Watching:
             self._learn()
         finally:
             signal.signal(signal.SIGINT, before)
-        found = self.imitator.agreement()
         model = self.imitator.model(command, software())
+        keep_model(self.out, model)  # measuring takes a while, and may be cut short
+        found = self.imitator.agreement()
         strength = [{"measure": "agreement", **asdict(found)}]
         keep_model(self.out, replace(model, card=replace(model.card, strength=strength)))
         return found
