@@ -3,12 +3,12 @@
 from dataclasses import replace
 
 import numpy as np
-from borneo_agents.policy.model import Model, ModelCard
+from borneo_agents.policy.model import Model, ModelCard, critic_length
 from borneo_agents.policy.network import Layer
 
 from borneo_env import Ruleset
 from borneo_env.engine.actions import action_table
-from borneo_env.engine.observe import length, state_length
+from borneo_env.engine.observe import length
 from borneo_env.engine.state import SEATS, slots_of
 
 
@@ -22,6 +22,16 @@ def card(edition="board", **changes):
         "command": "train",
     }
     return ModelCard(**(entries | changes))
+
+
+def shown_to_critic(model, batch, seats, me):
+    """The tables of games, and who is a stranger there: with a model of the others, all but one of the players."""
+    seats, players = np.broadcast_to(seats, len(batch)), batch.ruleset.players
+    strangers = np.zeros((len(batch), SEATS), np.int8)
+    for number, (seat, own) in enumerate(zip(seats, np.broadcast_to(me, len(batch)), strict=True)):
+        for player in range(players):
+            strangers[number, (player - seat) % players] = model.others is not None and player != own
+    return np.concatenate([batch.state(seats), strangers], 1)
 
 
 def layers_of(rng, inputs, outputs, width, depth, liking):
@@ -39,9 +49,9 @@ def layers_of(rng, inputs, outputs, width, depth, liking):
 
 def searcher(edition="board", width=16, depth=1, seed=1, liking=1.0, others=False):
     """A policy with a critic, and a model of the others if wanted; nobody has trained any of them."""
-    model, slots = network(edition, width, depth, seed, liking), slots_of(Ruleset(edition))
+    model = network(edition, width, depth, seed, liking)
     rng = np.random.default_rng(seed + 1)
-    critic = layers_of(rng, state_length(slots), SEATS, width + 1, depth + 1, 0.3)
+    critic = layers_of(rng, critic_length(edition), SEATS, width + 1, depth + 1, 0.3)
     theirs = network(edition, width + 2, depth, seed + 2, liking).layers if others else None
     return replace(model, critic=critic, others=theirs)
 

@@ -4,14 +4,18 @@ import json
 import os
 from dataclasses import replace
 
+import numpy as np
 import pytest
+from networks import searcher
 from trainings import TINY
 
 torch = pytest.importorskip("torch")
 
-from borneo_train import checkpoint  # noqa: E402  # torch may be missing
+from borneo_agents.policy.model import write_model  # noqa: E402  # torch may be missing
+from borneo_train import checkpoint  # noqa: E402
 from borneo_train.checks import check_notes  # noqa: E402
-from borneo_train.training import Training  # noqa: E402
+from borneo_train.learner import Learner  # noqa: E402
+from borneo_train.training import Training, model_of  # noqa: E402
 from safetensors.torch import load_file, save_file  # noqa: E402
 
 from borneo_env import Batch  # noqa: E402
@@ -145,7 +149,7 @@ def test_another_format_is_refused(saved, training):
     about = json.loads((saved / checkpoint.NOTES).read_text())
     (saved / checkpoint.NOTES).write_text(json.dumps(about | {"format": "borneo-checkpoint/9"}))
     with pytest.raises(
-        checkpoint.CheckpointError, match="its format is 'borneo-checkpoint/9', not 'borneo-checkpoint/3'"
+        checkpoint.CheckpointError, match="its format is 'borneo-checkpoint/9', not 'borneo-checkpoint/4'"
     ):
         restored(saved, training)
 
@@ -253,7 +257,7 @@ def test_a_training_begins_with_what_another_has_learnt(training, tmp_path):
     ("change", "told"),
     [
         ({"actor": "128x1"}, "is of another type or shape than it should be"),
-        ({"start": "nowhere"}, "there is no training with a checkpoint"),
+        ({"start": "nowhere"}, "there is no training with a checkpoint, and no policy"),
     ],
 )
 def test_what_cannot_be_begun_with_is_told(training, tmp_path, change, told):
@@ -273,3 +277,50 @@ def test_what_a_stranger_has_learnt_is_checked(training, tmp_path):
     save_file(tensors, path / checkpoint.TENSORS)
     with pytest.raises(checkpoint.CheckpointError, match="it is of another network"):
         checkpoint.made(replace(training.settings, start=str(tmp_path)))
+
+
+# ---------------------------------------------------------------- beginning with a policy
+
+
+@pytest.mark.parametrize("kind", ["tied", "plain"])
+def test_a_training_begins_with_a_policy(kind, tmp_path):
+    """It plays and values as the policy does; what the critic says has about the size of returns."""
+    settings = replace(TINY, network=kind, task="win", actor="64x2", critic="64x2", out=tmp_path)
+    model = model_of(Learner(settings), "")
+    write_model(tmp_path, model)
+    learner = checkpoint.made(replace(settings, start=str(tmp_path), seed=99, frozen=0.5))
+    found = model_of(learner, "")
+    for layers, wanted in ((found.layers, model.layers), (found.critic, model.critic)):
+        for layer, own in zip(layers, wanted, strict=True):
+            for part, other in zip(layer, own, strict=True):
+                assert (part is None) == (other is None)
+                assert part is None or np.allclose(part, other, atol=1e-5)
+    values = learner.critic(learner.games.table[:, : learner.games.width + 5].float())
+    assert 0.3 < float(values.detach().std()) < 3
+    assert torch.equal(learner.opponents.network[-1].bias, learner.actor.last_bias), "as earlier version too"
+    learner.play()
+    learner.learn()
+
+
+def test_inputs_that_the_critic_of_a_policy_lacks_have_weights_of_0(tmp_path):
+    learner = Learner(replace(TINY, out=tmp_path))
+    model = model_of(learner, "")
+    first, *rest = model.critic
+    learner.begin_with_model(replace(model, critic=[first._replace(weights=first.weights[:, :1400]), *rest]))
+    weights = learner.critic.layers()[0].weight
+    assert not weights[:, 1400:].any() and weights[:, :1400].all(1).any()
+
+
+def test_policies_that_cannot_be_begun_with(tmp_path):
+    learner = Learner(replace(TINY, out=tmp_path))
+    model = model_of(learner, "")
+    tied = Learner(replace(TINY, network="tied", actor="64x1", critic="64x1", out=tmp_path))
+    size, loose = searcher(width=7), model_of(Learner(replace(TINY, actor="64x1", critic="64x1", out=tmp_path)), "")
+    for own, other, told in (
+        (learner, replace(model, critic=None), "it has no critic"),
+        (learner, searcher("card"), "it is of the card edition: train with --edition card"),
+        (learner, size, "it has layers of 7x1 for 969 numbers, and should have layers of "),
+        (tied, loose, "its weights are not tied: train with --network plain"),
+    ):
+        with pytest.raises(ValueError, match=told):
+            own.begin_with_model(other)

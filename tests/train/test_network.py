@@ -41,7 +41,8 @@ def test_a_network_leads_from_a_table_to_actions_and_values(kind, edition):
     known = batch.observe().shape[1]
     table = torch.from_numpy(batch.state(batch.player))
     assert actor_of(kind, edition, known, 64, 1)(table).shape == (3, len(batch.actions))
-    assert critic_of(kind, edition, 64, 2)(table).shape == (3, 5)
+    with_strangers = torch.cat([table, torch.zeros(3, 5, dtype=table.dtype)], 1)
+    assert critic_of(kind, edition, 64, 2)(with_strangers).shape == (3, 5)
 
 
 def test_numpy_has_the_logits_of_torch():
@@ -56,7 +57,7 @@ def test_numpy_has_the_logits_of_torch():
 
 def test_numbers_behind_the_observation_do_not_count():
     table = torch.from_numpy(random_positions(4).state(0))
-    layers = prepared(actor().layers(), torch.float32, KNOWN + 7)
+    layers = prepared(actor().layers(), torch.float32)
     other = table.clone()
     other[:, KNOWN:] += 1
     assert torch.equal(apply(layers, table), apply(layers, other))

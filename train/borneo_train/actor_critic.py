@@ -1,4 +1,8 @@
-"""An actor that sees what a seat knows, and a critic that sees the whole table and values all seats."""
+"""An actor that sees what a seat knows, and a critic that sees the whole table and values all seats.
+
+The critic is also told who is a stranger: one who does not play as the learner does. A seat of the learner's is worth
+more than the same seat in other hands, and without knowing whose it is the critic would value a mixture of both.
+"""
 
 from __future__ import annotations
 
@@ -43,9 +47,10 @@ def actor_of(kind: str, edition: str, known: int, units: int, depth: int) -> Tie
 
 
 def critic_of(kind: str, edition: str, units: int, depth: int) -> Tied:
-    """From the whole table to a value for each seat, counted from the deciding one."""
-    seats = [Thing(("seat", seat), {}, ()) for seat in range(SEATS)]
-    return Tied(table_things(edition), scale_of(edition), Width.of(kind, units), depth, seats, OUTRIGHT)
+    """From the whole table, and who is a stranger, to a value for each seat, counted from the deciding one."""
+    seats, strangers = ([Thing((label, seat), {}, ()) for seat in range(SEATS)] for label in ("seat", "stranger"))
+    scale = np.concatenate([scale_of(edition), np.ones(SEATS, np.float32)])
+    return Tied([*table_things(edition), *strangers], scale, Width.of(kind, units), depth, seats, OUTRIGHT)
 
 
 def masked(logits: Tensor, mask: Tensor) -> Tensor:

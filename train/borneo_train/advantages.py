@@ -10,6 +10,8 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+from borneo_train.together import ALONE, Together
+
 
 def advantages(rewards: Tensor, done: Tensor, values: Tensor, gamma: float, gae_lambda: float) -> Tensor:
     """(moments, games, seats): how much better each moment went for each seat than the critic thought.
@@ -27,3 +29,17 @@ def advantages(rewards: Tensor, done: Tensor, values: Tensor, gamma: float, gae_
         later = surprise + gamma * gae_lambda * goes_on * later
         found[moment] = later
     return found
+
+
+def standard(values: Tensor, chosen: Tensor, together: Together = ALONE) -> Tensor:
+    """Values with mean 0 and variance 1 over those that are chosen, by all who learn together."""
+    mean, spread = mean_and_spread(values, chosen, together)
+    return (values - mean) / (spread + 1e-8)
+
+
+def mean_and_spread(values: Tensor, chosen: Tensor, together: Together = ALONE) -> tuple[Tensor, Tensor]:
+    """The mean of those values that are chosen and their standard deviation, over all who learn together."""
+    total, chosen = together.total, chosen.expand_as(values)
+    count = total(chosen.sum()).clamp(1)
+    mean = total((values * chosen).sum()) / count
+    return mean, (total(((values - mean) * chosen).square().sum()) / count).sqrt()

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from borneo_agents.policy.model import CARD, read_model
 from safetensors.torch import load, save_file
 from torch import Tensor
 
@@ -26,7 +27,7 @@ from borneo_train.learner import Learner
 from borneo_train.settings import MOST_WORKERS, Settings
 from borneo_train.together import ALONE, Together
 
-FORMAT = "borneo-checkpoint/3"
+FORMAT = "borneo-checkpoint/4"
 TENSORS, NOTES = "training.safetensors", "training.json"
 SHARES = [f"worker-{worker}.safetensors" for worker in range(MOST_WORKERS)]
 GAMES = [file_of(*part) for part in product(PLAYER_COUNTS, (False, True), range(MOST_WORKERS))]
@@ -132,22 +133,25 @@ def restore(path: Path, learner: Learner) -> dict[str, Any]:
 
 
 def made(settings: Settings, together: Together = ALONE) -> Learner:
-    """A learner of these settings, which begins with nothing or with what another training has learnt."""
+    """A learner of these settings, which begins with nothing, with what another training has learnt, or a policy."""
     learner = Learner(settings, together)
     if not settings.start:
         return learner
     folder = Path(settings.start)
     path = newest(folder / FOLDER)
-    if path is None:
-        raise CheckpointError(f"--start {folder}: there is no training with a checkpoint")
+    if path is None and not (folder / CARD).exists():
+        raise CheckpointError(f"--start {folder}: there is no training with a checkpoint, and no policy")
     try:
+        if path is None:
+            learner.begin_with_model(read_model(folder))
+            return learner
         tensors = load(read_bytes(path / TENSORS, LARGEST_TENSORS))
         own = learner.learnt()
         check_tensors({name: tensors[name] for name in own if name in tensors}, own)
         learner.begin_with(tensors)
     except Exception as error:  # a damaged file can raise nearly anything
         told = on_one_line(str(error) or type(error).__name__)
-        raise CheckpointError(f"--start {folder}: cannot begin with this training: {told}") from error
+        raise CheckpointError(f"--start {folder}: cannot begin with it: {told}") from error
     return learner
 
 

@@ -23,10 +23,9 @@ from borneo_env.engine.state import SEATS, slots_of
 from borneo_env.gpu import GpuSeats
 from borneo_env.ruleset import Ruleset
 from borneo_env.vector import ALL_SEATS, RANDOM_SEAT, Seats
-from borneo_train.on_card import side_by_side
+from borneo_train.on_card import padded, side_by_side
 from borneo_train.table import Table
 
-ROUND = 8  # rows of a table begin at such addresses, with zeros behind them: matrix units of cards want it so
 ARRAYS = ("observation", "mask", "seat", "reward", "done", "final_scores", "final_places")  # of Seats and GpuSeats
 WHOLE_GAME = 160  # decisions that a game takes, about; see `Games.spread_out`
 
@@ -36,7 +35,7 @@ class Games:
 
     Attributes:
         table: (games, numbers), int8: the whole table, counted from the deciding seat; it begins with what that seat
-            may know, its observation, and ends with some zeros.
+            may know, its observation. Behind it is room for a number of each seat, and some zeros.
         mask: (games, actions): what may be done.
         seat: (games,): who decides.
         reward: (games, 5): what the last decision brought each seat; with bots, what it brought the learner's.
@@ -76,7 +75,7 @@ class Games:
             self.slices.append(slice(first, first + size))
             first += size
         self.width = state_length(slots)
-        self.table = self._room((n, padded(self.width)), torch.int8)
+        self.table = self._room((n, padded(self.width + SEATS)), torch.int8)
         self.mask = self._room((n, self.actions), torch.bool)
         self.seat = self._room((n,), torch.int64)
         self.reward = self._room((n, SEATS), torch.float32)
@@ -178,11 +177,6 @@ def _on_cpu(array: Any) -> Tensor:
 def file_of(players: int, with_bots: bool = False, worker: int = 0) -> str:
     parts = ["games", str(players), *["bots"] * with_bots, *[f"worker-{worker}"] * (worker > 0)]
     return "-".join(parts) + ".npz"
-
-
-def padded(numbers: int) -> int:
-    """How long a row of so many numbers is, with the zeros behind them."""
-    return -(-numbers // ROUND) * ROUND
 
 
 def even_sizes(n: int, counts: Sequence[int]) -> dict[int, int]:

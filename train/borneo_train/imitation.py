@@ -22,8 +22,9 @@ from torch.nn.utils import clip_grad_norm_
 
 from borneo_env.agent import Agent, Views, find_agent
 from borneo_train.actor_critic import actor_of, judged_actions, masked
-from borneo_train.games import Games, even_sizes, padded
+from borneo_train.games import WHOLE_GAME, Games, even_sizes
 from borneo_train.network import apply, layers_of_model, prepared
+from borneo_train.on_card import padded
 from borneo_train.opponents import drawn_by, spread
 from borneo_train.settings import UNSEEN, numbers, shape
 from borneo_train.table import COMPILED
@@ -145,13 +146,16 @@ class Imitator:
 
     def _layers(self) -> list[Any]:
         layers = self.actor.layers()
-        return prepared(layers, torch.bfloat16, padded(self.games.known)) if self.device.type == "cuda" else layers
+        return prepared(layers, torch.bfloat16) if self.device.type == "cuda" else layers
 
     # ------------------------------------------------------------ what came of it
 
     def agreement(self) -> Estimate:
         """How many decisions of games it has not seen the network would play like the agent, with the interval."""
         games = self._games(self.lesson.seed + UNSEEN)
+        for _ in range(WHOLE_GAME // self.lesson.n_steps):  # else it would be asked about what random players do
+            for _ in self._watched(games):
+                pass
         alike = torch.stack([own == moves for moves, own in self._watched(games)], 1).sum(1, keepdim=True)
         asked = np.full((len(games), 1), float(self.lesson.n_steps))
         return mean_estimates(alike.double().numpy(), asked, np.random.default_rng(self.lesson.seed), (0.0, 1.0))[0]

@@ -12,14 +12,16 @@ from collections.abc import Callable
 from typing import Any
 
 import torch
+from borneo_agents.policy.model import Model
+from borneo_agents.policy.network import Layer
 from torch import Tensor, nn
 from torch.nn.utils import clip_grad_norm_
 
 from borneo_env.agent import find_agent
 from borneo_env.engine.state import SEATS
 from borneo_train.actor_critic import actor_of, critic_of, judged_actions, masked
-from borneo_train.advantages import advantages
-from borneo_train.games import Games, even_sizes, padded, seats_in_order, seats_on_table
+from borneo_train.advantages import advantages, mean_and_spread, standard
+from borneo_train.games import Games, even_sizes, seats_in_order, seats_on_table
 from borneo_train.network import Dense, apply, dense, hidden, prepared
 from borneo_train.on_card import Recorded, RecordedStep, side_by_side
 from borneo_train.on_cpu import drawn
@@ -32,6 +34,7 @@ TOLD = ("policy_gradient_loss", "value_loss", "entropy", "approx_kl", "clip_frac
 WORKERS_APART = 2**40  # between the seeds of the games of two workers
 KEPT = ("decisions", "updates", "progress", "caution")  # numbers of a learner that a checkpoint holds
 EPSILON = 1e-5  # of Adam
+SOME = 256  # games in which one looks how large the values of a critic are
 
 
 class Rollout:
@@ -126,6 +129,23 @@ class Learner:
         self.updates = 1  # or the first one would find another scale
         self.freeze()
 
+    @torch.no_grad()
+    def begin_with_model(self, model: Model) -> None:
+        """Begin with the networks of a policy; one of another size is a ValueError."""
+        if model.card.edition != self.settings.edition:
+            raise ValueError(f"it is of the {model.card.edition} edition: train with --edition {model.card.edition}")
+        if model.critic is None:
+            raise ValueError("it has no critic")
+        self.actor.take(model.layers)
+        self.critic.take(model.critic)
+        values = self._valued(self._layers(self.critic), self._as_numbers(some_games(self.settings).table))
+        self.scale.copy_(values.std())  # about that of returns, and the same for all who learn together
+        *before, last = model.critic
+        scale = float(self.scale)
+        self.critic.take([*before, Layer(last.weights / scale, last.biases / scale)])
+        self.updates = 1  # or the first one would find another scale
+        self.freeze()
+
     def numbers_kept(self) -> dict[str, float]:
         """The numbers that a checkpoint holds beside them."""
         return {name: getattr(self, name) for name in KEPT}
@@ -156,6 +176,7 @@ class Learner:
         self.ended.zero_()
         actor, critic = (self._layers(network) for network in self.networks)
         for moment in range(self.settings.n_steps):
+            self.opponents.mark()
             kept.table[moment], kept.mask[moment], kept.seat[moment] = games.table, games.mask, games.seat
             chance = torch.rand(len(games), generator=self.generator, device=self.device)
             (action, logp), value = self._judged(actor, critic, chance)
@@ -167,6 +188,7 @@ class Learner:
             self.gained += kept.reward[moment]
             self.ended += torch.where(games.done, self.gained.sum(1) / games.players, 0.0)
             self.gained *= ~games.done[:, None]
+        self.opponents.mark()
         kept.value[-1] = self._by_seat(self._valued(critic, games.table))
 
     @torch.no_grad()
@@ -175,15 +197,16 @@ class Learner:
         if self.others is None:
             self.opponents.be(self._layers(self.actor))
         else:
-            self.opponents.be(self._prepared([dense(layer, self.device) for layer in self.others], self.games.known))
+            self.opponents.be(self._prepared([dense(layer, self.device) for layer in self.others]))
+            self.opponents.certain = True
 
     def _layers(self, network: Any) -> list[Dense]:
         """A network as it is applied to tables."""
-        return self._prepared(network.layers(), self.games.width if network is self.critic else self.games.known)
+        return self._prepared(network.layers())
 
-    def _prepared(self, layers: list[Dense], inputs: int) -> list[Dense]:
-        """Layers that look at so many numbers of a table; a card wants them padded."""
-        return prepared(layers, self.numbers, padded(inputs)) if self.on_card else layers
+    def _prepared(self, layers: list[Dense]) -> list[Dense]:
+        """Layers as the device wants them: padded, on a card."""
+        return prepared(layers, self.numbers) if self.on_card else layers
 
     def _judged(self, actor: list[Dense], critic: list[Dense], chance: Tensor) -> list[Any]:
         """Actions drawn by their odds with the logarithms of these, and what the critic thinks."""
@@ -228,9 +251,8 @@ class Learner:
         self._set_rates()
         found = advantages(kept.reward, kept.done, kept.value, settings.gamma, settings.gae_lambda)
         returns = found + kept.value[:-1]
+        spread = mean_and_spread(returns, self.present, self.together)[1]
         there = total(self.present.sum() * settings.n_steps)
-        mean = total(returns.sum()) / there
-        spread = (total(((returns - mean).square() * self.present).sum()) / there).sqrt()
         explained = 1 - total((found.square() * self.present).sum()) / there / spread.square()
         self.scale.copy_(spread if not self.updates else 0.99 * self.scale + 0.01 * spread)
         own = found.gather(2, kept.seat[..., None])[..., 0]
@@ -329,6 +351,15 @@ def games_of(settings: Settings, n: int, seed: int) -> Games:
     )  # fmt: skip
 
 
+def some_games(settings: Settings) -> Games:
+    """Some games of self-play, the same for all workers."""
+    games = Games(
+        even_sizes(SOME, settings.counts()), edition=settings.edition, seed=settings.seed, device=settings.device
+    )
+    games.spread_out(torch.Generator(settings.device).manual_seed(settings.seed))
+    return games
+
+
 def check_kept(numbers: dict[str, float]) -> None:
     """Complain about numbers that no learner has kept."""
     if set(numbers) != set(KEPT):
@@ -358,12 +389,3 @@ def none_yet(optimizer: torch.optim.Optimizer) -> None:
                 "exp_avg": torch.zeros_like(parameter),
                 "exp_avg_sq": torch.zeros_like(parameter),
             }
-
-
-def standard(values: Tensor, chosen: Tensor, together: Together = ALONE) -> Tensor:
-    """Values with mean 0 and variance 1 over those that are chosen, by all who learn together."""
-    total = together.total
-    count = total(chosen.sum()).clamp(1)
-    mean = total((values * chosen).sum()) / count
-    spread = (total(((values - mean) * chosen).square().sum()) / count).sqrt()
-    return (values - mean) / (spread + 1e-8)

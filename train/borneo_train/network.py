@@ -9,7 +9,7 @@ any other of its size. Free units have weights of their own.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn import functional
 
-from borneo_train.on_card import Sources, spread
+from borneo_train.on_card import Sources, padded, spread
 from borneo_train.on_cpu import in_place
 from borneo_train.roles import GROUPS, Group, Thing, members, roles
 
@@ -89,9 +89,10 @@ def apply(layers: Sequence[Dense], tables: Tensor) -> Tensor:
     return functional.linear(hidden(layers, tables), layers[-1].weight, layers[-1].bias)
 
 
-def prepared(layers: Sequence[Dense], kind: torch.dtype, inputs: int) -> list[Dense]:
-    """Layers of another type of numbers, for tables with more numbers than they look at."""
-    first = layers[0]._replace(weight=functional.pad(layers[0].weight, (0, inputs - layers[0].weight.shape[1])))
+def prepared(layers: Sequence[Dense], kind: torch.dtype) -> list[Dense]:
+    """Layers of another type of numbers, which look at a few numbers more, with weights of 0: a card wants it so."""
+    inputs = layers[0].weight.shape[1]
+    first = layers[0]._replace(weight=functional.pad(layers[0].weight, (0, padded(inputs) - inputs)))
     return [layer.each(lambda part: part.to(kind)) for layer in (first, *layers[1:])]
 
 
@@ -198,5 +199,35 @@ class Tied(nn.Module):
         made = [Dense(weight, *norms[3 * number : 3 * number + 3]) for number, weight in enumerate(weights)]
         return [*made, Dense(last.T, self.last_bias)]
 
+    @torch.no_grad()
+    def take(self, layers: Layers) -> None:
+        """Become the network that a model has; one that these weights cannot come to is a ValueError.
+
+        Inputs that the model does not look at get weights of 0.
+        """
+        own = self.layers()
+        parts = [dense(layer, self.scale.device) for layer in layers]
+        inputs = own[0].weight.shape[1] - parts[0].weight.shape[1]
+        parts[0] = parts[0]._replace(weight=functional.pad(parts[0].weight, (0, max(0, inputs))))
+        if [layer.each(_shape) for layer in parts] != [layer.each(_shape) for layer in own]:
+            raise ValueError(f"it has {_described(parts)}, and should have {_described(own)}")
+        *normed, last = parts
+        weights = [normed[0].weight / self.scale, *(layer.weight for layer in normed[1:])]
+        norms = [part for layer in normed for part in layer[1:]]
+        flat = torch.cat([part.ravel() for part in (*weights, *norms, last.weight.T) if part is not None])
+        self.shared.weights[self.shared.places] = flat
+        self.last_bias.copy_(last.bias)
+        if not torch.allclose(self.shared.weights[self.shared.places], flat, atol=1e-6):
+            raise ValueError("its weights are not tied: train with --network plain")
+
     def forward(self, inputs: Tensor) -> Tensor:
         return apply(self.layers(), inputs)
+
+
+def _shape(part: Tensor) -> Any:
+    return part.shape
+
+
+def _described(layers: Sequence[Dense]) -> str:
+    """The size of a network in the words of the options."""
+    return f"layers of {layers[0].weight.shape[0]}x{len(layers) - 1} for {layers[0].weight.shape[1]} numbers"

@@ -17,7 +17,13 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 FACTOR = 4  # weights are looked after together that have up to so many times the places of others
+ROUND = 8  # rows of a table begin at such addresses, with zeros behind them: matrix units of cards want it so
 WARM_UP = 3  # steps before one is recorded: what is allocated once must be there
+
+
+def padded(numbers: int) -> int:
+    """How long a row of so many numbers is, with the zeros behind them."""
+    return -(-numbers // ROUND) * ROUND
 
 
 def side_by_side(device: torch.device, *works: Callable[[], Any]) -> list[Any]:

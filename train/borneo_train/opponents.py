@@ -1,6 +1,8 @@
 """Networks that do not learn at the tables of one that does: earlier versions of it, or a policy from elsewhere.
 
 In a share of the games the learner has one seat, and such a network the others. It learns from its own decisions only.
+Moves of earlier versions are drawn, as the learner's are. A policy from elsewhere plays what it likes best: most often
+it is a copy of an agent, and moves drawn by a copy are worse than the agent's.
 """
 
 from __future__ import annotations
@@ -14,7 +16,8 @@ from borneo_agents.policy.network import Layers
 from numpy.typing import NDArray
 from torch import Tensor
 
-from borneo_train.games import Games
+from borneo_env.engine.state import SEATS
+from borneo_train.games import Games, seats_in_order
 from borneo_train.network import Dense, apply
 
 GOLDEN = (5**0.5 - 1) / 2  # of a turn: steps of it come everywhere equally often
@@ -30,8 +33,18 @@ class Opponents:
         own = int((~games.with_bots).sum())
         self.frozen = torch.tensor(spread(own, share * len(games) / max(1, own)), device=games.device)
         self.network: list[Dense] = []  # that plays now
+        self.certain = False  # whether it plays its most probable actions; else they are drawn
         self.others = torch.zeros(len(games), dtype=torch.bool, device=games.device)
         self.others[self.frozen] = True
+
+    def mark(self) -> None:
+        """Write behind the tables who is a stranger: all but the learner, where others play."""
+        games = self.games
+        host = torch.where(games.with_bots, games.seat, self.host)  # with bots, the learner is always the one asked
+        strange = seats_in_order(games.seat, games.players) != host[:, None]
+        places = torch.arange(SEATS, device=games.device) < games.players[:, None]
+        strangers = strange & places & (self.others | games.with_bots)[:, None]
+        games.table[:, games.width : games.width + SEATS] = strangers
 
     def asked(self) -> Tensor:
         """(games,): whether the frozen network decides."""
@@ -50,10 +63,10 @@ class Opponents:
         """Put the actions of others in the place of the learner's, where they decide."""
         if len(self.frozen):
             logits = apply(self.network, self.games.table[self.frozen]).float()
-            odds = logits.masked_fill(~self.games.mask[self.frozen], -torch.inf).softmax(1)
-            drawn = drawn_by(odds, chance[self.frozen])
+            legal = logits.masked_fill(~self.games.mask[self.frozen], -torch.inf)
+            moves = legal.argmax(1) if self.certain else drawn_by(legal.softmax(1), chance[self.frozen])
             theirs = self.games.seat[self.frozen] != self.host[self.frozen]
-            actions[self.frozen] = torch.where(theirs, drawn, actions[self.frozen])
+            actions[self.frozen] = torch.where(theirs, moves, actions[self.frozen])
 
 
 def layers_of(folder: str, edition: str) -> Layers:

@@ -89,7 +89,7 @@ class Settings:
     lead: Annotated[float, updates("Task win: what a lead of 12 points counts beside a win; falls to a fifth.")] = 0.5
 
     out: Annotated[Path, where("Folder for the model, its curve and checkpoints.")] = Path("out/train")
-    start: Annotated[str, where("Folder of another training, to begin with what that one has learnt.")] = ""
+    start: Annotated[str, where("Folder of another training or a policy, to begin with what it has learnt.")] = ""
     device: Annotated[str, where("cpu, cuda, or auto: cuda where there is a card.")] = AUTO
     workers: Annotated[int, where("Processes that learn as one, on a CPU usually one a core.", preset=True)] = 0
     seed: Annotated[int, where("The same seed gives the same training on the same kind of machine.")] = 0

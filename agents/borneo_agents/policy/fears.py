@@ -1,8 +1,8 @@
 """What a policy fears: what others may do before its next turn that would cost it most.
 
-A choice is played in many determinizations. The policy's actor draws everybody's moves, up to the next turn of the one
-who decides, where the critic values the table. What somebody does in some of these playouts costs what they are worth
-less than the others.
+A choice is played in many determinizations. The policy's actor draws everybody's moves, or its model of the others
+theirs, up to the next turn of the one who decides, where the critic values the table. What somebody does in some of
+these playouts costs what they are worth less than the others.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from borneo_env.cards import COMPANIES
 from borneo_env.engine.batch import Batch
 from borneo_env.engine.hidden import resample
 from borneo_env.engine.loops import NO_ACTION
-from borneo_env.engine.state import CARDS, TAKE
+from borneo_env.engine.state import CARDS, SEATS, TAKE
 
 PLAYOUTS = 256
 RAREST = 0.05  # share of the playouts in which something happens, or does not, that can be feared
@@ -73,7 +73,7 @@ def played_on(model: Model, views: Views, actions: Sequence[int], playouts: int)
         rows = np.flatnonzero((batch.player >= 0) & ~(own & away & free))
         if not len(rows):
             return _values(model, batch, me), deeds
-        moves = _moves(model, batch, rows)
+        moves = _moves(model, batch, rows, me)
         others = [(row, move) for row, move in zip(rows.tolist(), moves, strict=True) if batch.player[row] != me]
         done = [(row, deed) for row, move in others if (deed := _deed(batch, row, int(move)))]
         batch.step(moves, rows)
@@ -81,13 +81,14 @@ def played_on(model: Model, views: Views, actions: Sequence[int], playouts: int)
             deeds[row].add(deed + _consequence(batch, row) if SHIPS in deed else deed)
 
 
-def _moves(model: Model, batch: Batch, rows: NDArray[np.intp]) -> NDArray[np.int64]:
-    """What the actor plays in some games, drawn by its probabilities."""
+def _moves(model: Model, batch: Batch, rows: NDArray[np.intp], me: int) -> NDArray[np.int64]:
+    """What is played in some games, drawn by its probabilities."""
     moves = batch.forced()[rows].astype(np.int64)
-    free = moves == NO_ACTION
-    if free.any():
-        shown, mask, dice = batch.look(rows[free])
-        moves[free] = drawn_actions(logits_of(model.layers, shown), mask, dice)
+    free, own = moves == NO_ACTION, batch.player[rows] == me
+    for asked, layers in ((free & own, model.layers), (free & ~own, model.others or model.layers)):
+        if asked.any():
+            shown, mask, dice = batch.look(rows[asked])
+            moves[asked] = drawn_actions(logits_of(layers, shown), mask, dice)
     return moves
 
 
@@ -127,8 +128,10 @@ def _values(model: Model, batch: Batch, me: int) -> Numbers:
     """What the critic gives a player in each game, or what the game brought if it is over."""
     assert model.critic is not None
     players, seats = batch.ruleset.players, np.maximum(batch.player, 0)
-    tables = batch.state(seats)[:, : model.critic[0].weights.shape[1]]
-    found = logits_of(model.critic, tables)[np.arange(len(batch)), (me - seats) % players]
+    own, places = (me - seats) % players, np.arange(SEATS)
+    strangers = (model.others is not None) & (places < players) & (places != own[:, None])
+    tables = np.concatenate([batch.state(seats), strangers.astype(np.int8)], 1)
+    found = logits_of(model.critic, tables[:, : model.critic[0].weights.shape[1]])[np.arange(len(batch)), own]
     return np.where(batch.player >= 0, found, outcomes(batch)[:, me]).astype(np.float64)
 
 

@@ -56,7 +56,8 @@ class Model:
 
     card: ModelCard
     layers: Layers  # of the actor: from an observation to logits
-    critic: Layers | None = None  # from the whole table to a value for each seat, counted from the one who decides
+    critic: Layers | None = None  # from the whole table to a value for each seat, counted from the one who decides;
+    # the last numbers it looks at say of each seat whether a stranger has it, who does not play as this policy does
     others: Layers | None = None  # an actor that plays for the other seats in a search; without it, its own does
 
 
@@ -178,11 +179,16 @@ def _check_tensors(path: Path, tensors: dict[str, NDArray[Any]], last: int, card
 
 
 def _ends_of(network: str, card: ModelCard, first: tuple[int, ...]) -> tuple[int, int]:
-    """How many inputs and outputs a network has. A critic may look at the first numbers of a table only."""
+    """How many inputs and outputs a network has. A critic may look at the first numbers only."""
     slots = slots_of(Ruleset(card.edition))
     if network != CRITIC:
         return length(slots), len(action_table(slots))
-    return max(1, min(first[-1] if first else 1, state_length(slots))), SEATS
+    return max(1, min(first[-1] if first else 1, critic_length(card.edition))), SEATS
+
+
+def critic_length(edition: str) -> int:
+    """How many numbers a critic may look at: a table, and who is a stranger there."""
+    return state_length(slots_of(Ruleset(edition))) + SEATS
 
 
 def _read(path: Path, most: int) -> bytes:

@@ -16,15 +16,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from borneo_agents.policy.inference import Network, compiled_network, make_room, output, room_of, run
-from borneo_agents.policy.model import Model
+from borneo_agents.policy.model import Model, critic_length
 from borneo_agents.search.determinization import DETERMINIZED, TRIED, determinize, stream_of
 from borneo_env.agent import Views
 from borneo_env.engine.dice import below
 from borneo_env.engine.game import MAX_OPTIONS, apply, legal
 from borneo_env.engine.jit import attributes, entry, machine_code, rule
-from borneo_env.engine.observe import SECRETS, observe, seat_from, state_length, write_state
+from borneo_env.engine.observe import SECRETS, observe, seat_from, write_state
 from borneo_env.engine.rules.ending import place_of, score
-from borneo_env.engine.state import BOX, CHOICES, GAME, OVER, THINGS, slots_of
+from borneo_env.engine.state import BOX, CHOICES, GAME, OVER, SEATS, THINGS
 from borneo_env.engine.threads import in_parallel
 
 MOST_DETERMINIZATIONS = 512  # that scratch memory has room for
@@ -44,6 +44,7 @@ class Networks(NamedTuple):
     actor: Any
     others: Any  # the actor of all seats but its own
     critic: Any
+    strangers: bool  # whether the others play in another way
 
 
 class Manner(NamedTuple):
@@ -134,13 +135,12 @@ def value_of(box, g, me, action, networks, manner, table, room, search):
     while g.phase != OVER and moments < manner.turns:
         count = legal(box, g, search.options)
         if count > 1 and begun:
-            write_state(box, g, int(g.player), table)
-            total += value_now(box, g, me, networks.critic, table, room)
+            total += value_now(box, g, me, networks, table, room)
             search.asked += 1
             moments += 1
             begun = False
         elif count > 1:
-            observe(box, g, int(g.player), table[: len(table) - SECRETS])
+            observe(box, g, int(g.player), table[: len(table) - SEATS - SECRETS])
         if moments < manner.turns:
             turn = g.turn
             actor = networks.actor if g.player == me else networks.others
@@ -152,10 +152,15 @@ def value_of(box, g, me, action, networks, manner, table, room, search):
 
 
 @rule
-def value_now(box, g, me, critic, table, room):
-    """What the critic thinks of a player at a table that was written for the one who decides."""
-    run(critic, table, room)
-    return output(critic, seat_from(box, g.player, me), room)
+def value_now(box, g, me, networks, table, room):
+    """What the critic thinks of a player; the table is written for the one who decides."""
+    state, strangers = table[: len(table) - SEATS], table[len(table) - SEATS :]
+    write_state(box, g, int(g.player), state)
+    own = seat_from(box, g.player, me)
+    for seat in range(SEATS):
+        strangers[seat] = networks.strangers and seat < box.players and seat != own
+    run(networks.critic, table, room)
+    return output(networks.critic, own, room)
 
 
 @rule
@@ -292,7 +297,8 @@ class OptionSearch:
     def __init__(self, model: Model, manner: Manner = MANNER) -> None:
         assert model.critic is not None
         actor, critic = compiled_network(model.layers), compiled_network(model.critic)
-        self._networks = Networks(actor, compiled_network(model.others) if model.others else actor, critic)
+        others = compiled_network(model.others) if model.others else actor
+        self._networks = Networks(actor, others, critic, model.others is not None)
         self._manner = manner
 
     def with_budget(self, views: Views, priors: Numbers, budget: int, threads: int = 1) -> Numbers:
@@ -321,8 +327,8 @@ class OptionSearch:
         return logits
 
     def _scratch(self, threads: int, views: Views) -> tuple[Any, ...]:
-        tables = np.zeros((threads, state_length(slots_of(views.ruleset))), np.int8)
-        room = make_room(threads, *self._networks)
+        tables = np.zeros((threads, critic_length(views.ruleset.edition)), np.int8)
+        room = make_room(threads, *self._networks[:3])
         return tables, *room, np.zeros((threads, 2), GAME), np.zeros(threads, SEARCH)
 
 
@@ -338,7 +344,8 @@ def _step() -> Any:
     """The machine code of `go_on`: to find it by the types of arguments takes longer than a playout."""
     row, square = np.zeros((1, 1), np.float32), np.zeros((1, 1, 1), np.float32)
     network = Network(row, square, row, row, row, row, row[0])
+    networks = Networks(network, network, network, strangers=False)
     room, tables = make_room(1, network), np.zeros((1, 1), np.int8)
     scratch = (tables, *room, np.zeros((1, 2), GAME), np.zeros(1, SEARCH))
     views, dice, logits = np.zeros(1, GAME), np.zeros(1, np.uint64), np.zeros((1, 1))
-    return machine_code(go_on, np.zeros(1, BOX), Networks(*[network] * 3), MANNER, views, dice, logits, *scratch)
+    return machine_code(go_on, np.zeros(1, BOX), networks, MANNER, views, dice, logits, *scratch)

@@ -9,7 +9,7 @@ from borneo_agents.policy.agent import DOUBTFUL, Policy
 from borneo_agents.policy.network import Layer, logits_of
 from borneo_agents.policy.search import MANNER, OptionSearch
 from bot_games import decisions, determinized, play
-from networks import network, searcher
+from networks import network, searcher, shown_to_critic
 from positions import position
 
 from borneo_env import Batch, Ruleset, resample
@@ -60,7 +60,7 @@ def values_by_hand(model, views, actions, turns):
         begun[rows] |= batch.games["turn"][rows] != turn
         free = (batch.player >= 0) & (batch.mask.sum(1) > 1)
         now = np.flatnonzero(free & begun & (moments < turns))
-        found = logits_of(model.critic, batch.state(np.maximum(batch.player, 0)))
+        found = logits_of(model.critic, shown_to_critic(model, batch, np.maximum(batch.player, 0), me))
         values[now] += found[now, (me[now] - batch.player[now]) % players]
         moments[now] += 1
         asked[now] += 1
