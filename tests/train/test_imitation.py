@@ -10,7 +10,7 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from borneo_agents.policy.agent import Policy  # noqa: E402  # torch may be missing
-from borneo_agents.policy.model import read_model  # noqa: E402
+from borneo_agents.policy.model import read_model, write_model  # noqa: E402
 from borneo_train.games import Games  # noqa: E402
 from borneo_train.imitation import Imitator, Lesson, Memory, moves_of  # noqa: E402
 from borneo_train.settings import UNSEEN  # noqa: E402
@@ -75,6 +75,36 @@ def test_what_is_remembered_is_what_the_agent_plays_even_where_guests_do():
     imitator.watch()
     np.testing.assert_array_equal(imitator.memory.action[:24], asked)
     assert imitator.memory.mask[:96].gather(1, imitator.memory.action[:96, None]).all()
+
+
+def test_an_agent_is_asked_in_some_games_only():
+    games, agent = Games({3: 8, 4: 8}, seed=1), find_agent("climber")
+    chosen = np.arange(16) % 3 == 0
+    np.testing.assert_array_equal(moves_of(agent, games, chosen), moves_of(agent, games)[chosen])
+
+
+def test_it_begins_with_the_actor_of_a_policy(tmp_path):
+    first = Imitator(TINY)
+    write_model(tmp_path, first.model("", {}))
+    begun = Imitator(replace(TINY, start=str(tmp_path), seed=5))
+    assert torch.allclose(weights_of(begun), weights_of(first), atol=1e-6)
+    assert not torch.allclose(weights_of(Imitator(replace(TINY, seed=5))), weights_of(first), atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        (
+            {"actor": "8x1"},
+            "cannot begin with it: it has layers of 16x1 for 969 numbers, and should have layers of 8x1",
+        ),
+        ({"edition": "card"}, "cannot begin with it: it has learnt the board edition: give --edition of it"),
+    ],
+)
+def test_a_policy_it_cannot_begin_with(change, told, tmp_path):
+    write_model(tmp_path, Imitator(TINY).model("", {}))
+    with pytest.raises(ValueError, match=told):
+        Imitator(replace(TINY, start=str(tmp_path), **change))
 
 
 def test_it_learns_to_play_as_the_agent_does():

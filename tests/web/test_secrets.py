@@ -134,9 +134,10 @@ class Watched:
     def traffic(self, table: Table, seat: int) -> str:
         """All that a seat can ask for, headers too."""
         link, told = table.address(seat), len(table.game.told)
-        paths = ("", "/story", f"/steps?since={max(0, told - 3)}", "/preview", "/record", "/replay")
-        answers = [self.client.get(link + path) for path in paths]
+        paths = ("", "?coach", "/story", f"/steps?since={max(0, told - 3)}", "/preview", "/record", "/replay")
+        answers = [self.client.get(link + path, timeout=120) for path in paths]
         assert [answer.status_code for answer in answers[-2:]] == [409, 409]
+        assert ("would do this in your place" in answers[1].text) == (seat == table.game.player)
         return "".join(f"{sorted(answer.headers)}{answer.headers['content-length']}{answer.text}" for answer in answers)
 
 

@@ -26,6 +26,7 @@ Actor = Annotated[str, typer.Option(help="Width and number of the layers.")]
 Envs = Annotated[int, typer.Option(help="Games played side by side.")]
 Batch = Annotated[int, typer.Option(help="Decisions in each step of the optimiser.")]
 Epochs = Annotated[int, typer.Option(help="How often each decision is learnt from, about.")]
+Start = Annotated[str, typer.Option(help="Folder of a policy, to begin with what its actor has learnt.")]
 Rate = Annotated[float, typer.Option(help="Of Adam, at first; falls to a fiftieth.")]
 Fresh = Annotated[bool, typer.Option("--fresh", help="Replace the policy in --out.")]
 Device = Annotated[str, typer.Option(help="cpu, cuda, or auto: cuda where there is a card. Games stay on the CPU.")]
@@ -46,6 +47,7 @@ def imitate(
     batch_size: Batch = 1024,
     n_epochs: Epochs = 2,
     learning_rate: Rate = 1e-3,
+    start: Start = "",
     device: Device = "auto",
     seed: Seed = 0,
     fresh: Fresh = False,
@@ -60,7 +62,7 @@ def imitate(
         raise ValueError(str(missing(error))) from None
     lesson = Lesson(
         agent, guest, players, edition, network, actor, n_envs,
-        n_epochs=n_epochs, batch_size=batch_size, learning_rate=learning_rate, device=device, seed=seed,
+        n_epochs=n_epochs, batch_size=batch_size, learning_rate=learning_rate, start=start, device=device, seed=seed,
     )  # fmt: skip
     watching = Watching(lesson, out, timesteps, minutes, fresh)
     found = watching.run(shlex.join(["borneo", *sys.argv[1:]]))

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 import torch
-from borneo_agents.policy.model import Model, ModelCard
+from borneo_agents.policy.model import Model, ModelCard, read_model
 from borneo_agents.scripted.dispatch import Bots
 from borneo_agents.statistics.intervals import Estimate, mean_estimates
 from numpy.typing import NDArray
@@ -23,7 +23,7 @@ from torch.nn.utils import clip_grad_norm_
 from borneo_env.agent import Agent, Views, find_agent
 from borneo_train.actor_critic import actor_of, judged_actions, masked
 from borneo_train.games import WHOLE_GAME, Games, even_sizes
-from borneo_train.network import apply, layers_of_model, prepared
+from borneo_train.network import Tied, apply, layers_of_model, prepared
 from borneo_train.on_card import padded
 from borneo_train.opponents import drawn_by, spread
 from borneo_train.settings import UNSEEN, numbers, shape
@@ -50,6 +50,7 @@ class Lesson:
     n_epochs: int = 2
     batch_size: int = 1024
     learning_rate: float = 1e-3
+    start: str = ""
     device: str = "cpu"
     seed: int = 0
 
@@ -89,6 +90,8 @@ class Imitator:
         self.memory = Memory(MEMORY * lesson.n_steps * len(self.games), self.games, self.device)
         known = self.games.known
         self.actor = actor_of(lesson.network, lesson.edition, known, *shape(lesson.actor, "--actor")).to(self.device)
+        if lesson.start:
+            begin_with(self.actor, lesson)
         self.optimizer = torch.optim.Adam(self.actor.parameters(), lr=lesson.learning_rate, eps=1e-5, fused=True)
 
     def _games(self, seed: int) -> Games:
@@ -118,12 +121,13 @@ class Imitator:
             moves = torch.from_numpy(moves_of(self.agent, games))
             logits = masked(apply(layers, games.table.to(self.device)), games.mask.to(self.device))
             yield moves, logits.argmax(1).cpu()
-            games.play(torch.where(games.seat == guests, self._guests_moves(games, logits), moves))
-
-    def _guests_moves(self, games: Games, logits: Tensor) -> Tensor:
-        if self.guest:
-            return torch.from_numpy(moves_of(self.guest, games))
-        return drawn_by(logits.softmax(1).cpu(), torch.rand(len(games), generator=self.generator))
+            theirs = games.seat == guests
+            if self.guest:
+                moves[theirs] = torch.from_numpy(moves_of(self.guest, games, theirs.numpy()))
+            else:
+                chance = torch.rand(len(games), generator=self.generator)[theirs]
+                moves[theirs] = drawn_by(logits[theirs.to(self.device)].softmax(1).cpu(), chance)
+            games.play(moves)
 
     # ------------------------------------------------------------ learning
 
@@ -177,12 +181,23 @@ class Imitator:
         return Model(card, layers_of_model(self.actor.layers()))
 
 
-def moves_of(agent: Agent, games: Games) -> Ints:
-    """(games,): what an agent would play in each; nothing is played."""
+def begin_with(actor: Tied, lesson: Lesson) -> None:
+    """Let an actor begin with what that of a policy has learnt."""
+    model = read_model(lesson.start)
+    try:
+        if model.card.edition != lesson.edition:
+            raise ValueError(f"it has learnt the {model.card.edition} edition: give --edition of it")
+        actor.take(model.layers)
+    except ValueError as error:
+        raise ValueError(f"--start {lesson.start}: cannot begin with it: {error}") from None
+
+
+def moves_of(agent: Agent, games: Games, chosen: NDArray[np.bool_] | None = None) -> Ints:
+    """What an agent would play in each game, or in those that are chosen; nothing is played."""
     kind = COMPILED.get(type(agent))
     found = []
-    for group in games.groups:
-        batch, rows = group.batch, np.arange(len(group))
+    for group, part in zip(games.groups, games.slices, strict=True):
+        batch, rows = group.batch, np.arange(len(group)) if chosen is None else np.flatnonzero(chosen[part])
         if kind is None:
             found.append(agent.act(Views(group.ruleset, *batch.view(rows))))
         else:
