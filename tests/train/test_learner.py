@@ -279,12 +279,12 @@ def test_a_tiny_training_beats_random_players_by_far():
     (Some networks are good before they learn, by chance: this one is not.)
     """
     learner = learner_of(
-        players="3", n_envs=128, batch_size=128, n_steps=16, network="tied", actor="64x1", critic="64x1",
+        players="3", n_envs=128, batch_size=128, n_steps=64, network="tied", actor="64x1", critic="64x1",
         learning_rate=4e-3, seed=1,
     )  # fmt: skip
     before = wins_against_random(learner)
-    for update in range(40):
-        learner.progress = update / 40
+    for update in range(12):
+        learner.progress = update / 12
         learner.play()
         learner.learn()
     after = wins_against_random(learner)

@@ -17,7 +17,7 @@ AUTO, CPU, CUDA = DEVICES = ("auto", "cpu", "cuda")
 # What is not given is as it learns best on two cores, or on one large GPU.
 PRESETS: dict[str, dict[str, Any]] = {
     CPU: {
-        "n_envs": 1536, "n_steps": 16, "batch_size": 1536, "n_epochs": 1, "learning_rate": 2e-3, "actor": "128x2",
+        "n_envs": 1536, "n_steps": 64, "batch_size": 1536, "n_epochs": 1, "learning_rate": 2e-3, "actor": "128x2",
         "critic": "64x2", "timesteps": 4_000_000, "evaluation_games": 400,
     },
     CUDA: {
