@@ -21,8 +21,8 @@ PRESETS: dict[str, dict[str, Any]] = {
         "critic": "64x2", "timesteps": 4_000_000, "evaluation_games": 400,
     },
     CUDA: {
-        "n_envs": 24576, "n_steps": 16, "batch_size": 8192, "n_epochs": 1, "learning_rate": 1.5e-3, "actor": "256x2",
-        "critic": "256x2", "timesteps": 2_000_000_000, "evaluation_games": 2000,
+        "n_envs": 8192, "n_steps": 64, "batch_size": 8192, "n_epochs": 1, "learning_rate": 1e-3, "actor": "512x3",
+        "critic": "384x3", "timesteps": 2_000_000_000, "evaluation_games": 2000,
     },
 }  # fmt: skip
 # What numbers may be. Infinite ones, and those that are none, are in no range.

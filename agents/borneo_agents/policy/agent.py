@@ -63,7 +63,7 @@ class Policy:
     @property
     def fingerprint(self) -> bytes:
         """What the arena knows a policy by: games of two trainings must not be mixed."""
-        layers = (*self.model.layers, *(self.model.critic or ()), *(self.model.others or ()))
+        layers = [layer for network in self.model.networks.values() for layer in network]
         parts = [part for layer in layers for part in layer if part is not None]
         return hashlib.sha256(b"".join(part.tobytes() for part in parts)).digest()
 

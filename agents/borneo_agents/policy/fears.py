@@ -85,7 +85,7 @@ def _moves(model: Model, batch: Batch, rows: NDArray[np.intp], me: int) -> NDArr
     """What is played in some games, drawn by its probabilities."""
     moves = batch.forced()[rows].astype(np.int64)
     free, own = moves == NO_ACTION, batch.player[rows] == me
-    for asked, layers in ((free & own, model.layers), (free & ~own, model.others or model.layers)):
+    for asked, layers in ((free & own, model.own), (free & ~own, model.theirs)):
         if asked.any():
             shown, mask, dice = batch.look(rows[asked])
             moves[asked] = drawn_actions(logits_of(layers, shown), mask, dice)

@@ -22,7 +22,7 @@ from borneo_env.ruleset import EDITIONS, PLAYER_COUNTS, Ruleset
 
 FORMAT = "borneo-policy/8"
 WEIGHTS, CARD = "model.safetensors", "card.json"
-CRITIC, OTHERS = "critic.", "others."  # how names of their tensors begin
+CRITIC, OTHERS, QUICK = IN_SEARCH = "critic.", "others.", "quick."  # how names of their tensors begin
 LARGEST_WEIGHTS, LARGEST_CARD = 256 * 2**20, 2**20  # bytes; no policy of ours comes near
 
 PLAIN, NORMED = Layer._fields[:2], Layer._fields  # the parts of the last layer, and of all others
@@ -59,6 +59,23 @@ class Model:
     critic: Layers | None = None  # from the whole table to a value for each seat, counted from the one who decides;
     # the last numbers it looks at say of each seat whether a stranger has it, who does not play as this policy does
     others: Layers | None = None  # an actor that plays for the other seats in a search; without it, its own does
+    quick: Layers | None = None  # a smaller actor that plays for its own seat there; without it, the actor does
+
+    @property
+    def own(self) -> Layers:
+        """The actor that plays for its own seat in a search."""
+        return self.quick or self.layers
+
+    @property
+    def theirs(self) -> Layers:
+        """The actor that plays for the other seats in a search."""
+        return self.others or self.own
+
+    @property
+    def networks(self) -> dict[str, Layers]:
+        """All of its networks, by how the names of their tensors begin."""
+        found = zip(("", *IN_SEARCH), (self.layers, self.critic, self.others, self.quick), strict=True)
+        return {name: layers for name, layers in found if layers is not None}
 
 
 def write_model(folder: str | Path, model: Model) -> None:
@@ -66,8 +83,8 @@ def write_model(folder: str | Path, model: Model) -> None:
     folder = make_folder(folder)
     tensors = {
         f"{network}{number}.{part}": np.ascontiguousarray(tensor, np.float32)
-        for network, layers in (("", model.layers), (CRITIC, model.critic), (OTHERS, model.others))
-        for number, layer in enumerate(layers or ())
+        for network, layers in model.networks.items()
+        for number, layer in enumerate(layers)
         for part, tensor in layer._asdict().items()
         if tensor is not None
     }
@@ -128,7 +145,7 @@ def _read_weights(path: Path, card: ModelCard) -> Model:
         tensors: dict[str, NDArray[Any]] = load(data)
     except (SafetensorError, ValueError, KeyError, OverflowError) as error:
         raise _refusal(path, f"is no safetensors file of float32 or float16 numbers: {in_short(str(error))}") from None
-    parts = {network: _taken(tensors, network) for network in (CRITIC, OTHERS)}
+    parts = {network: _taken(tensors, network) for network in IN_SEARCH}
     layers = _checked_layers(path, tensors, card)
     more = [_checked_layers(path, found, card, network) if found else None for network, found in parts.items()]
     return Model(card, layers, *more)

@@ -296,9 +296,8 @@ class OptionSearch:
 
     def __init__(self, model: Model, manner: Manner = MANNER) -> None:
         assert model.critic is not None
-        actor, critic = compiled_network(model.layers), compiled_network(model.critic)
-        others = compiled_network(model.others) if model.others else actor
-        self._networks = Networks(actor, others, critic, model.others is not None)
+        own, theirs, critic = map(compiled_network, (model.own, model.theirs, model.critic))
+        self._networks = Networks(own, theirs, critic, model.others is not None)
         self._manner = manner
 
     def with_budget(self, views: Views, priors: Numbers, budget: int, threads: int = 1) -> Numbers:

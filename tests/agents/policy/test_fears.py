@@ -9,7 +9,7 @@ from borneo_agents.policy.agent import Policy
 from borneo_agents.policy.fears import Fear, fear_of, outcomes, played_on, worst
 from borneo_agents.policy.network import Layer, drawn_actions, logits_of
 from bot_games import decisions
-from networks import network, searcher, shown_to_critic
+from networks import PARTS, network, searcher, shown_to_critic
 from positions import position
 
 from borneo_env import Batch, Ruleset, resample
@@ -55,7 +55,8 @@ def by_hand(model, views, action, playouts):
             move = batch.forced()[0]
             if move == NO_ACTION:  # only then are dice thrown
                 shown, mask, dice = batch.look(FIRST)
-                layers = model.layers if player == me or model.others is None else model.others
+                own = model.quick or model.layers
+                layers = own if player == me or model.others is None else model.others
                 move = drawn_actions(logits_of(layers, shown), mask, dice)[0]
         seat = max(player, 0)
         found = logits_of(model.critic, shown_to_critic(model, batch, seat, me))[0, (me - seat) % ruleset.players]
@@ -85,10 +86,10 @@ def deed(told):
     return placed or (f"{attacker} {attack}" if attacker else f"{trader} transfers a trader {company}")
 
 
-@pytest.mark.parametrize("others", [False, True], ids=["alone", "with a model of others"])
+@pytest.mark.parametrize("parts", PARTS.values(), ids=PARTS)
 @pytest.mark.parametrize("ruleset", [BOARD, Ruleset("card", 4)], ids=["board", "card"])
-def test_deeds_and_values_are_those_of_games_that_are_played_on(ruleset, others):
-    model, kinds = searcher(ruleset.edition, liking=2, others=others), set()
+def test_deeds_and_values_are_those_of_games_that_are_played_on(ruleset, parts):
+    model, kinds = searcher(ruleset.edition, liking=2, **parts), set()
     for views in views_of(ruleset):
         action = int(views.mask[0].argmax())
         values, deeds = played_on(model, views, [action], 5)

@@ -547,24 +547,24 @@ def test_a_file_of_torch_is_refused(folder, tmp_path):
 
 @pytest.fixture
 def searching(tmp_path):
-    """A folder with a policy that has a critic and a model of the others."""
-    write_model(tmp_path / "searching", searcher(width=4, others=True))
+    """A folder with a policy that has a critic, a model of the others and a quick actor."""
+    write_model(tmp_path / "searching", searcher(width=4, others=True, quick=True))
     return tmp_path / "searching"
 
 
 def test_all_networks_are_read_again(searching):
-    written, found = searcher(width=4, others=True), read_model(searching)
-    for name in ("layers", "critic", "others"):
+    written, found = searcher(width=4, others=True, quick=True), read_model(searching)
+    for name in ("layers", "critic", "others", "quick"):
         assert same_layers(getattr(written, name), getattr(found, name))
     names = {name.split(".")[0] for name in load_file(searching / WEIGHTS)}
-    assert names == {"0", "1", "critic", "others"}
+    assert names == {"0", "1", "critic", "others", "quick"}
 
 
-@pytest.mark.parametrize("part", ["critic", "others"])
+@pytest.mark.parametrize("part", ["critic", "others", "quick"])
 def test_a_policy_may_do_without_one(part, searching):
     rewrite_weights(searching, **{name: None for name in load_file(searching / WEIGHTS) if name.startswith(part)})
     found = read_model(searching)
-    assert [name for name in ("layers", "critic", "others") if getattr(found, name) is None] == [part]
+    assert [name for name in ("layers", "critic", "others", "quick") if getattr(found, name) is None] == [part]
 
 
 @pytest.mark.parametrize("numbers", [1, 969, 1420])
@@ -592,6 +592,7 @@ def test_a_critic_may_look_at_the_first_numbers_only(numbers, searching):
         ({"others.0.weights": ones(6, 1420)}, "others.0.weights should be of shape (6, 969), not (6, 1420): a policy"),
         ({"others.1.biases": ones(5)}, "others.1.biases should be of shape (370,), not (5,): a policy"),
         ({"others.0.shift": ones(6) * np.float32("nan")}, "others.0.shift should hold finite numbers"),
+        ({"quick.1.biases": ones(5)}, "quick.1.biases should be of shape (370,), not (5,): a policy"),
     ],
 )  # fmt: skip
 def test_tensors_that_make_no_other_network(tensors, reason, searching):
@@ -601,12 +602,12 @@ def test_tensors_that_make_no_other_network(tensors, reason, searching):
 
 # ---------------------------------------------------------------- any damage
 
-SMALL = searcher(width=1, others=True)
+SMALL = searcher(width=1, others=True, quick=True)
 GOOD = {
     CARD: json.dumps(card().__dict__).encode(),
     WEIGHTS: save({
         f"{name}{number}.{part}": tensor.astype(np.float16 if part == "weights" else np.float32)
-        for name, layers in (("", SMALL.layers), ("critic.", SMALL.critic), ("others.", SMALL.others))
+        for name, layers in SMALL.networks.items()
         for number, layer in enumerate(layers)
         for part, tensor in layer._asdict().items()
         if tensor is not None
@@ -631,7 +632,8 @@ def survives(**files):
 def test_the_files_to_be_damaged_are_good(tmp_path):
     for name, content in GOOD.items():
         (tmp_path / name).write_bytes(content)
-    assert len(read_model(tmp_path).layers) == 2 and read_model(tmp_path).others is not None
+    found = read_model(tmp_path)
+    assert len(found.layers) == 2 and found.others is not None and found.quick is not None
 
 
 @st.composite

@@ -9,7 +9,7 @@ from borneo_agents.policy.agent import DOUBTFUL, Policy
 from borneo_agents.policy.network import Layer, logits_of
 from borneo_agents.policy.search import MANNER, OptionSearch
 from bot_games import decisions, determinized, play
-from networks import network, searcher, shown_to_critic
+from networks import PARTS, network, searcher, shown_to_critic
 from positions import position
 
 from borneo_env import Batch, Ruleset, resample
@@ -68,19 +68,20 @@ def values_by_hand(model, views, actions, turns):
         rows = np.flatnonzero((batch.player >= 0) & (moments < turns))
         asked[rows] += free[rows]
         seen = batch.observe(np.maximum(batch.player, 0))
-        own, theirs = (logits_of(layers, seen) for layers in (model.layers, model.others or model.layers))
+        actor = model.quick or model.layers
+        own, theirs = (logits_of(layers, seen) for layers in (actor, model.others or actor))
         likings = np.where((batch.player == me)[:, None], own, theirs)
         moves = np.where(batch.mask, likings, -np.inf)[rows].argmax(1)
     over = outcomes(batch)[np.arange(len(views)), me]
     return (values + np.where(batch.player < 0, over, 0) * (turns - moments)) / turns, asked
 
 
-@pytest.mark.parametrize("others", [False, True], ids=["alone", "with a model of others"])
+@pytest.mark.parametrize("parts", PARTS.values(), ids=PARTS)
 @pytest.mark.parametrize("turns", [1, 3, 200])
 @pytest.mark.parametrize("ruleset", [BOARD, CARD], ids=["board", "card"])
-def test_options_are_behind_by_the_values_of_games_that_are_played_on(ruleset, turns, others):
+def test_options_are_behind_by_the_values_of_games_that_are_played_on(ruleset, turns, parts):
     """Two options in one determinization; both count what the actor thought of them."""
-    model, views = searcher(ruleset.edition, liking=4, others=others), views_of(ruleset, 11)
+    model, views = searcher(ruleset.edition, liking=4, **parts), views_of(ruleset, 11)
     first, last = views.mask.argmax(1), views.mask.shape[1] - 1 - views.mask[:, ::-1].argmax(1)
     rows = np.arange(len(views))
     two = np.zeros_like(views.mask)
@@ -255,14 +256,14 @@ def test_bad_arguments_are_refused_with_a_reason(arguments, reason):
 
 def test_all_networks_are_in_the_fingerprint():
     seen = set()
-    for part, number in product(("layers", "critic", "others"), (0, -1)):
+    for part, number in product(("layers", "critic", "others", "quick"), (0, -1)):
         for change in (0, 1):
-            model = searcher(width=4, others=True)
+            model = searcher(width=4, others=True, quick=True)
             getattr(model, part)[number].biases[-1] += change
             seen.add(Policy(model).fingerprint)
-    assert len(seen) == 7
-    for part in ("critic", "others"):
-        assert Policy(replace(searcher(width=4, others=True), **{part: None})).fingerprint not in seen
+    assert len(seen) == 9
+    for part in ("critic", "others", "quick"):
+        assert Policy(replace(searcher(width=4, others=True, quick=True), **{part: None})).fingerprint not in seen
 
 
 def test_more_options_than_there_is_room_for_are_refused():
