@@ -22,12 +22,11 @@ from matplotlib import pyplot
 COLOURS = {1: "#555555", 2: "#c0392b"}
 
 
-def trained(folder: Path, workers: int, seed: int, settings: list[str]) -> list[dict[str, Any]]:
-    """The curve of a training."""
-    out = folder / f"w{workers}-s{seed}"
+def trained(out: Path, settings: list[str]) -> list[dict[str, Any]]:
+    """The curve of a training into a folder."""
     if not (out / "report.json").exists():
-        given = ["--workers", str(workers), "--seed", str(seed), "--fresh", "--out", str(out), *settings]
-        subprocess.run([sys.executable, "-m", "borneo_env.cli", "train", "--device", "cpu", *given], check=True)
+        command = [sys.executable, "-m", "borneo_env.cli", "train", "--fresh", "--out", str(out), *settings]
+        subprocess.run(command, check=True)
     return [json.loads(line) for line in (out / "curve.jsonl").read_text(encoding="utf-8").splitlines()]
 
 
@@ -41,12 +40,13 @@ def main(
 ) -> None:
     """Train with one and with two workers, and draw win shares against random players."""
     settings = ["--players", "4", "--timesteps", str(timesteps), "--evaluations", "6", "--against", "random"]
-    settings += ["--evaluation-games", str(games)]
+    settings += ["--evaluation-games", str(games), "--device", "cpu"]
     figure, axes = pyplot.subplots(figsize=(7, 3.6), layout="constrained")
     last: dict[int, list[float]] = {1: [], 2: []}
     for workers, wins in last.items():
         for seed in range(1, seeds + 1):
-            curve = trained(out, workers, seed, settings)
+            own = ["--workers", str(workers), "--seed", str(seed)]
+            curve = trained(out / f"w{workers}-s{seed}", settings + own)
             values = [100 * entry["strength"][0]["value"] for entry in curve]
             label = f"{workers} worker{'s' * (workers > 1)}" if seed == 1 else None
             axes.plot([entry["steps"] / 1e6 for entry in curve], values, color=COLOURS[workers], label=label)
