@@ -104,7 +104,7 @@ class Library:
         try:
             return self._replays.page(name, record)
         except RecordError as error:
-            raise Refused(422, f"The record is wrong: {error}. Records are files that end in .jsonl.") from None
+            raise Refused(422, f"Records are files that end in .jsonl, and this one is wrong: {error}") from None
 
 
 def _present(folder: Folder | None) -> Folder:
