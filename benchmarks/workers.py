@@ -3,6 +3,7 @@
 Trainings with one and with more workers alternate, each with as many cores as workers. Decisions in a second of the
 wall clock are those of learning alone, without evaluations. They depend on what else the machine does. Decisions in a
 second of the processor do not: they are those of a long training less those of a short one, all processes together.
+With `--grow` each worker has as many games and decisions of a minibatch as one alone; else all have as many together.
 """
 
 from __future__ import annotations
@@ -18,18 +19,25 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from borneo_train.settings import CPU, PRESETS
 
 from borneo_env.console import progress_bar
 
 SHORT = 50_000  # decisions of a training that is mostly its start
 
 
-def trained(workers: int, timesteps: int, cluster: str | None, seed: int) -> tuple[int, float, float]:
-    """Decisions of a training, seconds of learning, and seconds of the processor in all."""
+def trained(workers: int, timesteps: int, cluster: str | None, seed: int, times: int) -> tuple[int, float, float]:
+    """Decisions of a training with so many times the usual games, seconds of learning, and of the processor in all."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     with tempfile.TemporaryDirectory() as folder:
         given = ["--workers", str(workers), "--timesteps", str(timesteps), "--seed", str(seed), "--players", "4"]
         given += ["--evaluations", "1", "--evaluation-games", "4", "--against", "random", "--device", "cpu"]
+        given += [
+            "--n-envs",
+            str(PRESETS[CPU]["n_envs"] * times),
+            "--batch-size",
+            str(PRESETS[CPU]["batch_size"] * times),
+        ]
         given += ["--cluster", cluster] if cluster else []
         command = [sys.executable, "-m", "borneo_env.cli", "train", *given, "--out", f"{folder}/training"]
         cores = sorted(os.sched_getaffinity(0))[:workers]
@@ -47,6 +55,7 @@ def main(
     cluster: Annotated[
         str | None, typer.Option(help="Train on a cluster of Ray; processors are not timed then.")
     ] = None,
+    grow: Annotated[bool, typer.Option(help="Let games and minibatches grow with the workers.")] = False,
     seed: int = 1,
     as_json: Annotated[bool, typer.Option("--json")] = False,
 ) -> None:
@@ -55,8 +64,9 @@ def main(
     with progress_bar() as progress:
         for _ in progress.track(range(rounds), description="rounds"):
             for count, speeds in found.items():
-                few, _, start = trained(count, SHORT, cluster, seed)
-                steps, seconds, used = trained(count, timesteps, cluster, seed)
+                times = count if grow else 1
+                few, _, start = trained(count, SHORT, cluster, seed, times)
+                steps, seconds, used = trained(count, timesteps, cluster, seed, times)
                 speeds.append((steps / seconds, (steps - few) / (used - start)))
     rows = {count: [statistics.median(part) for part in zip(*speeds, strict=True)] for count, speeds in found.items()}
     load = os.getloadavg()[1]
