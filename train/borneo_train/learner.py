@@ -268,6 +268,7 @@ class Learner:
         for number in torch.randperm(len(minibatches), generator=self.order).tolist():
             moment, part = minibatches[number]
             self._step(*(tensor[moment, part::parts] for tensor in rows))
+        self.together.finish()
         self.updates += 1
         told = total(self.told) / (len(minibatches) * self.together.count)
         figures = self._episodes() | dict(zip(TOLD, told.tolist(), strict=True))
@@ -304,13 +305,15 @@ class Learner:
             lambda: self._improve(0, self._actor_loss, table, mask, action, old, advantage, own),
             lambda: self._improve(1, self._critic_loss, table, target, there),
         )
-        self.together.finish()
+        if self.on_card:
+            self.together.finish()  # what is recorded is a whole step
         policy, *others = actor
         self.told += torch.stack([policy, *critic, *others])
 
     def _improve(self, number: int, loss_of: Callable[..., Any], *rows: Tensor) -> list[Tensor]:
         """One step of one network; returns what is told of it."""
         network, optimizer = self.networks[number], self.optimizers[number]
+        self.together.finish(network)  # the step before
         loss, told = loss_of(*rows)
         optimizer.zero_grad(set_to_none=True)
         loss.backward()

@@ -29,7 +29,7 @@ class Together:
 
     def __init__(self, rank: int = 0, count: int = 1) -> None:
         self.rank, self.count = rank, count
-        self._open: list[tuple[Any, Tensor, list[Tensor], Callable[[], None]]] = []  # messages that travel
+        self._open: dict[nn.Module, tuple[Any, Tensor, list[Tensor], Callable[[], None]]] = {}  # messages that travel
 
     def join(self, store: Any, device: str) -> None:
         """Meet the others on this machine; nobody outside can."""
@@ -45,24 +45,24 @@ class Together:
     def average(self, network: nn.Module, then: Callable[[], None]) -> None:
         """Put the mean of all processes' gradients in the place of this one's, and then do something with it.
 
-        That may wait until `finish`: messages travel while another network is looked at.
+        That waits until `finish`: messages travel while another network is looked at.
         """
         if self.count == 1:
             then()
             return
         gradients = [parameter.grad for parameter in network.parameters() if parameter.grad is not None]
         whole = torch.cat([gradient.flatten() for gradient in gradients])
-        self._open.append((self._add_up(whole), whole, gradients, then))
+        self._open[network] = self._add_up(whole), whole, gradients, then
 
-    def finish(self) -> None:
-        """Wait for all means, and do what is to be done with them."""
-        for message, whole, gradients, then in self._open:
+    def finish(self, *networks: nn.Module) -> None:
+        """Wait for the means of networks, and do what is to be done with them; of all, if none is named."""
+        for network in [one for one in self._open if one in networks or not networks]:
+            message, whole, gradients, then = self._open.pop(network)
             message.wait()
             parts = torch.split_with_sizes(whole / self.count, [gradient.numel() for gradient in gradients])
             for gradient, part in zip(gradients, parts, strict=True):
                 gradient.copy_(part.view_as(gradient))
             then()
-        self._open.clear()
 
     def _add_up(self, values: Tensor) -> Any:
         """Put the sum of what all have in the place of values, as soon as the message that is returned has come."""
