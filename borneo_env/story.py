@@ -92,7 +92,8 @@ def with_names(words: str, names: Sequence[str], you: int | None = None) -> str:
         player, verb = int(found[1]), found[2]
         if player != you:
             return names[player] + verb
-        return "you" + re.sub(r"\w+$", lambda last: _IRREGULAR.get(last[0], last[0].removesuffix("s")), verb)
+        called = "You" if words[: found.start()].endswith(". ") else "you"
+        return called + re.sub(r"\w+$", lambda last: _IRREGULAR.get(last[0], last[0].removesuffix("s")), verb)
 
     return re.sub(r"\bplayer (\d)\b((?: \(\w+ \d+\))? \w+|)", name, words)
 

@@ -898,3 +898,10 @@ def test_the_opponents_are_normal_by_default(capsys, monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     _, out, _ = run(capsys, monkeypatch, "play --tables tiny --seed 1 --json", "q\n")
     assert json.loads(out)["seats"] == ["human", "normal", "normal"]
+
+
+def test_a_sentence_about_the_reader_begins_with_a_capital():
+    told = "player 1 ships a card. player 1 gets Banda, and player 0 has nothing. player 0 takes it."
+    assert with_names(told, ["Anna", "Bo"], 1) == (
+        "you ship a card. You get Banda, and Anna has nothing. Anna takes it."
+    )
