@@ -32,7 +32,7 @@ def draw(axes: Any, curves: list[list[dict[str, Any]]], against: str) -> None:
     axes.grid(color="#e6e6e6")
     axes.spines[["top", "right"]].set_visible(False)
     if wins.max() > PAR:
-        axes.axhline(PAR, color=COLOUR, linewidth=0.9, linestyle="--", label="par")
+        axes.axhline(PAR, color=COLOUR, linewidth=0.9, linestyle="--")
 
 
 def share_of(entry: dict[str, Any], against: str) -> dict[str, Any]:

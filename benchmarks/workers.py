@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from borneo_train.settings import CPU, PRESETS
+from borneo_train.settings import CPU, PRESETS, option
 
 from borneo_env.console import progress_bar
 
@@ -32,12 +32,8 @@ def trained(workers: int, timesteps: int, cluster: str | None, seed: int, times:
     with tempfile.TemporaryDirectory() as folder:
         given = ["--workers", str(workers), "--timesteps", str(timesteps), "--seed", str(seed), "--players", "4"]
         given += ["--evaluations", "1", "--evaluation-games", "4", "--against", "random", "--device", "cpu"]
-        given += [
-            "--n-envs",
-            str(PRESETS[CPU]["n_envs"] * times),
-            "--batch-size",
-            str(PRESETS[CPU]["batch_size"] * times),
-        ]
+        for name in ("n_envs", "batch_size"):
+            given += [option(name), str(PRESETS[CPU][name] * times)]
         given += ["--cluster", cluster] if cluster else []
         command = [sys.executable, "-m", "borneo_env.cli", "train", *given, "--out", f"{folder}/training"]
         cores = sorted(os.sched_getaffinity(0))[:workers]

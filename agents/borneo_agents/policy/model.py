@@ -22,7 +22,8 @@ from borneo_env.ruleset import EDITIONS, PLAYER_COUNTS, Ruleset
 
 FORMAT = "borneo-policy/8"
 WEIGHTS, CARD = "model.safetensors", "card.json"
-CRITIC, OTHERS, QUICK = IN_SEARCH = "critic.", "others.", "quick."  # how names of their tensors begin
+CRITIC = "critic."
+IN_SEARCH = (CRITIC, "others.", "quick.")  # networks that only a search asks: how names of their tensors begin
 LARGEST_WEIGHTS, LARGEST_CARD = 256 * 2**20, 2**20  # bytes; no policy of ours comes near
 
 PLAIN, NORMED = Layer._fields[:2], Layer._fields  # the parts of the last layer, and of all others

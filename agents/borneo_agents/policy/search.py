@@ -296,7 +296,8 @@ class OptionSearch:
 
     def __init__(self, model: Model, manner: Manner = MANNER) -> None:
         assert model.critic is not None
-        own, theirs, critic = map(compiled_network, (model.own, model.theirs, model.critic))
+        own, critic = compiled_network(model.own), compiled_network(model.critic)
+        theirs = compiled_network(model.others) if model.others else own  # not a second copy: the cache is small
         self._networks = Networks(own, theirs, critic, model.others is not None)
         self._manner = manner
 
