@@ -144,7 +144,8 @@ class Seats:
 
     def begin(self, actions: ArrayLike) -> None:
         """The first part of a step: play the learner's actions."""
-        self._before = copy_games(self.batch.games)
+        if self.reward_function not in AT_THE_END or not self.deals_anew:  # else: none of them was over
+            self._before = copy_games(self.batch.games)
         self.batch.step(actions)
         self._moved = np.arange(len(self))
         self.reward[:] = 0

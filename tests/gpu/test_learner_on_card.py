@@ -119,3 +119,19 @@ def test_bots_and_earlier_versions_have_their_share_of_the_games():
     assert 0.15 < kept.own[:, opponents.others].float().mean() < 0.4
     assert (kept.seat[1:, with_bots] == kept.seat[:-1, with_bots])[~kept.done[:-1, with_bots]].all()
     assert learner.is_sound()
+
+
+def test_bots_play_ahead_and_the_same_seed_gives_the_same_weights():
+    """While the card learns from one rollout, bots play the next one on the CPU: nothing depends on who is quicker."""
+    found = []
+    for _ in range(2):
+        learner = learner_of(bots=0.5, n_steps=8, seed=3, bot="contractor")
+        for update in range(4):
+            learner.play()
+            learner.learn()
+            assert update == 0 or learner.ahead is not None
+            kept = learner.rollout
+            assert kept.mask.gather(2, kept.action[..., None]).all()
+        learner.settle()
+        found.append(weights_of(learner))
+    assert torch.isfinite(found[0]).all() and torch.equal(*found)

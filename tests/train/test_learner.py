@@ -260,6 +260,40 @@ def test_bots_have_all_other_seats_of_their_share_of_the_games():
     assert len(set(kept.seat[:, 20:].flatten().tolist())) == 4
 
 
+def test_who_plays_ahead_learns_from_every_rollout_once():
+    """From rollouts played with the networks of one update before, and from nothing else, whoever looks when."""
+    learner, twin = (learner_of(players="4", bots=1.0, bot="random") for _ in range(2))
+    learner.plays_ahead = learner._practised = True
+    learner.play()
+    first, before = learner.rollout, learner._networks_now()
+    learner.learn()
+    assert learner.ahead is not None and learner.decisions == 12 * 8
+    learner.play()
+    assert learner.rollout is not first and learner.ahead is None and learner.decisions == 2 * 12 * 8
+    chosen = masked(apply(before[0], learner.rollout.table[0].float()), learner.rollout.mask[0])
+    logp = torch.log_softmax(chosen, 1).gather(1, learner.rollout.action[0][:, None])[:, 0]
+    assert torch.allclose(logp, learner.rollout.logp[0], atol=1e-5)
+    for _ in range(2):  # the same games, by the same networks
+        twin.play()
+        played = first if twin.decisions == 12 * 8 else learner.rollout
+        for name in ("action", "table", "reward", "done"):
+            assert torch.equal(getattr(twin.rollout, name), getattr(played, name)), name
+
+
+def test_settling_leaves_nothing_under_way():
+    learner = learner_of(players="4", bots=1.0, bot="random")
+    learner.plays_ahead = True
+    for _ in range(2):
+        learner.play()
+        learner.learn()
+    updates, decisions, before = learner.updates, learner.decisions, weights_of(learner)
+    learner.settle()
+    assert learner.ahead is None and learner.updates == updates + 1 and learner.decisions == decisions + 12 * 8
+    assert not torch.equal(weights_of(learner), before)
+    learner.settle()
+    assert learner.updates == updates + 1
+
+
 def wins_against_random(learner, games=300):
     seats = Seats(games, Ruleset(players=3), seed=99, deals_anew=False)
     wins, over = 0.0, np.zeros(games, bool)

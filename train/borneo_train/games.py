@@ -8,6 +8,7 @@ all.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -15,18 +16,21 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from borneo_env.agent import Agent
+from borneo_env.agent import Agent, find_agent
 from borneo_env.engine.actions import action_table
 from borneo_env.engine.batch import Batch
 from borneo_env.engine.observe import length, state_length
 from borneo_env.engine.state import SEATS, slots_of
+from borneo_env.engine.threads import available_cores
 from borneo_env.gpu import GpuSeats
 from borneo_env.ruleset import Ruleset
 from borneo_env.vector import ALL_SEATS, RANDOM_SEAT, Seats
-from borneo_train.on_card import padded, side_by_side
+from borneo_train.on_card import as_here, padded, side_by_side
+from borneo_train.settings import Settings
 from borneo_train.table import Table
 
 ARRAYS = ("observation", "mask", "seat", "reward", "done", "final_scores", "final_places")  # of Seats and GpuSeats
+SOME = 256  # games in which one looks how large the values of a critic are
 WHOLE_GAME = 160  # decisions that a game takes, about; see `Games.spread_out`
 
 
@@ -64,11 +68,14 @@ class Games:
         self.groups: list[Any] = []
         self.slices: list[slice] = []
         self._kept: dict[int, dict[str, Tensor]] = {}
+        self._threads = ThreadPoolExecutor(max(1, len(bots or {})), thread_name_prefix="bots")
+        cores, shared_by = available_cores(), max(1, sum(seat != ALL_SEATS for seat, *_ in lots))
+        threads = min(cores, cores // shared_by + 2)  # of each group with bots: some take longer than others
         first = 0
         for seat, players, size in lots:
             kind: Any = Table if seat != ALL_SEATS else GpuSeats if self.device.type == "cuda" else Seats
             ruleset = Ruleset(edition=edition, players=players)
-            others = {} if seat == ALL_SEATS else {"opponents": bot}
+            others = {} if seat == ALL_SEATS else {"opponents": bot, "threads": threads}
             self.groups.append(
                 kind(size, ruleset, seat=seat, reward=reward, seed=seed, first=first, whole_table=True, **others)
             )
@@ -90,8 +97,13 @@ class Games:
         return len(self.seat)
 
     def play(self, actions: Tensor) -> None:
-        """Play one legal decision in every game."""
-        side_by_side(self.device, *(partial(self._play_group, number, actions) for number in range(len(self.groups))))
+        """Play one legal decision in every game; bots of all player counts play at once, so that no core is idle."""
+        works = [partial(self._play_group, number, actions) for number in range(len(self.groups))]
+        alone = sum(not isinstance(group, Table) for group in self.groups)  # without bots; they come first
+        others = [self._threads.submit(as_here(self.device, work)) for work in works[alone:]]
+        side_by_side(self.device, *works[:alone])
+        for thread in others:
+            thread.result()
 
     def _play_group(self, number: int, actions: Tensor) -> None:
         group, rows = self.groups[number], self.slices[number]
@@ -177,6 +189,25 @@ def _on_cpu(array: Any) -> Tensor:
 def file_of(players: int, with_bots: bool = False, worker: int = 0) -> str:
     parts = ["games", str(players), *["bots"] * with_bots, *[f"worker-{worker}"] * (worker > 0)]
     return "-".join(parts) + ".npz"
+
+
+def games_of(settings: Settings, n: int, seed: int) -> Games:
+    """The games of a learner: so many, with bots in their share of them."""
+    with_bots = round(n * settings.bots)
+    bots = even_sizes(with_bots, settings.counts())
+    return Games(
+        even_sizes(n - with_bots, settings.counts()), edition=settings.edition, reward=settings.task, seed=seed,
+        device=settings.device, bots=bots, bot=find_agent(settings.bot) if with_bots else None,
+    )  # fmt: skip
+
+
+def some_games(settings: Settings) -> Games:
+    """Some games of self-play, the same for all workers."""
+    games = Games(
+        even_sizes(SOME, settings.counts()), edition=settings.edition, seed=settings.seed, device=settings.device
+    )
+    games.spread_out(torch.Generator(settings.device).manual_seed(settings.seed))
+    return games
 
 
 def even_sizes(n: int, counts: Sequence[int]) -> dict[int, int]:

@@ -9,21 +9,23 @@ thousands of small kernels one by one takes longer than running them.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
+from itertools import product
 from typing import Any
 
 import torch
 from borneo_agents.policy.model import Model
 from borneo_agents.policy.network import Layer
-from torch import Tensor, nn
+from torch import Tensor
 from torch.nn.utils import clip_grad_norm_
 
-from borneo_env.agent import find_agent
 from borneo_env.engine.state import SEATS
 from borneo_train.actor_critic import actor_of, critic_of, judged_actions, masked
+from borneo_train.adam import adam, none_yet
 from borneo_train.advantages import advantages, mean_and_spread, standard
-from borneo_train.games import Games, even_sizes, seats_in_order, seats_on_table
+from borneo_train.games import Games, games_of, seats_in_order, seats_on_table, some_games
 from borneo_train.network import Dense, apply, dense, hidden, prepared
-from borneo_train.on_card import Recorded, RecordedStep, side_by_side
+from borneo_train.on_card import Recorded, RecordedStep, meanwhile, side_by_side
 from borneo_train.on_cpu import drawn
 from borneo_train.opponents import Opponents, drawn_by, layers_of
 from borneo_train.settings import SEEDS, Settings, shape
@@ -33,8 +35,6 @@ LEAD, MOST_LEAD = 12.0, 1.5  # points ahead that count as much as a win, and the
 TOLD = ("policy_gradient_loss", "value_loss", "entropy", "approx_kl", "clip_fraction")
 WORKERS_APART = 2**40  # between the seeds of the games of two workers
 KEPT = ("decisions", "updates", "progress", "caution")  # numbers of a learner that a checkpoint holds
-EPSILON = 1e-5  # of Adam
-SOME = 256  # games in which one looks how large the values of a critic are
 
 
 class Rollout:
@@ -78,6 +78,10 @@ class Learner:
         for optimizer in self.optimizers:
             none_yet(optimizer)
         self.rollout = Rollout(settings, games)
+        self.plays_ahead = self.on_card and bool(games.with_bots.any())  # bots keep the CPU busy, updates the card
+        self.ahead: Rollout | None = None  # the next rollout, if it was played already
+        self._spare: Rollout | None = None  # room for it
+        self._practised = False  # whether steps have been taken, and so recorded: while that is done, nobody plays
         self.opponents = Opponents(games, settings.frozen)
         self.others = layers_of(settings.opponent, settings.edition) if settings.opponent else None
         self.scale = torch.ones((), device=self.device)  # of returns: the critic learns them divided by it
@@ -93,7 +97,7 @@ class Learner:
         self._play, self._step = self._play_now, self._step_now
         if self.on_card:
             self._step = RecordedStep(self._step_now)
-            if not games.with_bots.any():  # who play on the CPU
+            if not self.plays_ahead:  # bots play on the CPU
                 self._play = Recorded(self._play_now, self.generator)
         self.freeze()
 
@@ -166,15 +170,41 @@ class Learner:
 
     @torch.no_grad()
     def play(self) -> None:
-        """Play every game on for the decisions of one rollout."""
-        self.lead.fill_(self.settings.lead * (1 - 0.8 * self.progress))
-        self._play()
+        """Play every game on for the decisions of one rollout, or take the one that was played ahead."""
+        if self.ahead is None:
+            self._set_lead()
+            self._play()
+        else:
+            self.rollout, self._spare, self.ahead = self.ahead, self.rollout, None
         self.decisions += self.rollout.action.numel() * self.together.count
 
+    @torch.no_grad()
+    def _play_ahead(self, networks: list[list[Dense]]) -> None:
+        """Play the next rollout as the networks were, while the card changes them."""
+        self._set_lead()
+        self.ahead = self._spare or Rollout(self.settings, self.games)
+        self._play_into(self.ahead, *networks)
+
+    @torch.no_grad()
+    def _networks_now(self) -> list[list[Dense]]:
+        """Both networks, as they will not be for long."""
+        return [[layer.each(torch.clone) for layer in self._layers(network)] for network in self.networks]
+
+    def settle(self) -> None:
+        """Learn from what was played ahead, and play nothing more: then nothing is under way."""
+        if self.ahead is not None:
+            self.play()
+            self.learn(ahead=False)
+
+    def _set_lead(self) -> None:
+        self.lead.fill_(self.settings.lead * (1 - 0.8 * self.progress))
+
     def _play_now(self) -> None:
-        games, kept = self.games, self.rollout
+        self._play_into(self.rollout, *(self._layers(network) for network in self.networks))
+
+    def _play_into(self, kept: Rollout, actor: list[Dense], critic: list[Dense]) -> None:
+        games = self.games
         self.ended.zero_()
-        actor, critic = (self._layers(network) for network in self.networks)
         for moment in range(self.settings.n_steps):
             self.opponents.mark()
             kept.table[moment], kept.mask[moment], kept.seat[moment] = games.table, games.mask, games.seat
@@ -245,10 +275,11 @@ class Learner:
 
     # ------------------------------------------------------------ learning
 
-    def learn(self) -> dict[str, float]:
-        """Go through the rollout; returns what one looks at."""
+    def learn(self, ahead: bool = True) -> dict[str, float]:
+        """Go through the rollout; returns what one looks at. Who plays ahead plays the next one meanwhile."""
         settings, kept, total = self.settings, self.rollout, self.together.total
         self._set_rates()
+        episodes = self._episodes()
         found = advantages(kept.reward, kept.done, kept.value, settings.gamma, settings.gae_lambda)
         returns = found + kept.value[:-1]
         spread = mean_and_spread(returns, self.present, self.together)[1]
@@ -257,24 +288,31 @@ class Learner:
         self.scale.copy_(spread if not self.updates else 0.99 * self.scale + 0.01 * spread)
         own = found.gather(2, kept.seat[..., None])[..., 0]
         own = standard(own, kept.own, self.together)
-        order = seats_in_order(kept.seat, self.games.players.expand_as(kept.seat))
-        target = returns.gather(2, order) / self.scale
+        seats = seats_in_order(kept.seat, self.games.players.expand_as(kept.seat))
+        target = returns.gather(2, seats) / self.scale
         rows = (kept.table, kept.mask, kept.action, kept.logp, own, kept.own, target, self.present.expand_as(returns))
         parts = settings.n_envs // settings.batch_size
-        minibatches = [
-            (moment, part) for moment in range(settings.n_steps) for part in range(parts)
-        ] * settings.n_epochs
+        minibatches = [*product(range(settings.n_steps), range(parts))] * settings.n_epochs
         self.told.zero_()
-        for number in torch.randperm(len(minibatches), generator=self.order).tolist():
-            moment, part = minibatches[number]
-            self._step(*(tensor[moment, part::parts] for tensor in rows))
-        self.together.finish()
+        order = [minibatches[number] for number in torch.randperm(len(minibatches), generator=self.order).tolist()]
+        steps = partial(self._take_steps, rows, order, parts)
+        if ahead and self.plays_ahead and self._practised:
+            meanwhile(self.device, steps, partial(self._play_ahead, self._networks_now()))
+        else:
+            steps()
+            self._practised = True
         self.updates += 1
         told = total(self.told) / (len(minibatches) * self.together.count)
-        figures = self._episodes() | dict(zip(TOLD, told.tolist(), strict=True))
+        figures = episodes | dict(zip(TOLD, told.tolist(), strict=True))
         further = figures["approx_kl"] > settings.target_kl
         self.caution = max(0.1, self.caution * 0.9) if further else min(1.0, self.caution * 1.02)
         return figures | {"explained_variance": float(explained), "learning_rate": float(self.rate)}
+
+    def _take_steps(self, rows: tuple[Tensor, ...], minibatches: list[tuple[int, int]], parts: int) -> None:
+        """One step for each minibatch: a part of the games at some moment."""
+        for moment, part in minibatches:
+            self._step(*(tensor[moment, part::parts] for tensor in rows))
+        self.together.finish()
 
     def is_sound(self) -> bool:
         """Whether its weights are numbers: an update that goes much too far leaves none."""
@@ -344,25 +382,6 @@ class Learner:
         return loss, [loss]
 
 
-def games_of(settings: Settings, n: int, seed: int) -> Games:
-    """The games of a learner: so many, with bots in their share of them."""
-    with_bots = round(n * settings.bots)
-    bots = even_sizes(with_bots, settings.counts())
-    return Games(
-        even_sizes(n - with_bots, settings.counts()), edition=settings.edition, reward=settings.task, seed=seed,
-        device=settings.device, bots=bots, bot=find_agent(settings.bot) if with_bots else None,
-    )  # fmt: skip
-
-
-def some_games(settings: Settings) -> Games:
-    """Some games of self-play, the same for all workers."""
-    games = Games(
-        even_sizes(SOME, settings.counts()), edition=settings.edition, seed=settings.seed, device=settings.device
-    )
-    games.spread_out(torch.Generator(settings.device).manual_seed(settings.seed))
-    return games
-
-
 def check_kept(numbers: dict[str, float]) -> None:
     """Complain about numbers that no learner has kept."""
     if set(numbers) != set(KEPT):
@@ -372,23 +391,3 @@ def check_kept(numbers: dict[str, float]) -> None:
         raise ValueError(f"{' and '.join(KEPT[:2])} are whole numbers from 0")
     if not all(type(part) in (int, float) and 0 <= part <= 1 for part in parts):
         raise ValueError(f"{' and '.join(KEPT[2:])} are numbers from 0 to 1")
-
-
-def adam(network: nn.Module, rate: Tensor) -> torch.optim.Adam:
-    """The optimiser of a network; on a card, all of it stays there, the rate too."""
-    parameters = list(network.parameters())
-    if rate.is_cuda:
-        return torch.optim.Adam(parameters, lr=rate, eps=EPSILON, fused=True, capturable=True)
-    return torch.optim.Adam(parameters, lr=float(rate), eps=EPSILON, fused=True)
-
-
-def none_yet(optimizer: torch.optim.Optimizer) -> None:
-    """Let an optimiser remember what it remembers before its first step: nothing, in tensors of their size."""
-    for group in optimizer.param_groups:
-        for parameter in group["params"]:
-            device = parameter.device if group["capturable"] or group["fused"] else "cpu"
-            optimizer.state[parameter] = {
-                "step": torch.zeros((), device=device),
-                "exp_avg": torch.zeros_like(parameter),
-                "exp_avg_sq": torch.zeros_like(parameter),
-            }

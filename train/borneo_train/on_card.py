@@ -8,6 +8,7 @@ of this code (pytorch/pytorch#193061 is one of the reasons), and recorded work i
 from __future__ import annotations
 
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from typing import Any
 
@@ -31,7 +32,7 @@ def side_by_side(device: torch.device, *works: Callable[[], Any]) -> list[Any]:
     if device.type != "cuda":
         return [work() for work in works]
     here = torch.cuda.current_stream()
-    streams = [here, *spare_streams(len(works) - 1)]
+    streams = [here, *spare_streams(len(works) - 1)][: len(works)]
     for stream in streams[1:]:
         stream.wait_stream(here)
     found = []
@@ -43,9 +44,52 @@ def side_by_side(device: torch.device, *works: Callable[[], Any]) -> list[Any]:
     return found
 
 
+def meanwhile(device: torch.device, work: Callable[[], None], other: Callable[[], None]) -> None:
+    """Do two things, beside a card at the same time: it gets on with the first where the other leaves it idle."""
+    if device.type != "cuda":
+        work()
+        other()
+        return
+    here, (long, short) = torch.cuda.current_stream(), separate_streams()
+    for stream in (long, short):
+        stream.wait_stream(here)
+    with torch.cuda.stream(long):
+        begun = _apart().submit(as_here(device, work))  # starting kernels takes a thread's time as well
+    with torch.cuda.stream(short):
+        other()
+    begun.result()
+    for stream in (long, short):
+        here.wait_stream(stream)
+
+
+@cache
+def _apart() -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(1, thread_name_prefix="apart")
+
+
+def as_here(device: torch.device, work: Callable[[], Any]) -> Callable[[], Any]:
+    """Work for another thread, on the stream of this one."""
+    if device.type != "cuda":
+        return work
+    stream = torch.cuda.current_stream()
+
+    def on_stream() -> Any:
+        with torch.cuda.stream(stream):
+            return work()
+
+    return on_stream
+
+
 @cache
 def spare_streams(count: int) -> list[torch.cuda.Stream]:
-    return [torch.cuda.Stream() for _ in range(count)]  # type: ignore[no-untyped-call]
+    """Streams for short work, which goes before long work."""
+    return [torch.cuda.Stream(priority=-1) for _ in range(count)]  # type: ignore[no-untyped-call]
+
+
+@cache
+def separate_streams() -> list[torch.cuda.Stream]:
+    """A stream for long work, and one for short work beside it."""
+    return [torch.cuda.Stream(), torch.cuda.Stream(priority=-1)]  # type: ignore[no-untyped-call]
 
 
 class Recorded:

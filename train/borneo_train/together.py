@@ -21,7 +21,8 @@ from torch import Tensor, nn
 BACKEND = {"cpu": "gloo", "cuda": "nccl"}  # of torch.distributed, by device
 PATIENCE = timedelta(days=30)  # the others wait while the first one measures; a process that ends is missed at once
 READY = "worker {} is ready"  # what a worker writes where all meet
-ROUND, KEEP, FREEZE, LEAVE = range(4)  # orders: play and learn; write a checkpoint; be the opponents from now on; end
+# Orders: play and learn; learn from what was played ahead; write a checkpoint; be the opponents from now on; end.
+ROUND, SETTLE, KEEP, FREEZE, LEAVE = range(5)
 
 
 class Together:

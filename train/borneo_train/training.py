@@ -41,7 +41,7 @@ from borneo_train.report import Row, compare, draw_curve
 from borneo_train.settings import CUDA, UNSEEN, Settings, option
 from borneo_train.tasks import Measurement, evaluate, score
 from borneo_train.telling import Teller
-from borneo_train.together import FREEZE, KEEP, ROUND
+from borneo_train.together import FREEZE, KEEP, ROUND, SETTLE
 from borneo_train.workers import Company, Workers, one_thread
 
 SOFTWARE = ("borneo-env", "numpy", "numba", "torch")
@@ -265,8 +265,15 @@ class Training:
             self.log.add_scalar(f"{'rollout' if name.startswith('ep_') else 'train'}/{name}", value, steps)
         self.log.add_scalar("time/fps", speed, steps)
 
+    def _settle(self) -> None:
+        """Have nothing under way."""
+        if self.learner.ahead is not None:
+            self.workers.order(SETTLE)
+            self.learner.settle()
+
     def _evaluate(self) -> Model | None:
         """Play the arena, write down what came of it, and keep the model if it is the best so far; returns it."""
+        self._settle()
         steps, settings = self.learner.decisions, self.settings
         if self.curve and self.curve[-1]["steps"] == steps:
             return None  # it was measured already
@@ -299,6 +306,7 @@ class Training:
 
     def _checkpoint(self, measured: Model | None = None) -> None:
         """Save all that the training needs to go on, and with it the model that was just measured, which stays."""
+        self._settle()
         self.next_checkpoint = self.next_part(TIMES_KEPT)
         notes = {"curve": self.curve, "best": self.best, "seconds": self.seconds}
         self.workers.order(KEEP)

@@ -17,7 +17,7 @@ from pathlib import Path
 from borneo_train import checkpoint
 from borneo_train.learner import Learner
 from borneo_train.settings import Settings
-from borneo_train.together import FREEZE, KEEP, LEAVE, READY, ROUND, Together, meeting_place
+from borneo_train.together import FREEZE, KEEP, LEAVE, READY, ROUND, SETTLE, Together, meeting_place
 
 
 def follow(learner: Learner) -> None:
@@ -28,6 +28,8 @@ def follow(learner: Learner) -> None:
         if order == ROUND:
             learner.play()
             learner.learn()
+        elif order == SETTLE:
+            learner.settle()
         elif order == KEEP:
             checkpoint.save_share(learner)
         elif order == FREEZE:
