@@ -68,7 +68,7 @@ def gradients(learner, kept):
     actors = [t[0].to(learner.device) for t in (kept.table, kept.mask, kept.action, kept.logp, advantage, kept.own)]
     critics = [t[0].to(learner.device) for t in (kept.table, target, there)]
     losses = [learner._actor_loss(learner._as_numbers(actors[0]), *actors[1:])[0]]
-    losses.append(learner._critic_loss(learner._as_numbers(critics[0]), *critics[1:])[0])
+    losses.append(learner._critic_loss(learner._as_numbers(critics[0]), *critics[1:], learner.critic)[0])
     parts = [[network.shared.weights, network.last_bias] for network in learner.networks]
     return [[part.cpu() for part in torch.autograd.grad(loss, own)] for loss, own in zip(losses, parts, strict=True)]
 
@@ -125,7 +125,7 @@ def test_bots_play_ahead_and_the_same_seed_gives_the_same_weights():
     """While the card learns from one rollout, bots play the next one on the CPU: nothing depends on who is quicker."""
     found = []
     for _ in range(2):
-        learner = learner_of(bots=0.5, n_steps=8, seed=3, bot="contractor")
+        learner = learner_of(bots=0.5, n_steps=8, seed=3, bot="contractor", quick="64x1")
         for update in range(4):
             learner.play()
             learner.learn()

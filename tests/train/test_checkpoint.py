@@ -253,6 +253,18 @@ def test_a_training_begins_with_what_another_has_learnt(training, tmp_path):
     assert float(learner.scale) == pytest.approx(before, rel=0.05) and float(learner.scale) != before
 
 
+def test_quick_networks_begin_anew_where_the_other_training_had_none(training, tmp_path):
+    checkpoint.save(tmp_path / "checkpoints", training.learner, NOTES)
+    settings = replace(training.settings, start=str(tmp_path), quick="64x1")
+    learner, theirs = checkpoint.made(settings), training.learner.learnt()
+    new = {name for name in learner.learnt() if name not in theirs}
+    assert new and all(name.startswith("quick_") for name in new)
+    checkpoint.save(tmp_path / "checkpoints", learner, NOTES)
+    twin = checkpoint.made(settings)
+    for name, tensor in twin.learnt().items():
+        assert torch.equal(tensor, learner.learnt()[name]), name
+
+
 @pytest.mark.parametrize(
     ("change", "told"),
     [

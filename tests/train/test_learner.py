@@ -294,6 +294,39 @@ def test_settling_leaves_nothing_under_way():
     assert learner.updates == updates + 1
 
 
+def test_quick_networks_learn_what_the_actor_thinks_and_what_games_come_to():
+    learner = learner_of(quick="32x1", learning_rate=0.01)
+    with torch.no_grad():
+        learner.actor.shared.weights.mul_(30)  # or there is nothing to learn from it: a new one thinks all moves equal
+    learner.play()
+    kept = learner.rollout
+    table, mask = kept.table.flatten(0, 1).float(), kept.mask.flatten(0, 1)
+    target = torch.randn(len(table), 5, generator=torch.Generator().manual_seed(1))
+    there = torch.ones_like(target, dtype=torch.bool)
+    thought, came = [], []
+    for _ in range(60):
+        thought += learner._improve(2, learner._quick_actor_loss, table, mask)
+        came += learner._improve(3, learner._critic_loss, table, target, there, learner.quick[1])
+    assert thought[0] > 0.05 and thought[-1] < thought[0] / 4
+    assert came[-1] < came[0] / 4
+
+
+def test_quick_networks_change_nothing_for_the_others():
+    learner, alone = learner_of(quick="16x1"), learner_of()
+    for one in (learner, alone):
+        for _ in range(2):
+            one.play()
+            figures = one.learn()
+        assert ("quick_kl" in figures) == (one is learner)
+    alike = zip(learner.networks[:2], alone.networks, strict=True)
+    assert all(
+        torch.equal(a, b) for one, other in alike for a, b in zip(one.parameters(), other.parameters(), strict=True)
+    )
+    model = model_of(learner, "")
+    assert [len(layers) for layers in (model.layers, model.quick, model.critic)] == [3, 2, 2]
+    assert model_of(alone, "").quick is None
+
+
 def wins_against_random(learner, games=300):
     seats = Seats(games, Ruleset(players=3), seed=99, deals_anew=False)
     wins, over = 0.0, np.zeros(games, bool)

@@ -65,6 +65,7 @@ def test_what_was_trained_on_a_card_goes_on_on_one(tmp_path, monkeypatch):
         ({"players": "3,3"}, "--players wants some of 3,4,5"),
         ({"players": "three"}, "--players wants whole numbers"),
         ({"actor": "16"}, "--actor wants the width and number of layers"),
+        ({"quick": "x8"}, "--quick wants the width and number of layers"),
         ({"critic": "8x0"}, "--critic wants the width and number of layers"),
         ({"network": "tied"}, "layers of a tied network have a multiple of 64 units, not 8"),
         ({"batch_size": 5}, "--n-envs 12 is no multiple of --batch-size 5: a minibatch has one decision each of"),

@@ -19,6 +19,7 @@ from borneo_env.ruleset import Ruleset
 from borneo_train.network import Dense, Floats, Tied, Width, apply, hidden
 from borneo_train.on_cpu import judged
 from borneo_train.roles import Thing, action_things, table_things
+from borneo_train.settings import Settings, shape
 
 UNDECIDED, OUTRIGHT = 0.01, 1.0  # how large the outputs of a new actor and a new critic are, about
 
@@ -51,6 +52,19 @@ def critic_of(kind: str, edition: str, units: int, depth: int) -> Tied:
     seats, strangers = ([Thing((label, seat), {}, ()) for seat in range(SEATS)] for label in ("seat", "stranger"))
     scale = np.concatenate([scale_of(edition), np.ones(SEATS, np.float32)])
     return Tied([*table_things(edition), *strangers], scale, Width.of(kind, units), depth, seats, OUTRIGHT)
+
+
+def quick_networks(settings: Settings, known: int) -> list[Tied]:
+    """A smaller actor and critic of the size that is asked for, or none.
+
+    They learn beside a learner what its actor thinks and what its games come to, and play on in searches, which ask
+    networks a thousand times for one decision.
+    """
+    if not settings.quick:
+        return []
+    size = shape(settings.quick, "--quick")
+    kind, edition = settings.network, settings.edition
+    return [actor_of(kind, edition, known, *size), critic_of(kind, edition, *size)]
 
 
 def masked(logits: Tensor, mask: Tensor) -> Tensor:

@@ -23,7 +23,8 @@ from borneo_env.files import FileError, in_short, on_one_line, parse_json, read_
 from borneo_env.ruleset import PLAYER_COUNTS
 from borneo_train.folders import clear_folder, folders_by_steps, move_folder, named_by, remove_folder
 from borneo_train.games import file_of
-from borneo_train.learner import Learner
+from borneo_train.learner import KEPT as NUMBERS
+from borneo_train.learner import QUICK, Learner
 from borneo_train.settings import MOST_WORKERS, Settings
 from borneo_train.together import ALONE, Together
 
@@ -124,6 +125,7 @@ def restore(path: Path, learner: Learner) -> dict[str, Any]:
         check_tensors(tensors, learner.tensors())
         check_files(path, learner)
         learner.games.restore(path, rank)
+        check_kept(about["learner"])
         learner.take_up(tensors, about["learner"])
         notes: dict[str, Any] = about["notes"]
     except Exception as error:  # a damaged file can raise nearly anything
@@ -146,7 +148,7 @@ def made(settings: Settings, together: Together = ALONE) -> Learner:
             learner.begin_with_model(read_model(folder))
             return learner
         tensors = load(read_bytes(path / TENSORS, LARGEST_TENSORS))
-        own = learner.learnt()
+        own = {name: own for name, own in learner.learnt().items() if name in tensors or not name.startswith(QUICK)}
         check_tensors({name: tensors[name] for name in own if name in tensors}, own)
         learner.begin_with(tensors)
     except Exception as error:  # a damaged file can raise nearly anything
@@ -172,3 +174,14 @@ def check_files(path: Path, learner: Learner) -> None:
         saved = path / name
         if not saved.is_file() or saved.stat().st_size > LARGEST_GAMES:
             raise FileError(saved, f"is no file of at most {LARGEST_GAMES:,} bytes")
+
+
+def check_kept(numbers: dict[str, float]) -> None:
+    """Complain about numbers that no learner has kept."""
+    if set(numbers) != set(NUMBERS):
+        raise ValueError(f"a learner keeps {', '.join(NUMBERS)}")
+    counts, parts = ([numbers[name] for name in names] for names in (NUMBERS[:2], NUMBERS[2:]))
+    if not all(type(count) is int and 0 <= count < 2**62 for count in counts):
+        raise ValueError(f"{' and '.join(NUMBERS[:2])} are whole numbers from 0")
+    if not all(type(part) in (int, float) and 0 <= part <= 1 for part in parts):
+        raise ValueError(f"{' and '.join(NUMBERS[2:])} are numbers from 0 to 1")

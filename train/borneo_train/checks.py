@@ -50,7 +50,7 @@ def check_one_by_one(settings: Settings) -> None:
     if len(set(counts)) < len(counts) or not set(counts) <= set(PLAYER_COUNTS):
         raise ValueError(f"--players wants some of 3,4,5, each once, not {settings.players!r}")
     settings.check_numbers()
-    for name in ("actor", "critic"):
+    for name in ("actor", "critic", *["quick"] * bool(settings.quick)):
         Width.of(settings.network, shape(getattr(settings, name), option(name))[0])
 
 

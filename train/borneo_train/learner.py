@@ -20,7 +20,7 @@ from torch import Tensor
 from torch.nn.utils import clip_grad_norm_
 
 from borneo_env.engine.state import SEATS
-from borneo_train.actor_critic import actor_of, critic_of, judged_actions, masked
+from borneo_train.actor_critic import actor_of, critic_of, judged_actions, masked, quick_networks
 from borneo_train.adam import adam, none_yet
 from borneo_train.advantages import advantages, mean_and_spread, standard
 from borneo_train.games import Games, games_of, seats_in_order, seats_on_table, some_games
@@ -32,7 +32,10 @@ from borneo_train.settings import SEEDS, Settings, shape
 from borneo_train.together import ALONE, Together
 
 LEAD, MOST_LEAD = 12.0, 1.5  # points ahead that count as much as a win, and the most that count, in such units
+QUICK = "quick"  # how names of smaller networks begin, which not all learners have
+NAMES = ("actor", "critic", f"{QUICK}_actor", f"{QUICK}_critic")
 TOLD = ("policy_gradient_loss", "value_loss", "entropy", "approx_kl", "clip_fraction")
+QUICK_KL = f"{QUICK}_kl"
 WORKERS_APART = 2**40  # between the seeds of the games of two workers
 KEPT = ("decisions", "updates", "progress", "caution")  # numbers of a learner that a checkpoint holds
 
@@ -72,7 +75,8 @@ class Learner:
         actor, critic = shape(settings.actor, "--actor"), shape(settings.critic, "--critic")
         self.actor = actor_of(settings.network, settings.edition, games.known, *actor)
         self.critic = critic_of(settings.network, settings.edition, *critic)
-        self.networks: list[Any] = [network.to(self.device) for network in (self.actor, self.critic)]
+        self.quick = quick_networks(settings, games.known)
+        self.networks: list[Any] = [network.to(self.device) for network in (self.actor, self.critic, *self.quick)]
         self.rate = torch.tensor(settings.learning_rate, device=self.device)
         self.optimizers = [adam(network, self.rate) for network in self.networks]
         for optimizer in self.optimizers:
@@ -89,7 +93,8 @@ class Learner:
         self.ent_coef = torch.tensor(settings.ent_coef, device=self.device)
         self.gained = torch.zeros(len(games), SEATS, device=self.device)  # by each seat, in the game it is in
         self.ended = torch.zeros(len(games), device=self.device)  # what a seat got in games that ended in a rollout
-        self.told = torch.zeros(len(TOLD), device=self.device)  # sums of an update
+        self.told_of = (*TOLD, QUICK_KL) if self.quick else TOLD
+        self.told = torch.zeros(len(self.told_of), device=self.device)  # sums of an update
         self.present = torch.arange(SEATS, device=self.device) < games.players[:, None]
         self.decisions = self.updates = 0
         self.progress = 0.0  # the part of the training that is over
@@ -116,9 +121,9 @@ class Learner:
         return found | self.learnt()
 
     def learnt(self) -> dict[str, Tensor]:
-        """What it has learnt, in place: both networks, what their optimisers remember, and the scale of returns."""
+        """What it has learnt, in place: all networks, what their optimisers remember, and the scale of returns."""
         found = {"scale": self.scale}
-        for name, network, optimizer in zip(("actor", "critic"), self.networks, self.optimizers, strict=True):
+        for name, network, optimizer in zip(NAMES, self.networks, self.optimizers, strict=False):
             found |= {f"{name}.{part}": tensor for part, tensor in network.state_dict().items()}
             for number, parameter in enumerate(network.parameters()):
                 moments = optimizer.state[parameter].items()
@@ -127,9 +132,10 @@ class Learner:
 
     @torch.no_grad()
     def begin_with(self, tensors: dict[str, Tensor]) -> None:
-        """Begin with what another one has learnt; the tensors are of the right names and shapes."""
+        """Begin with what another one has learnt, its tensors of the right names and shapes; it may have none quick."""
         for name, own in self.learnt().items():
-            own.copy_(tensors[name])
+            if name in tensors:
+                own.copy_(tensors[name])
         self.updates = 1  # or the first one would find another scale
         self.freeze()
 
@@ -157,7 +163,6 @@ class Learner:
     @torch.no_grad()
     def take_up(self, tensors: dict[str, Tensor], numbers: dict[str, float]) -> None:
         """Go on from a checkpoint; its tensors are of the right names and shapes."""
-        check_kept(numbers)
         for name, own in self.tensors().items():
             if name not in ("order", "generator"):
                 own.copy_(tensors[name])
@@ -188,7 +193,7 @@ class Learner:
     @torch.no_grad()
     def _networks_now(self) -> list[list[Dense]]:
         """Both networks, as they will not be for long."""
-        return [[layer.each(torch.clone) for layer in self._layers(network)] for network in self.networks]
+        return [[layer.each(torch.clone) for layer in self._layers(network)] for network in (self.actor, self.critic)]
 
     def settle(self) -> None:
         """Learn from what was played ahead, and play nothing more: then nothing is under way."""
@@ -200,7 +205,7 @@ class Learner:
         self.lead.fill_(self.settings.lead * (1 - 0.8 * self.progress))
 
     def _play_now(self) -> None:
-        self._play_into(self.rollout, *(self._layers(network) for network in self.networks))
+        self._play_into(self.rollout, self._layers(self.actor), self._layers(self.critic))
 
     def _play_into(self, kept: Rollout, actor: list[Dense], critic: list[Dense]) -> None:
         games = self.games
@@ -303,7 +308,7 @@ class Learner:
             self._practised = True
         self.updates += 1
         told = total(self.told) / (len(minibatches) * self.together.count)
-        figures = episodes | dict(zip(TOLD, told.tolist(), strict=True))
+        figures = episodes | dict(zip(self.told_of, told.tolist(), strict=True))
         further = figures["approx_kl"] > settings.target_kl
         self.caution = max(0.1, self.caution * 0.9) if further else min(1.0, self.caution * 1.02)
         return figures | {"explained_variance": float(explained), "learning_rate": float(self.rate)}
@@ -341,14 +346,17 @@ class Learner:
         actor, critic = side_by_side(
             self.device,
             lambda: self._improve(0, self._actor_loss, table, mask, action, old, advantage, own),
-            lambda: self._improve(1, self._critic_loss, table, target, there),
+            lambda: self._improve(1, self._critic_loss, table, target, there, self.critic),
         )
+        quick = self._improve(2, self._quick_actor_loss, table, mask) if self.quick else []
+        if self.quick:
+            self._improve(3, self._critic_loss, table, target, there, self.quick[1])
         if self.on_card:
             self.together.finish()  # what is recorded is a whole step
         policy, *others = actor
-        self.told += torch.stack([policy, *critic, *others])
+        self.told += torch.stack([policy, *critic, *others, *quick])
 
-    def _improve(self, number: int, loss_of: Callable[..., Any], *rows: Tensor) -> list[Tensor]:
+    def _improve(self, number: int, loss_of: Callable[..., Any], *rows: Any) -> list[Tensor]:
         """One step of one network; returns what is told of it."""
         network, optimizer = self.networks[number], self.optimizers[number]
         self.together.finish(network)  # the step before
@@ -376,18 +384,15 @@ class Learner:
         outside = ((ratio - 1).abs() > self.settings.clip_range).float().mean()
         return policy - self.ent_coef * entropy, [policy, entropy, (ratio - 1 - change).mean(), outside]
 
-    def _critic_loss(self, table: Tensor, target: Tensor, there: Tensor) -> tuple[Tensor, list[Tensor]]:
-        values = apply(self._layers(self.critic), table).float()
-        loss = ((values - target).square() * there).sum() / there.sum()
+    def _quick_actor_loss(self, table: Tensor, mask: Tensor) -> tuple[Tensor, list[Tensor]]:
+        """How far the odds of the quick actor are from the actor's."""
+        with torch.no_grad():
+            odds = torch.log_softmax(masked(apply(self._layers(self.actor), table), mask), 1)
+        own = torch.log_softmax(masked(apply(self._layers(self.quick[0]), table), mask), 1)
+        loss = (odds.exp() * (odds - own)).sum(1).mean()
         return loss, [loss]
 
-
-def check_kept(numbers: dict[str, float]) -> None:
-    """Complain about numbers that no learner has kept."""
-    if set(numbers) != set(KEPT):
-        raise ValueError(f"a learner keeps {', '.join(KEPT)}")
-    counts, parts = ([numbers[name] for name in names] for names in (KEPT[:2], KEPT[2:]))
-    if not all(type(count) is int and 0 <= count < 2**62 for count in counts):
-        raise ValueError(f"{' and '.join(KEPT[:2])} are whole numbers from 0")
-    if not all(type(part) in (int, float) and 0 <= part <= 1 for part in parts):
-        raise ValueError(f"{' and '.join(KEPT[2:])} are numbers from 0 to 1")
+    def _critic_loss(self, table: Tensor, target: Tensor, there: Tensor, critic: Any) -> tuple[Tensor, list[Tensor]]:
+        values = apply(self._layers(critic), table).float()
+        loss = ((values - target).square() * there).sum() / there.sum()
+        return loss, [loss]

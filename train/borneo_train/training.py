@@ -329,10 +329,11 @@ def model_of(learner: Learner, command: str) -> Model:
         settings=settings.as_dict(),
         software=software(),
     )
-    critic = layers_of_model(learner.critic.layers())
+    quick = layers_of_model(learner.quick[0].layers()) if learner.quick else None
+    critic = layers_of_model((learner.quick[1] if learner.quick else learner.critic).layers())  # that of searches
     values = float(learner.scale)  # of what the critic says
     critic[-1] = Layer(critic[-1].weights * values, critic[-1].biases * values)
-    return Model(card, layers_of_model(learner.actor.layers()), critic, learner.others)
+    return Model(card, layers_of_model(learner.actor.layers()), critic, learner.others, quick)
 
 
 def keep_model(folder: Path, model: Model) -> None:
