@@ -273,14 +273,17 @@ def test_chosen_places_are_dealt_anew():
     assert seats.seat[where].tolist() == [one.seat[0] for one in fresh]
 
 
-def test_held_games_stay_on_the_table():
-    seats = Seats(3, Ruleset(players=3, tables="tiny"), seed=1, deals_anew=False)
-    while not seats.done.all():
+def test_held_games_stay_on_the_table_and_are_won_once():
+    seats = Seats(9, Ruleset(players=3, tables="tiny"), seed=1, deals_anew=False)
+    won = np.zeros(9)
+    for _ in range(60):
         waiting = seats.batch.player >= 0
         assert (waiting == ~seats.done).all()
         seats.step(np.where(waiting, seats.mask.argmax(axis=1), borneo_env.NO_ACTION))
+        won += seats.reward
         assert not seats.mask[seats.done].any()
     assert (split(seats.observation)["phase"][:, -1] == 1).all()
+    assert 0 < won.max() <= 1
 
 
 def test_what_is_returned_can_be_kept():

@@ -323,7 +323,8 @@ def test_quick_networks_change_nothing_for_the_others():
         torch.equal(a, b) for one, other in alike for a, b in zip(one.parameters(), other.parameters(), strict=True)
     )
     model = model_of(learner, "")
-    assert [len(layers) for layers in (model.layers, model.quick, model.critic)] == [3, 2, 2]
+    found = [(len(layers) - 1, len(layers[0].weights)) for layers in (model.layers, model.quick, model.critic)]
+    assert found == [(2, 16), (1, 16), (1, 16)], "the critic is the quick one: the other has 8 units"
     assert model_of(alone, "").quick is None
 
 
