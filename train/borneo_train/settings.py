@@ -75,7 +75,7 @@ class Settings:
     actor: Annotated[str, layers("Width and number of the policy's layers, such as 128x2.", preset=True)] = ""
     critic: Annotated[str, layers("Width and number of the critic's, which sees all cards.", preset=True)] = ""
 
-    quick: Annotated[str, layers("The same of two smaller ones that learn beside them, to play on in searches.")] = ""
+    quick: Annotated[str, layers("Width and layers of two smaller ones that learn beside them, for searches.")] = ""
 
     n_envs: Annotated[int, updates("Games played side by side.", preset=True)] = 0
     n_steps: Annotated[int, updates("Decisions in each game between two updates.", preset=True)] = 0
