@@ -124,8 +124,8 @@ def restore(path: Path, learner: Learner) -> dict[str, Any]:
             tensors |= load(read_bytes(path / SHARES[rank], LARGEST_TENSORS))
         check_tensors(tensors, learner.tensors())
         check_files(path, learner)
-        learner.games.restore(path, rank)
         check_kept(about["learner"])
+        learner.games.restore(path, rank)
         learner.take_up(tensors, about["learner"])
         notes: dict[str, Any] = about["notes"]
     except Exception as error:  # a damaged file can raise nearly anything

@@ -68,9 +68,9 @@ class Games:
         self.groups: list[Any] = []
         self.slices: list[slice] = []
         self._kept: dict[int, dict[str, Tensor]] = {}
-        self._threads = ThreadPoolExecutor(max(1, len(bots or {})), thread_name_prefix="bots")
         cores, shared_by = available_cores(), max(1, sum(seat != ALL_SEATS for seat, *_ in lots))
         threads = min(cores, cores // shared_by + 2)  # of each group with bots: some take longer than others
+        self._threads = ThreadPoolExecutor(shared_by, thread_name_prefix="bots")
         first = 0
         for seat, players, size in lots:
             kind: Any = Table if seat != ALL_SEATS else GpuSeats if self.device.type == "cuda" else Seats

@@ -74,7 +74,6 @@ class Settings:
     network: Annotated[str, layers("tied: what it learns of a company holds for all; or plain.")] = "tied"
     actor: Annotated[str, layers("Width and number of the policy's layers, such as 128x2.", preset=True)] = ""
     critic: Annotated[str, layers("Width and number of the critic's, which sees all cards.", preset=True)] = ""
-
     quick: Annotated[str, layers("Width and layers of two smaller ones that learn beside them, for searches.")] = ""
 
     n_envs: Annotated[int, updates("Games played side by side.", preset=True)] = 0

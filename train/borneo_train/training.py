@@ -220,8 +220,7 @@ class Training:
         with one_thread(settings.workers):
             learner.play()
             figures = learner.learn()
-        if not learner.is_sound():
-            raise Diverged(self.folder / BEST, learner.decisions)
+        self._check_sound()
         spent = time.monotonic() - began
         self.seconds += spent
         self.session += spent
@@ -270,6 +269,12 @@ class Training:
         if self.learner.ahead is not None:
             self.workers.order(SETTLE)
             self.learner.settle()
+            self._check_sound()
+
+    def _check_sound(self) -> None:
+        """Stop a training whose weights are no numbers any more, before they are kept."""
+        if not self.learner.is_sound():
+            raise Diverged(self.folder / BEST, self.learner.decisions)
 
     def _evaluate(self) -> Model | None:
         """Play the arena, write down what came of it, and keep the model if it is the best so far; returns it."""
