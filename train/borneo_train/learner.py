@@ -30,6 +30,7 @@ from borneo_train.on_cpu import drawn
 from borneo_train.opponents import Opponents, drawn_by, layers_of
 from borneo_train.settings import SEEDS, Settings, shape
 from borneo_train.together import ALONE, Together
+from borneo_train.widening import fitted
 
 LEAD, MOST_LEAD = 12.0, 1.5  # points ahead that count as much as a win, and the most that count, in such units
 QUICK = "quick"  # how names of smaller networks begin, which not all learners have
@@ -141,16 +142,17 @@ class Learner:
 
     @torch.no_grad()
     def begin_with_model(self, model: Model) -> None:
-        """Begin with the networks of a policy; one of another size is a ValueError."""
+        """Begin with the networks of a policy, or wider ones that play the same; another size is a ValueError."""
         if model.card.edition != self.settings.edition:
             raise ValueError(f"it is of the {model.card.edition} edition: train with --edition {model.card.edition}")
         if model.critic is None:
             raise ValueError("it has no critic")
-        self.actor.take(model.layers)
-        self.critic.take(model.critic)
+        actor, critic = fitted(model.layers, self.actor), fitted(model.critic, self.critic)
+        self.actor.take(actor)
+        self.critic.take(critic)
         values = self._valued(self._layers(self.critic), self._as_numbers(some_games(self.settings).table))
         self.scale.copy_(values.std())  # about that of returns, and the same for all who learn together
-        *before, last = model.critic
+        *before, last = critic
         scale = float(self.scale)
         self.critic.take([*before, Layer(last.weights / scale, last.biases / scale)])
         self.updates = 1  # or the first one would find another scale

@@ -181,6 +181,7 @@ class Tied(nn.Module):
         self, inputs: Sequence[Thing], scale: Floats, width: Width, depth: int, outputs: Sequence[Thing], gain: float
     ) -> None:
         super().__init__()
+        self.width, self.depth = width, depth
         self.register_buffer("scale", torch.tensor(scale), persistent=False)
         units, groups = places_of_units(width), places_in_groups(width)
         first = random_part(places_of_things(inputs, width), (2 / len(inputs)) ** 0.5)
@@ -194,8 +195,7 @@ class Tied(nn.Module):
     def layers(self) -> list[Dense]:
         """The plain network it comes to."""
         first, *others, last = self.shared()
-        depth = len(others) // 4 + 1
-        weights, norms = [first * self.scale, *others[: depth - 1]], others[depth - 1 :]
+        weights, norms = [first * self.scale, *others[: self.depth - 1]], others[self.depth - 1 :]
         made = [Dense(weight, *norms[3 * number : 3 * number + 3]) for number, weight in enumerate(weights)]
         return [*made, Dense(last.T, self.last_bias)]
 

@@ -7,8 +7,9 @@ of this code (pytorch/pytorch#193061 is one of the reasons), and recorded work i
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from functools import cache
 from typing import Any
 
@@ -92,6 +93,20 @@ def separate_streams() -> list[torch.cuda.Stream]:
     return [torch.cuda.Stream(), torch.cuda.Stream(priority=-1)]  # type: ignore[no-untyped-call]
 
 
+@contextmanager
+def recording(graph: torch.cuda.CUDAGraph) -> Iterator[None]:
+    """Record what is done in here.
+
+    Products that are recorded get scratch memory of their own. Else they would share it with those that the same
+    streams are given later, and what is replayed beside these could wait for ever.
+    """
+    torch.cuda.synchronize()
+    torch._C._cuda_clearCublasWorkspaces()
+    with torch.cuda.graph(graph, capture_error_mode="relaxed"):
+        yield
+    torch._C._cuda_clearCublasWorkspaces()
+
+
 class Recorded:
     """Work on a card that is recorded the second time it is done, and replayed from then on."""
 
@@ -108,8 +123,7 @@ class Recorded:
         if self._graph is None:
             self._graph = torch.cuda.CUDAGraph()
             self._graph.register_generator_state(self._generator)
-            torch.cuda.synchronize()
-            with torch.cuda.graph(self._graph, capture_error_mode="relaxed"):
+            with recording(self._graph):
                 self._work()
         self._graph.replay()
 
@@ -138,8 +152,7 @@ class RecordedStep:
             return
         if self._graph is None:
             self._graph = torch.cuda.CUDAGraph()
-            torch.cuda.synchronize()
-            with torch.cuda.graph(self._graph, capture_error_mode="relaxed"):
+            with recording(self._graph):
                 self._work(*self._rows)
         self._graph.replay()
 

@@ -18,7 +18,8 @@ from borneo_agents.policy.fears import Fear, fear_of
 from borneo_agents.policy.model import CARD, WEIGHTS, Model, ModelError, read_model
 from borneo_agents.policy.network import Floats, best_actions, drawn_actions, logits_of, probabilities_of
 from borneo_agents.policy.search import OptionSearch
-from borneo_agents.search.agent import MOST_MILLISECONDS, is_number
+from borneo_agents.scripted.dispatch import NO_BOT
+from borneo_agents.search.agent import MOST_MILLISECONDS, POLICIES, is_number
 from borneo_env.agent import UnknownAgent, Views
 from borneo_env.engine.threads import available_cores
 from borneo_env.files import in_short
@@ -37,6 +38,7 @@ class Policy:
         sample: draw each action by its probability, instead of playing the most probable one.
         budget: how often a search asks networks for a decision, about; with 0 the network decides alone.
         milliseconds: time for each decision instead; such a policy is not repeatable.
+        others: the scripted bot that its search takes the others for, instead of the model it has of them.
     """
 
     memoryless = True
@@ -47,6 +49,7 @@ class Policy:
         sample: bool = False,
         budget: int = 1000,
         milliseconds: float | None = None,
+        others: str | None = None,
     ) -> None:
         if type(sample) is not bool:
             raise UnknownAgent(f"sample is True or False, not {in_short(sample)}")
@@ -54,11 +57,14 @@ class Policy:
             raise UnknownAgent(f"a budget is a number from 0 to {MOST_EVALUATIONS}, not {in_short(budget)}")
         if milliseconds is not None and not (is_number(milliseconds) and 0 <= milliseconds <= MOST_MILLISECONDS):
             raise UnknownAgent(f"milliseconds are a number from 0 to {MOST_MILLISECONDS}, not {in_short(milliseconds)}")
+        if others not in (None, *POLICIES):
+            raise UnknownAgent(f"others are one of {', '.join(POLICIES)}, not {in_short(others)}")
         self.model = path if isinstance(path, Model) else _shared_model(SHIPPED if path is None else Path(str(path)))
         self._sample = sample
         self._budget, self._milliseconds = budget, milliseconds
         effort = budget if milliseconds is None else milliseconds
-        self._search = OptionSearch(self.model) if effort > 0 and _can_value(self.model) else None
+        bot = NO_BOT if others is None else POLICIES[others]
+        self._search = OptionSearch(self.model, bot=bot) if effort > 0 and _can_value(self.model) else None
 
     @property
     def fingerprint(self) -> bytes:

@@ -1,9 +1,9 @@
 """The search of a policy: options it is in doubt about, compared by where they lead when its own network plays on.
 
-They are played in the same determinizations, with the same luck. The network decides for everybody, or a model of the
-others for the other seats. The critic values the table whenever a turn has begun: one moment alone misleads. An option
-that has fallen behind drops out, so that games are played only while something is in doubt. What the actor thought of
-the options counts all the time: the best of several noisy values is mostly a lucky one.
+They are played in the same determinizations, with the same luck. The network decides for everybody; or for the other
+seats a model of the others, or a scripted bot. The critic values the table whenever a turn has begun: one moment alone
+misleads. An option that has fallen behind drops out, so that games are played only while something is in doubt. What
+the actor thought of the options counts all the time: the best of several noisy values is mostly a lucky one.
 """
 
 from __future__ import annotations
@@ -17,9 +17,11 @@ from numpy.typing import NDArray
 
 from borneo_agents.policy.inference import Network, compiled_network, make_room, output, room_of, run
 from borneo_agents.policy.model import Model, critic_length
+from borneo_agents.scripted.dispatch import NO_BOT, choose
+from borneo_agents.scripted.scratch import SCRATCH
 from borneo_agents.search.determinization import DETERMINIZED, TRIED, determinize, stream_of
 from borneo_env.agent import Views
-from borneo_env.engine.dice import below
+from borneo_env.engine.dice import below, roll
 from borneo_env.engine.game import MAX_OPTIONS, apply, legal
 from borneo_env.engine.jit import attributes, entry, machine_code, rule
 from borneo_env.engine.observe import SECRETS, observe, seat_from, write_state
@@ -44,14 +46,15 @@ class Networks(NamedTuple):
     actor: Any
     others: Any  # the actor of all seats but its own
     critic: Any
-    strangers: bool  # whether the others play in another way
+    strangers: bool  # whether the others play in another way: then they play what they like best
+    bot: int = NO_BOT  # the scripted bot that has their seats instead
 
 
 class Manner(NamedTuple):
     """How a search is made."""
 
     turns: int = 4  # that begin before a playout is cut off
-    drawn: bool = True  # whether moves are drawn by their probabilities; else the most probable ones are played
+    drawn: bool = True  # whether its own moves are drawn by their probabilities; else the most probable ones are played
     per_value: float = 200.0  # what a value of 1 counts beside the logarithm of a probability
     behind: float = 2.0  # standard errors by which an option is too far behind
 
@@ -98,14 +101,14 @@ def line_up(search, priors):
 
 
 @entry
-def try_next(box, view, dice, networks, manner, table, room, games, search):
+def try_next(box, view, dice, networks, manner, table, room, bots, games, search):
     """Play the next option that is in the race in the determinization; after the last one, compare them."""
     if search.next == 0:
         determinize(games, view, stream_of(dice, search.played), search.unseen)
     search.next = next_racing(search, search.next)
     games[TRIED] = games[DETERMINIZED]
     search.value[search.next, search.played] = value_of(
-        box, games[TRIED], view.player, search.action[search.next], networks, manner, table, room, search
+        box, games[TRIED], view.player, search.action[search.next], networks, manner, table, room, bots, search
     )
     search.next += 1
     if next_racing(search, search.next) == search.count:
@@ -125,7 +128,7 @@ def next_racing(search, i):
 
 
 @rule
-def value_of(box, g, me, action, networks, manner, table, room, search):
+def value_of(box, g, me, action, networks, manner, table, room, bots, search):
     """Play an action and let the network play on; returns a player's mean value over the turns that begin."""
     turn = g.turn
     apply(box, g, action)
@@ -143,8 +146,15 @@ def value_of(box, g, me, action, networks, manner, table, room, search):
             observe(box, g, int(g.player), table[: len(table) - SEATS - SECRETS])
         if moments < manner.turns:
             turn = g.turn
-            actor = networks.actor if g.player == me else networks.others
-            apply(box, g, move(g, count, actor, manner, table, room, search))
+            if g.player == me:
+                chosen = move(g, count, networks.actor, manner.drawn, table, room, search)
+            elif networks.bot == NO_BOT:
+                drawn = manner.drawn and not networks.strangers
+                chosen = move(g, count, networks.others, drawn, table, room, search)
+            else:
+                search.asked += count > 1
+                chosen = choose(networks.bot, box, g, search.options, count, roll(g), bots)
+            apply(box, g, chosen)
             begun = begun or g.turn != turn
     if g.phase == OVER:
         total += (manner.turns - moments) * outcome(box, g, me)
@@ -178,8 +188,8 @@ def outcome(box, g, me):
 
 
 @rule
-def move(g, count, actor, manner, table, room, search):
-    """What the network plays in a playout."""
+def move(g, count, actor, drawn, table, room, search):
+    """What a network plays in a playout: its most probable move, or one that is drawn."""
     if count == 1:
         return search.options[0]
     run(actor, table, room)
@@ -189,7 +199,7 @@ def move(g, count, actor, manner, table, room, search):
         search.odds[i] = output(actor, search.options[i], room)
         if search.odds[i] > search.odds[best]:
             best = i
-    return search.options[draw(g, count, search.odds, search.odds[best]) if manner.drawn else best]
+    return search.options[draw(g, count, search.odds, search.odds[best]) if drawn else best]
 
 
 @rule
@@ -261,13 +271,16 @@ def write_logits(search, logits):
 
 
 @entry
-def search_views(boxes, networks, manner, budget, views, dice, priors, logits, tables, values, places, games, searches):
+def search_views(
+    boxes, networks, manner, budget, views, dice, priors, logits, tables, values, places, bots, games, searches
+):
     """Write the logits after a search in each view."""
     room, search = room_of(values, places), searches[0]
     for i in range(len(views)):
         line_up(search, priors[i])
+        bots[0].cache_key[:] = 0  # a bot has nothing in mind of the view before
         while in_doubt(search) and (search.asked < budget or search.next > 0):
-            try_next(boxes[0], views[i], dice[i], networks, manner, tables[0], room, games[0], search)
+            try_next(boxes[0], views[i], dice[i], networks, manner, tables[0], room, bots[0], games[0], search)
         write_logits(search, logits[i])
 
 
@@ -279,10 +292,10 @@ def begin_search(priors, logits, searches):
 
 
 @entry
-def go_on(boxes, networks, manner, views, dice, logits, tables, values, places, games, searches):
+def go_on(boxes, networks, manner, views, dice, logits, tables, values, places, bots, games, searches):
     """Try one more option of one view; returns whether any are in doubt after it."""
     room, search = room_of(values, places), searches[0]
-    try_next(boxes[0], views[0], dice[0], networks, manner, tables[0], room, games[0], search)
+    try_next(boxes[0], views[0], dice[0], networks, manner, tables[0], room, bots[0], games[0], search)
     write_logits(search, logits[0])
     return in_doubt(search)
 
@@ -294,11 +307,12 @@ class OptionSearch:
     part. They return new logits: the best option has 0, and one that dropped out is as far behind as it was then.
     """
 
-    def __init__(self, model: Model, manner: Manner = MANNER) -> None:
+    def __init__(self, model: Model, manner: Manner = MANNER, bot: int = NO_BOT) -> None:
+        """With a scripted bot, that is who the others are taken for, instead of whom the model takes them for."""
         assert model.critic is not None
         own, critic = compiled_network(model.own), compiled_network(model.critic)
         theirs = compiled_network(model.others) if model.others else own  # not a second copy: the cache is small
-        self._networks = Networks(own, theirs, critic, model.others is not None)
+        self._networks = Networks(own, theirs, critic, model.others is not None or bot != NO_BOT, bot)
         self._manner = manner
 
     def with_budget(self, views: Views, priors: Numbers, budget: int, threads: int = 1) -> Numbers:
@@ -329,7 +343,7 @@ class OptionSearch:
     def _scratch(self, threads: int, views: Views) -> tuple[Any, ...]:
         tables = np.zeros((threads, critic_length(views.ruleset.edition)), np.int8)
         room = make_room(threads, *self._networks[:3])
-        return tables, *room, np.zeros((threads, 2), GAME), np.zeros(threads, SEARCH)
+        return tables, *room, np.zeros(threads, SCRATCH), np.zeros((threads, 2), GAME), np.zeros(threads, SEARCH)
 
 
 def _no_logits(priors: Numbers) -> Numbers:
@@ -346,6 +360,6 @@ def _step() -> Any:
     network = Network(row, square, row, row, row, row, row[0])
     networks = Networks(network, network, network, strangers=False)
     room, tables = make_room(1, network), np.zeros((1, 1), np.int8)
-    scratch = (tables, *room, np.zeros((1, 2), GAME), np.zeros(1, SEARCH))
+    scratch = (tables, *room, np.zeros(1, SCRATCH), np.zeros((1, 2), GAME), np.zeros(1, SEARCH))
     views, dice, logits = np.zeros(1, GAME), np.zeros(1, np.uint64), np.zeros((1, 1))
     return machine_code(go_on, np.zeros(1, BOX), networks, MANNER, views, dice, logits, *scratch)

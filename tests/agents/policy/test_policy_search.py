@@ -1,13 +1,14 @@
 """The search of a policy: repeatable, by what a seat may know, with values of games that are really played."""
 
 from dataclasses import replace
-from itertools import product
+from itertools import combinations, product
 
 import numpy as np
 import pytest
 from borneo_agents.policy.agent import DOUBTFUL, Policy
 from borneo_agents.policy.network import Layer, logits_of
 from borneo_agents.policy.search import MANNER, OptionSearch
+from borneo_agents.search.agent import POLICIES
 from bot_games import decisions, determinized, play
 from networks import PARTS, network, searcher, shown_to_critic
 from positions import position
@@ -42,8 +43,10 @@ def outcomes(batch):
     return first / first.sum(1, keepdims=True) - 1 / players + 0.1 * np.clip(lead, -1.5, 1.5)
 
 
-def values_by_hand(model, views, actions, turns):
+def values_by_hand(model, views, actions, turns, bot=""):
     """The mean values of the deciders after actions, over turns that the policy plays on; and how often it was asked.
+
+    With a bot, that has the other seats.
 
     All in the first determinization. Forced moves are played without asking, so a turn that has none but these begins
     with the next one.
@@ -60,7 +63,8 @@ def values_by_hand(model, views, actions, turns):
         begun[rows] |= batch.games["turn"][rows] != turn
         free = (batch.player >= 0) & (batch.mask.sum(1) > 1)
         now = np.flatnonzero(free & begun & (moments < turns))
-        found = logits_of(model.critic, shown_to_critic(model, batch, np.maximum(batch.player, 0), me))
+        others = model if not bot else replace(model, others=model.layers)  # strangers, whoever they are
+        found = logits_of(model.critic, shown_to_critic(others, batch, np.maximum(batch.player, 0), me))
         values[now] += found[now, (me[now] - batch.player[now]) % players]
         moments[now] += 1
         asked[now] += 1
@@ -72,6 +76,9 @@ def values_by_hand(model, views, actions, turns):
         own, theirs = (logits_of(layers, seen) for layers in (actor, model.others or actor))
         likings = np.where((batch.player == me)[:, None], own, theirs)
         moves = np.where(batch.mask, likings, -np.inf)[rows].argmax(1)
+        if bot and len(rows):
+            theirs = batch.player[rows] != me[rows]
+            moves[theirs] = find_agent(bot).act(Views(views.ruleset, *batch.view(rows)))[theirs]
     over = outcomes(batch)[np.arange(len(views)), me]
     return (values + np.where(batch.player < 0, over, 0) * (turns - moments)) / turns, asked
 
@@ -96,6 +103,42 @@ def test_options_are_behind_by_the_values_of_games_that_are_played_on(ruleset, t
     np.testing.assert_allclose(found[certain], wanted[certain], atol=2e-3)
     assert np.count_nonzero(value != other) > 20 and certain.sum() > 30
     assert (logits.max(1) == 0).all() and ((logits > -np.inf) == two).all()
+
+
+def options_behind(search, views, values):
+    """How far the first option of each view is before the last by a search in one determinization, and by hand."""
+    first, last = views.mask.argmax(1), views.mask.shape[1] - 1 - views.mask[:, ::-1].argmax(1)
+    rows = np.arange(len(views))
+    priors = np.full(views.mask.shape, -np.inf)
+    priors[rows, first] = priors[rows, last] = 0.0
+    logits = search.with_budget(views, priors, 1)
+    (value, asked), (other, asked_too) = values(first), values(last)
+    certain = (asked + asked_too > 0) & (first != last)  # else there is another determinization
+    assert certain.sum() > 30 and np.count_nonzero(value != other) > 20
+    return (logits[rows, first] - logits[rows, last])[certain], (10 * (value - other))[certain]
+
+
+@pytest.mark.parametrize("bot", ["climber", "merchant"])
+def test_a_scripted_bot_has_the_seats_of_the_others_if_one_is_named(bot):
+    views = views_of(nth=11)
+    manner = MANNER._replace(turns=3, drawn=False, per_value=10.0)
+    found, wanted = options_behind(
+        OptionSearch(MODEL, manner, POLICIES[bot]), views, lambda option: values_by_hand(MODEL, views, option, 3, bot)
+    )
+    np.testing.assert_allclose(found, wanted, atol=2e-3)
+
+
+def test_a_model_of_the_others_plays_what_it_likes_best_even_where_own_moves_are_drawn():
+    """An actor that is certain of its moves draws nothing else, so that only those of the others could differ."""
+    model, views = searcher(liking=0.5, others=True), views_of(nth=11)
+    last = model.layers[-1]
+    certain = replace(model, layers=[*model.layers[:-1], Layer(last.weights * 1e6, last.biases * 1e6)])
+    found, wanted = options_behind(
+        OptionSearch(certain, MANNER._replace(turns=3, drawn=True, per_value=10.0)),
+        views,
+        lambda option: values_by_hand(certain, views, option, 3),
+    )
+    np.testing.assert_allclose(found, wanted, atol=2e-3)
 
 
 def certain_critic(model):
@@ -161,11 +204,12 @@ def test_a_policy_that_has_learnt_something_else_than_to_win_does_not_search(tas
     np.testing.assert_array_equal(Policy(other, budget=100).act(views), Policy(other, budget=0).act(views))
 
 
-def test_a_decision_does_not_depend_on_the_batch_it_is_asked_in():
-    views, policy = views_of(), Policy(MODEL, budget=60)
+@pytest.mark.parametrize("others", [None, "merchant"])
+def test_a_decision_does_not_depend_on_the_batch_it_is_asked_in(others):
+    views, policy = views_of(), Policy(MODEL, budget=60, others=others)
     together = policy.act(views)
     assert views.mask[np.arange(len(views)), together].all()
-    alone = [Policy(MODEL, budget=60).act(one_of(views, i))[0] for i in reversed(range(len(views)))]
+    alone = [Policy(MODEL, budget=60, others=others).act(one_of(views, i))[0] for i in reversed(range(len(views)))]
     np.testing.assert_array_equal(alone[::-1], together)
 
 
@@ -186,6 +230,13 @@ def test_dice_matter():
 def test_a_larger_budget_matters():
     views = views_of()
     assert (Policy(MODEL, budget=60).act(views) != Policy(MODEL, budget=600).act(views)).any()
+
+
+def test_whom_the_others_are_taken_for_matters():
+    views = views_of()
+    choices = [Policy(MODEL, budget=60, others=others).act(views) for others in (None, "climber", "merchant")]
+    assert all((one != other).any() for one, other in combinations(choices, 2))
+    np.testing.assert_array_equal(find_agent("policy:others=merchant:budget=0").act(views), Policy(budget=0).act(views))
 
 
 def test_what_a_player_cannot_know_does_not_matter():
@@ -246,6 +297,8 @@ def test_no_views_get_no_actions(effort):
         ("budget=99999999999", "a budget is a number from 0 to 10000000, not 99999999999"),
         ("milliseconds=-1", "milliseconds are a number from 0 to 3600000, not -1"),
         ("milliseconds=soon", "milliseconds are a number from 0 to 3600000, not 'soon'"),
+        ("others=policy", "others are one of random, contractor, climber, merchant, not 'policy'"),
+        ("others=4", "others are one of random, contractor, climber, merchant, not 4"),
         ("milliseconds=1e999", "milliseconds are a number from 0 to 3600000, not inf"),
     ],
 )
