@@ -42,6 +42,23 @@ def test_a_policy_begun_with_by_one_of_twice_the_width_plays_and_values_the_same
     assert wanted.std() > 0.01
 
 
+@pytest.mark.parametrize("quick", ["", "64x1"])
+def test_a_training_goes_on_with_networks_of_twice_the_width(quick, tmp_path):
+    small = Learner(replace(SMALL, quick=quick))
+    small.play()
+    small.learn()
+    checkpoint.save(tmp_path / checkpoint.FOLDER, small, {})
+    wide = checkpoint.made(replace(WIDE, quick=quick, critic="64x2", start=str(tmp_path)))  # the critic is as it was
+    for before, after, known in ((small.actor, wide.actor, small.games.known), (small.critic, wide.critic, None)):
+        seen = torch.from_numpy(tables(small)[:, :known]).float()
+        assert torch.allclose(before(seen), after(seen), atol=1e-4)
+    old, new = small.learnt(), wide.learnt()
+    assert all(torch.equal(old[name], new[name]) for name in old if name.startswith(("scale", "critic", "quick")))
+    assert not any(tensor.any() for name, tensor in new.items() if name.startswith("actor.adam"))
+    wide.play()
+    wide.learn()
+
+
 @pytest.mark.parametrize("kind", ["tied", "plain"])
 def test_twins_learn_different_things(kind, tmp_path):
     write_model(tmp_path, model_of(Learner(replace(SMALL, network=kind)), ""))
@@ -69,4 +86,8 @@ def test_no_other_width_can_be_begun_with(tmp_path):
     write_model(tmp_path, model_of(Learner(SMALL), ""))
     for actor, told in (("192x2", "64x2 for 969 numbers, and should have layers of 192x2"), ("128x3", "128x3")):
         with pytest.raises(ValueError, match=told):
+            checkpoint.made(replace(WIDE, actor=actor, start=str(tmp_path)))
+    checkpoint.save(tmp_path / checkpoint.FOLDER, Learner(SMALL), {})
+    for actor in ("192x2", "128x3", "128x1"):
+        with pytest.raises(ValueError, match="cannot begin with it: "):
             checkpoint.made(replace(WIDE, actor=actor, start=str(tmp_path)))

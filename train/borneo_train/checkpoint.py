@@ -27,6 +27,7 @@ from borneo_train.learner import KEPT as NUMBERS
 from borneo_train.learner import QUICK, Learner
 from borneo_train.settings import MOST_WORKERS, Settings
 from borneo_train.together import ALONE, Together
+from borneo_train.widening import fitted_tensors
 
 FORMAT = "borneo-checkpoint/4"
 TENSORS, NOTES = "training.safetensors", "training.json"
@@ -147,7 +148,8 @@ def made(settings: Settings, together: Together = ALONE) -> Learner:
         if path is None:
             learner.begin_with_model(read_model(folder))
             return learner
-        tensors = load(read_bytes(path / TENSORS, LARGEST_TENSORS))
+        networks = {"actor": learner.actor, "critic": learner.critic}
+        tensors = fitted_tensors(load(read_bytes(path / TENSORS, LARGEST_TENSORS)), networks, learner.learnt())
         own = {name: own for name, own in learner.learnt().items() if name in tensors or not name.startswith(QUICK)}
         check_tensors({name: tensors[name] for name in own if name in tensors}, own)
         learner.begin_with(tensors)

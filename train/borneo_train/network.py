@@ -181,7 +181,7 @@ class Tied(nn.Module):
         self, inputs: Sequence[Thing], scale: Floats, width: Width, depth: int, outputs: Sequence[Thing], gain: float
     ) -> None:
         super().__init__()
-        self.width, self.depth = width, depth
+        self.inputs, self.outputs, self.width, self.depth = inputs, outputs, width, depth
         self.register_buffer("scale", torch.tensor(scale), persistent=False)
         units, groups = places_of_units(width), places_in_groups(width)
         first = random_part(places_of_things(inputs, width), (2 / len(inputs)) ** 0.5)
@@ -198,6 +198,11 @@ class Tied(nn.Module):
         weights, norms = [first * self.scale, *others[: self.depth - 1]], others[self.depth - 1 :]
         made = [Dense(weight, *norms[3 * number : 3 * number + 3]) for number, weight in enumerate(weights)]
         return [*made, Dense(last.T, self.last_bias)]
+
+    def half_as_wide(self) -> Tied:
+        """A new network of half the width."""
+        width, scale = Width(*(units // 2 for units in self.width)), self.scale.cpu().numpy()
+        return Tied(self.inputs, scale, width, self.depth, self.outputs, 1.0)
 
     @torch.no_grad()
     def take(self, layers: Layers) -> None:

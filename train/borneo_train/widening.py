@@ -7,6 +7,7 @@ that is moved from one to the other, another part for every weight: or both woul
 from __future__ import annotations
 
 import numpy as np
+import torch
 from borneo_agents.policy.network import Layer, Layers
 from numpy.typing import NDArray
 from torch import Tensor
@@ -21,6 +22,26 @@ def fitted(layers: Layers, network: Tied) -> Layers:
     """Layers for a network to take: those of one half as wide are widened."""
     half = len(layers) == network.depth + 1 and 2 * len(layers[0].weights) == network.width.all
     return widened(layers, network) if half else layers
+
+
+@torch.no_grad()
+def fitted_tensors(tensors: dict[str, Tensor], networks: dict[str, Tied], own: dict[str, Tensor]) -> dict[str, Tensor]:
+    """Tensors of a training for the networks of another: in the place of those of half the width, `own` wider ones.
+
+    `own` are those of the other training, and those of networks that are widened become so. What its optimisers
+    remember of them stays as it is.
+    """
+    found = dict(tensors)
+    for name, network in networks.items():
+        if any(units % 2 for units in network.width):
+            continue
+        half = network.half_as_wide()
+        state = {part: tensors.get(f"{name}.{part}") for part in half.state_dict()}
+        if all(tensor is not None and tensor.shape == half.state_dict()[part].shape for part, tensor in state.items()):
+            half.load_state_dict(state)
+            network.take(widened(layers_of_model(half.layers()), network))
+            found |= {part: tensor for part, tensor in own.items() if part.startswith(f"{name}.")}
+    return found
 
 
 def widened(layers: Layers, network: Tied) -> Layers:
