@@ -15,8 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from borneo_agents.policy.fears import Fear, fear_of
+from borneo_agents.policy.inference import compiled_network, outputs_of
 from borneo_agents.policy.model import CARD, WEIGHTS, Model, ModelError, read_model
-from borneo_agents.policy.network import Floats, best_actions, drawn_actions, logits_of, probabilities_of
+from borneo_agents.policy.network import Floats, best_actions, drawn_actions, probabilities_of
 from borneo_agents.policy.search import OptionSearch
 from borneo_agents.scripted.dispatch import NO_BOT
 from borneo_agents.search.agent import MOST_MILLISECONDS, POLICIES, is_number
@@ -60,6 +61,7 @@ class Policy:
         if others not in (None, *POLICIES):
             raise UnknownAgent(f"others are one of {', '.join(POLICIES)}, not {in_short(others)}")
         self.model = path if isinstance(path, Model) else _shared_model(SHIPPED if path is None else Path(str(path)))
+        self._actor = compiled_network(self.model.layers)
         self._sample = sample
         self._budget, self._milliseconds = budget, milliseconds
         effort = budget if milliseconds is None else milliseconds
@@ -103,7 +105,7 @@ class Policy:
         began = time.perf_counter()
         views.arrays()  # which complains about views of nobody
         self.check_ruleset(views.ruleset)
-        logits = logits_of(self.model.layers, views.observe())
+        logits = outputs_of(self._actor, views.observe(), available_cores())
         return logits if self._search is None else self._after_search(self._search, views, logits, began)
 
     def _after_search(self, search: OptionSearch, views: Views, logits: Floats, began: float) -> Floats:
