@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from borneo_agents.policy.inference import compiled_network, make_room, outputs_of_tables
+from borneo_agents.policy.inference import compiled_network, make_room, outputs_of, outputs_of_tables
 from borneo_agents.policy.network import logits_of
 from networks import layers_of
 
@@ -31,6 +31,15 @@ def test_a_compiled_network_says_what_numpy_says(width, depth, share):
     layers = layers_of(np.random.default_rng(3), 51, 9, width, depth, 2.0)
     shown = tables(60, share)  # it looks at the first numbers only
     np.testing.assert_allclose(outputs(layers, shown), in_numpy(layers, shown[:, :51]), rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.parametrize("threads", [1, 2, 3])
+def test_a_table_gets_the_same_outputs_to_the_last_bit_in_any_company(threads):
+    network = compiled_network(layers_of(np.random.default_rng(3), 51, 9, 67, 3, 2.0))
+    shown = np.concatenate([tables(51, 0.3, seed) for seed in range(3)])
+    alone = np.concatenate([outputs_of(network, shown[row : row + 1]) for row in range(len(shown))])
+    np.testing.assert_array_equal(outputs_of(network, shown, threads), alone)
+    assert outputs_of(network, shown[:0], threads).shape == (0, 9)
 
 
 def test_one_room_does_for_several_networks():
