@@ -151,12 +151,21 @@ def made(settings: Settings, together: Together = ALONE) -> Learner:
         networks = {"actor": learner.actor, "critic": learner.critic}
         tensors = fitted_tensors(load(read_bytes(path / TENSORS, LARGEST_TENSORS)), networks, learner.learnt())
         own = {name: own for name, own in learner.learnt().items() if name in tensors or not name.startswith(QUICK)}
+        if any(f"{name}.shared.weights" in tensors and not _same_size(name, tensors, own) for name in networks):
+            raise ValueError(
+                "its networks are of another size: give --actor and --critic as it had them, or twice as wide"
+            )
         check_tensors({name: tensors[name] for name in own if name in tensors}, own)
         learner.begin_with(tensors)
     except Exception as error:  # a damaged file can raise nearly anything
         told = on_one_line(str(error) or type(error).__name__)
         raise CheckpointError(f"--start {folder}: cannot begin with it: {told}") from error
     return learner
+
+
+def _same_size(network: str, tensors: dict[str, Tensor], own: dict[str, Tensor]) -> bool:
+    name = f"{network}.shared.weights"
+    return tensors[name].shape == own[name].shape
 
 
 def check_tensors(found: dict[str, Tensor], own: dict[str, Tensor]) -> None:
