@@ -151,7 +151,8 @@ def made(settings: Settings, together: Together = ALONE) -> Learner:
         networks = {"actor": learner.actor, "critic": learner.critic}
         tensors = fitted_tensors(load(read_bytes(path / TENSORS, LARGEST_TENSORS)), networks, learner.learnt())
         own = {name: own for name, own in learner.learnt().items() if name in tensors or not name.startswith(QUICK)}
-        if any(f"{name}.shared.weights" in tensors and not _same_size(name, tensors, own) for name in networks):
+        sizes = [f"{name}.shared.weights" for name in networks]
+        if any(name in tensors and tensors[name].shape != own[name].shape for name in sizes):
             raise ValueError(
                 "its networks are of another size: give --actor and --critic as it had them, or twice as wide"
             )
@@ -161,11 +162,6 @@ def made(settings: Settings, together: Together = ALONE) -> Learner:
         told = on_one_line(str(error) or type(error).__name__)
         raise CheckpointError(f"--start {folder}: cannot begin with it: {told}") from error
     return learner
-
-
-def _same_size(network: str, tensors: dict[str, Tensor], own: dict[str, Tensor]) -> bool:
-    name = f"{network}.shared.weights"
-    return tensors[name].shape == own[name].shape
 
 
 def check_tensors(found: dict[str, Tensor], own: dict[str, Tensor]) -> None:

@@ -103,6 +103,8 @@ def line_up(search, priors):
 @entry
 def try_next(box, view, dice, networks, manner, table, room, bots, games, search):
     """Play the next option that is in the race in the determinization; after the last one, compare them."""
+    if search.next == 0 and search.played == 0:
+        bots.cache_key[:] = 0  # a bot has nothing in mind of the view before
     if search.next == 0:
         determinize(games, view, stream_of(dice, search.played), search.unseen)
     search.next = next_racing(search, search.next)
@@ -278,7 +280,6 @@ def search_views(
     room, search = room_of(values, places), searches[0]
     for i in range(len(views)):
         line_up(search, priors[i])
-        bots[0].cache_key[:] = 0  # a bot has nothing in mind of the view before
         while in_doubt(search) and (search.asked < budget or search.next > 0):
             try_next(boxes[0], views[i], dice[i], networks, manner, tables[0], room, bots[0], games[0], search)
         write_logits(search, logits[i])
