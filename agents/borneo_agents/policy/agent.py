@@ -28,7 +28,7 @@ from borneo_env.ruleset import Ruleset
 
 SHIPPED = Path(__file__).parent / "shipped"
 MOST_EVALUATIONS = 10_000_000  # of networks, for a decision
-DOUBTFUL = 0.005  # probability of an action from which it takes part in a search, if another has as much
+DOUBTFUL = 0.0005  # probability of an action from which it takes part in a search, if another has as much
 
 
 class Policy:
