@@ -15,6 +15,7 @@ from borneo_train.games import Games  # noqa: E402
 from borneo_train.imitation import Imitator, Lesson, Memory, moves_of  # noqa: E402
 from borneo_train.settings import UNSEEN  # noqa: E402
 from borneo_train.watching import Watching  # noqa: E402
+from networks import searcher  # noqa: E402
 
 from borneo_env.agent import Views, find_agent  # noqa: E402
 
@@ -143,6 +144,65 @@ def test_the_same_seed_gives_the_same_policy():
     assert torch.equal(found[0], found[1]) and not torch.equal(found[0], found[2])
 
 
+# ---------------------------------------------------------------- expert iteration
+
+
+@pytest.fixture
+def expert(tmp_path):
+    """The folder of a policy that searches."""
+    write_model(tmp_path / "expert", searcher(width=16, depth=1, liking=2.0, others=True, quick=True))
+    return tmp_path / "expert"
+
+
+def own_search(folder, **changes):
+    """A lesson in which a policy learns from its own search among bots."""
+    lesson = replace(TINY, agent=f"policy:path={folder}:budget=40", among="climber", start=str(folder))
+    return replace(lesson, **changes)
+
+
+def test_among_bots_the_agent_has_one_seat_of_every_game_and_plays_what_is_remembered(expert, monkeypatch):
+    imitator = Imitator(own_search(expert))
+    games, play, told, played = imitator.games, imitator.games.play, [], []
+    assert games.with_bots.all()
+    probabilities = imitator.agent.probabilities
+    monkeypatch.setattr(imitator.agent, "probabilities", lambda views: told.append(probabilities(views)) or told[-1])
+    monkeypatch.setattr(games, "play", lambda moves: played.append(moves.clone()) or play(moves))
+    imitator.watch()
+    odds, moves = np.concatenate(told), torch.cat(played)
+    np.testing.assert_allclose(imitator.memory.odds[:96], odds, atol=1e-3)
+    np.testing.assert_array_equal(moves, odds.argmax(1))
+    assert torch.equal(imitator.memory.action[:96], moves) and len(moves) == 96
+
+
+def test_a_policy_learns_the_probabilities_that_its_search_found(expert):
+    imitator = Imitator(own_search(expert, n_epochs=40, learning_rate=0.01))
+    imitator.watch()
+    rows = torch.arange(96)
+    odds = imitator.memory.odds[rows].float()
+    least = -torch.xlogy(odds, odds).sum(1).mean()  # no network can expect them better
+    before = (imitator._loss(rows) - least).item()
+    for _ in range(3):
+        imitator.learn(0.0)
+    assert 0 <= (imitator._loss(rows) - least).item() < 0.5 * before
+
+
+def test_what_has_learnt_from_its_own_search_searches_on(expert):
+    old, imitator = read_model(expert), Imitator(own_search(expert))
+    imitator.watch()
+    imitator.learn(0.0)
+    model = imitator.model("", {})
+    assert model.card.task == "win" and model.card.steps == 96
+    for name in ("critic", "others", "quick"):
+        for layer, kept in zip(getattr(old, name), getattr(model, name), strict=True):
+            np.testing.assert_array_equal(layer.weights, kept.weights)
+    assert np.abs(model.layers[0].weights - old.layers[0].weights).max() > 1e-5
+
+
+def test_a_policy_copied_from_the_start_on_does_not_search(expert):
+    model = Imitator(own_search(expert, start="")).model("", {})
+    assert model.critic is None and model.card.task.startswith("imitate policy")
+
+
 # ---------------------------------------------------------------- the command
 
 QUICK = "imitate contractor --timesteps 1000 --n-envs 24 --batch-size 24 --network plain --actor 16x1 --players 3,4"
@@ -178,6 +238,7 @@ def test_the_command_writes_a_policy_that_plays(borneo, tmp_path):
         ("--learning-rate -1", "--learning-rate is a number above 0, not -1.0"),
         ("--device abacus", "--device is one of"),
         ("--guest nobody", "nobody"),
+        ("--among nobody", "nobody"),
         ("--players 2", "--players wants some of 3,4,5"),
         ("--actor wide", "--actor wants"),
         ("--network woven", "--network 'woven' is not known"),

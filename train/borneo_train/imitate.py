@@ -17,6 +17,7 @@ from borneo_train.extra import missing
 
 Agent = Annotated[str, typer.Argument(help="Who is imitated: an agent by its name.")]
 Guest = Annotated[str, typer.Option(help="Who has one seat of most games; else the network itself.")]
+Among = Annotated[str, typer.Option(help="A bot that has all seats of each game but one, where the agent is asked.")]
 Out = Annotated[Path, typer.Option(help="Folder for the policy.")]
 Minutes = Annotated[float, typer.Option(help="Minutes to learn for.")]
 Timesteps = Annotated[int, typer.Option(help="Decisions to learn from instead; only so it is repeatable.")]
@@ -36,6 +37,7 @@ Seed = Annotated[int, typer.Option(help="The same seed gives the same policy on 
 def imitate(
     agent: Agent,
     guest: Guest = "",
+    among: Among = "",
     out: Out = Path("out/imitation"),
     minutes: Minutes = 5.0,
     timesteps: Timesteps = 0,
@@ -61,7 +63,7 @@ def imitate(
     except ModuleNotFoundError as error:
         raise ValueError(str(missing(error))) from None
     lesson = Lesson(
-        agent, guest, players, edition, network, actor, n_envs,
+        agent, guest, among, players, edition, network, actor, n_envs,
         n_epochs=n_epochs, batch_size=batch_size, learning_rate=learning_rate, start=start, device=device, seed=seed,
     )  # fmt: skip
     watching = Watching(lesson, out, timesteps, minutes, fresh)

@@ -2,17 +2,21 @@
 
 The agent is asked at every decision of all seats. In some games it plays them all; in the others a guest has one seat,
 so that the agent is seen among strangers as well. The guest is the network itself as far as it has learnt, or another
-agent. What was seen last is remembered, and learnt from some times over.
+agent. Or the agent has one seat of every game, among bots, and is asked there only. What was seen last is remembered,
+and learnt from some times over.
+
+Of an agent that tells probabilities, those are learnt. So a policy learns from its own search: expert iteration.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
 import torch
+from borneo_agents.policy.agent import Policy
 from borneo_agents.policy.model import Model, ModelCard, read_model
 from borneo_agents.scripted.dispatch import Bots
 from borneo_agents.statistics.intervals import Estimate, mean_estimates
@@ -41,6 +45,7 @@ class Lesson:
 
     agent: str
     guest: str = ""
+    among: str = ""
     players: str = "3,4,5"
     edition: str = "board"
     network: str = "tied"
@@ -58,21 +63,25 @@ class Lesson:
 class Memory:
     """The decisions that were seen last, on the device that learns."""
 
-    def __init__(self, rows: int, games: Games, device: torch.device) -> None:
+    def __init__(self, rows: int, games: Games, device: torch.device, soft: bool = False) -> None:
+        """With `soft`, probabilities of all actions are remembered beside what was played."""
         self.table = torch.zeros(rows, padded(games.known), dtype=torch.int8, device=device)
         self.mask = torch.zeros(rows, games.actions, dtype=torch.bool, device=device)
         self.action = torch.zeros(rows, dtype=torch.int64, device=device)
+        self.odds = torch.zeros(rows if soft else 0, games.actions, dtype=torch.float16, device=device)
         self.seen = 0
 
     def __len__(self) -> int:
         return min(self.seen, len(self.action))
 
-    def add(self, games: Games, action: Tensor) -> None:
+    def add(self, games: Games, action: Tensor, odds: Tensor | None = None) -> None:
         """Remember what was played in all games, instead of what was seen longest ago."""
         first = self.seen % len(self.action)
         rows = slice(first, first + len(games))
         self.table[rows, : games.known].copy_(games.table[:, : games.known])
         self.mask[rows], self.action[rows] = games.mask.to(self.mask.device), action.to(self.action.device)
+        if odds is not None:
+            self.odds[rows].copy_(odds)
         self.seen += len(games)
 
 
@@ -84,10 +93,11 @@ class Imitator:
         self.device = torch.device(lesson.device)
         self.agent = find_agent(lesson.agent)
         self.guest = find_agent(lesson.guest) if lesson.guest else None
+        self.soft = hasattr(self.agent, "probabilities")
         torch.manual_seed(lesson.seed)
         self.generator = torch.Generator().manual_seed(lesson.seed)
         self.games = self._games(lesson.seed)
-        self.memory = Memory(MEMORY * lesson.n_steps * len(self.games), self.games, self.device)
+        self.memory = Memory(MEMORY * lesson.n_steps * len(self.games), self.games, self.device, self.soft)
         known = self.games.known
         self.actor = actor_of(lesson.network, lesson.edition, known, *shape(lesson.actor, "--actor")).to(self.device)
         if lesson.start:
@@ -96,7 +106,8 @@ class Imitator:
 
     def _games(self, seed: int) -> Games:
         sizes = even_sizes(self.lesson.n_envs, numbers(self.lesson.players, "--players"))
-        games = Games(sizes, edition=self.lesson.edition, seed=seed)
+        bots: dict[str, Any] = {"bots": sizes, "bot": find_agent(self.lesson.among)} if self.lesson.among else {}
+        games = Games({} if bots else sizes, edition=self.lesson.edition, seed=seed, **bots)
         games.spread_out(self.generator)
         return games
 
@@ -105,22 +116,24 @@ class Imitator:
     def watch(self) -> float:
         """Play every game on for some decisions and remember them; returns how many the network would play alike."""
         alike = 0
-        for moves, own in self._watched(self.games):
-            self.memory.add(self.games, moves)
+        for moves, odds, own in self._watched(self.games):
+            self.memory.add(self.games, moves, odds)
             alike += int((own == moves).sum())
         return alike / (self.lesson.n_steps * len(self.games))
 
     @torch.no_grad()
-    def _watched(self, games: Games) -> Iterator[tuple[Tensor, Tensor]]:
-        """For some decisions in every game, what the agent plays, and what the network likes best."""
+    def _watched(self, games: Games) -> Iterator[tuple[Tensor, Tensor | None, Tensor]]:
+        """For some decisions in every game, what the agent plays, its odds, and what the network likes best."""
         with_guest = torch.zeros(len(games), dtype=torch.bool)
-        with_guest[spread(len(games), GUESTS)] = True
+        if not self.lesson.among:
+            with_guest[spread(len(games), GUESTS)] = True
         guests = torch.where(with_guest, torch.arange(len(games)) % games.players, -1)
         layers = self._layers()
         for _ in range(self.lesson.n_steps):
-            moves = torch.from_numpy(moves_of(self.agent, games))
+            odds = torch.from_numpy(odds_of(self.agent, games)) if self.soft else None
+            moves = torch.from_numpy(moves_of(self.agent, games)) if odds is None else odds.argmax(1)
             logits = masked(apply(layers, games.table.to(self.device)), games.mask.to(self.device))
-            yield moves, logits.argmax(1).cpu()
+            yield moves, odds, logits.argmax(1).cpu()
             theirs = games.seat == guests
             if self.guest:
                 moves[theirs] = torch.from_numpy(moves_of(self.guest, games, theirs.numpy()))
@@ -139,14 +152,22 @@ class Imitator:
         total = torch.zeros((), device=self.device)
         for _ in range(steps):
             rows = torch.randint(len(memory), (lesson.batch_size,), generator=self.generator).to(self.device)
-            logp, _ = judged_actions(self._layers(), memory.table[rows], memory.mask[rows], memory.action[rows])
-            loss = -logp.mean()
+            loss = self._loss(rows)
             self.optimizer.zero_grad(set_to_none=True)
             loss.backward()  # type: ignore[no-untyped-call]
             clip_grad_norm_(self.actor.parameters(), LONGEST_STEP)
             self.optimizer.step()
             total += loss.detach()
         return float(total) / steps
+
+    def _loss(self, rows: Tensor) -> Tensor:
+        """How little the network expects what it saw: moves, or the odds of them."""
+        table, mask = self.memory.table[rows], self.memory.mask[rows]
+        if not self.soft:
+            return -judged_actions(self._layers(), table, mask, self.memory.action[rows])[0].mean()
+        values = table if self.device.type == "cuda" else table.float()
+        own = torch.log_softmax(masked(apply(self._layers(), values), mask), 1)
+        return -(self.memory.odds[rows].float() * own).sum(1).mean()
 
     def _layers(self) -> list[Any]:
         layers = self.actor.layers()
@@ -160,25 +181,30 @@ class Imitator:
         for _ in range(WHOLE_GAME // self.lesson.n_steps):  # else it would be asked about what random players do
             for _ in self._watched(games):
                 pass
-        alike = torch.stack([own == moves for moves, own in self._watched(games)], 1).sum(1, keepdim=True)
+        alike = torch.stack([own == moves for moves, _, own in self._watched(games)], 1).sum(1, keepdim=True)
         asked = np.full((len(games), 1), float(self.lesson.n_steps))
         return mean_estimates(alike.double().numpy(), asked, np.random.default_rng(self.lesson.seed), (0.0, 1.0))[0]
 
     @torch.no_grad()
     def model(self, command: str, software: dict[str, str]) -> Model:
-        """A policy that plays as the agent does, as far as it has learnt that."""
+        """A policy that plays as the agent does, as far as it has learnt that.
+
+        What began as a policy, and has learnt from one, goes on to search with the other networks of the first.
+        """
         lesson = self.lesson
+        before = read_model(lesson.start) if lesson.start and isinstance(self.agent, Policy) else None
         card = ModelCard(
             edition=lesson.edition,
             players=numbers(lesson.players, "--players"),
-            task=f"imitate {lesson.agent}",
+            task=before.card.task if before else f"imitate {lesson.agent}",
             steps=self.memory.seen,
             seed=lesson.seed,
             command=command,
             settings=asdict(lesson),
             software=software,
         )
-        return Model(card, layers_of_model(self.actor.layers()))
+        learnt = Model(card, layers_of_model(self.actor.layers()))
+        return replace(before, card=card, layers=learnt.layers) if before else learnt
 
 
 def begin_with(actor: Tied, lesson: Lesson) -> None:
@@ -190,6 +216,12 @@ def begin_with(actor: Tied, lesson: Lesson) -> None:
         actor.take(model.layers)
     except ValueError as error:
         raise ValueError(f"--start {lesson.start}: cannot begin with it: {error}") from None
+
+
+def odds_of(agent: Any, games: Games) -> NDArray[np.float64]:
+    """(games, actions): the probability that an agent gives to each action."""
+    views = [Views(group.ruleset, *group.batch.view(np.arange(len(group)))) for group in games.groups]
+    return np.concatenate([agent.probabilities(seen) for seen in views])
 
 
 def moves_of(agent: Agent, games: Games, chosen: NDArray[np.bool_] | None = None) -> Ints:
