@@ -147,14 +147,18 @@ def certain_critic(model):
     return replace(model, critic=[*model.critic[:-1], Layer(last.weights * 0, last.biases * 0)])
 
 
-def test_the_contract_that_decides_the_game_is_found_whatever_the_actor_thinks():
+def contracts_at_the_end():
     """Player 0 has 5 points: with same-4 for two doubles 11, with each-1 for four cards 7; player 1 has 8."""
     wares = ["pepper double", "pepper double", "cinnamon single", "cloves single", "nutmeg single"]
     game = position(phase="last contract", turn=3, warehouses={0: wares}, fulfilled={1: ["same-4"]})
     views = Views(game.ruleset, *game.batch.view(np.array([0])))
-    model = certain_critic(searcher(liking=0.01))
     options = np.flatnonzero(views.mask[0])
-    by_text = {game.batch.actions.text(int(action), game.phase): action for action in options}
+    return views, {game.batch.actions.text(int(action), game.phase): action for action in options}
+
+
+def test_the_contract_that_decides_the_game_is_found_whatever_the_actor_thinks():
+    views, by_text = contracts_at_the_end()
+    model = certain_critic(searcher(liking=0.01))
     for disliked in by_text.values():  # each in turn has the least logit, about 0.03 of probability
         model.layers[-1].biases[:] = 0
         model.layers[-1].biases[disliked] = -3
@@ -163,6 +167,17 @@ def test_the_contract_that_decides_the_game_is_found_whatever_the_actor_thinks()
     model.layers[-1].biases[by_text["contract each-1"]] = 2
     (alone,) = Policy(model, budget=0).act(views)
     assert alone == by_text["contract each-1"], "the actor would have played something else"
+
+
+@pytest.mark.parametrize(("probability", "found"), [(0.001, True), (0.0001, False)])
+def test_what_the_actor_hardly_thinks_of_is_tried_if_it_has_more_than_half_a_thousandth(probability, found):
+    views, by_text = contracts_at_the_end()
+    best = by_text["contract same-4 pepper"]
+    model = certain_critic(searcher(liking=0.01))
+    model.layers[-1].biases[best] = np.log(probability * (len(by_text) - 1))
+    policy = Policy(model, budget=40)
+    assert Policy(model, budget=0).probabilities(views)[0, best] == pytest.approx(probability, rel=0.2)
+    assert (policy.act(views)[0] == best) == found
 
 
 # ---------------------------------------------------------------- decisions
