@@ -239,6 +239,7 @@ def test_the_command_writes_a_policy_that_plays(borneo, tmp_path):
         ("--device abacus", "--device is one of"),
         ("--guest nobody", "nobody"),
         ("--among nobody", "nobody"),
+        ("--among merchant --guest climber", "--guest and --among both say who has other seats: give one of them"),
         ("--players 2", "--players wants some of 3,4,5"),
         ("--actor wide", "--actor wants"),
         ("--network woven", "--network 'woven' is not known"),

@@ -89,6 +89,8 @@ class Imitator:
     """A network that learns to play as an agent does."""
 
     def __init__(self, lesson: Lesson) -> None:
+        if lesson.guest and lesson.among:
+            raise ValueError("--guest and --among both say who has other seats: give one of them")
         self.lesson = lesson
         self.device = torch.device(lesson.device)
         self.agent = find_agent(lesson.agent)
@@ -100,8 +102,9 @@ class Imitator:
         self.memory = Memory(MEMORY * lesson.n_steps * len(self.games), self.games, self.device, self.soft)
         known = self.games.known
         self.actor = actor_of(lesson.network, lesson.edition, known, *shape(lesson.actor, "--actor")).to(self.device)
-        if lesson.start:
-            begin_with(self.actor, lesson)
+        self.start = read_model(lesson.start) if lesson.start else None
+        if self.start:
+            begin_with(self.actor, self.start, lesson)
         self.optimizer = torch.optim.Adam(self.actor.parameters(), lr=lesson.learning_rate, eps=1e-5, fused=True)
 
     def _games(self, seed: int) -> Games:
@@ -165,8 +168,7 @@ class Imitator:
         table, mask = self.memory.table[rows], self.memory.mask[rows]
         if not self.soft:
             return -judged_actions(self._layers(), table, mask, self.memory.action[rows])[0].mean()
-        values = table if self.device.type == "cuda" else table.float()
-        own = torch.log_softmax(masked(apply(self._layers(), values), mask), 1)
+        own = torch.log_softmax(masked(apply(self._layers(), table), mask), 1)
         return -(self.memory.odds[rows].float() * own).sum(1).mean()
 
     def _layers(self) -> list[Any]:
@@ -191,8 +193,7 @@ class Imitator:
 
         What began as a policy, and has learnt from one, goes on to search with the other networks of the first.
         """
-        lesson = self.lesson
-        before = read_model(lesson.start) if lesson.start and isinstance(self.agent, Policy) else None
+        lesson, before = self.lesson, self.start if isinstance(self.agent, Policy) else None
         card = ModelCard(
             edition=lesson.edition,
             players=numbers(lesson.players, "--players"),
@@ -203,13 +204,12 @@ class Imitator:
             settings=asdict(lesson),
             software=software,
         )
-        learnt = Model(card, layers_of_model(self.actor.layers()))
-        return replace(before, card=card, layers=learnt.layers) if before else learnt
+        layers = layers_of_model(self.actor.layers())
+        return replace(before, card=card, layers=layers) if before else Model(card, layers)
 
 
-def begin_with(actor: Tied, lesson: Lesson) -> None:
+def begin_with(actor: Tied, model: Model, lesson: Lesson) -> None:
     """Let an actor begin with what that of a policy has learnt."""
-    model = read_model(lesson.start)
     try:
         if model.card.edition != lesson.edition:
             raise ValueError(f"it has learnt the {model.card.edition} edition: give --edition of it")
