@@ -112,12 +112,12 @@ def test_it_learns_to_play_as_the_agent_does():
     imitator = Imitator(
         replace(TINY, actor="32x1", n_envs=96, n_steps=8, batch_size=96, n_epochs=4, learning_rate=0.01)
     )
-    before = imitator.agreement()
+    before = imitator.measured()
     losses = []
     for number in range(30):
         imitator.watch()
         losses.append(imitator.learn(number / 30))
-    after = imitator.agreement()
+    after = imitator.measured()
     assert losses[-1] < 0.7 * losses[0]
     assert after.low > before.high + 0.1
 
@@ -131,7 +131,7 @@ def test_agreement_is_that_of_the_policy_which_is_written(monkeypatch):
     monkeypatch.setattr(imitator, "_games", lambda seed: games)
     monkeypatch.setattr(games, "play", lambda moves: None)  # the same decisions over and over
     alike = moves_of(imitator.agent, games) == moves_of(policy, games)
-    assert imitator.agreement().value == pytest.approx(alike.mean())
+    assert imitator.measured().value == pytest.approx(alike.mean())
 
 
 def test_the_same_seed_gives_the_same_policy():
@@ -252,25 +252,25 @@ def test_what_cannot_be_learnt_is_told_in_one_line(given, words, borneo, tmp_pat
 
 
 def test_whoever_stops_it_gets_what_was_learnt_so_far(tmp_path, monkeypatch):
-    watching = Watching(TINY, tmp_path / "copy", 10**9, 0.0)
-    learn = watching.imitator.learn
+    watching = Watching(lambda: Imitator(TINY), tmp_path / "copy", 10**9, 0.0)
+    learn = watching.pupil.learn
 
     def learn_and_stop(progress):
         signal.raise_signal(signal.SIGINT)
         return learn(progress)
 
-    monkeypatch.setattr(watching.imitator, "learn", learn_and_stop)
+    monkeypatch.setattr(watching.pupil, "learn", learn_and_stop)
     watching.run("")
     assert watching.stopping and read_model(tmp_path / "copy").card.steps == 96
 
 
 def test_what_was_learnt_is_kept_though_measuring_is_cut_short(tmp_path, monkeypatch):
-    watching = Watching(TINY, tmp_path / "copy", 96, 0.0)
+    watching = Watching(lambda: Imitator(TINY), tmp_path / "copy", 96, 0.0)
 
     def cut_short():
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(watching.imitator, "agreement", cut_short)
+    monkeypatch.setattr(watching.pupil, "measured", cut_short)
     with pytest.raises(KeyboardInterrupt):
         watching.run("")
     assert read_model(tmp_path / "copy").card.steps == 96

@@ -58,15 +58,15 @@ def imitate(
     """Train a network to play as an agent does (needs the extra `train`)."""
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # see `borneo train`
     try:
-        from borneo_train.imitation import Lesson
-        from borneo_train.watching import Watching
+        from borneo_train.imitation import Imitator, Lesson
+        from borneo_train.watching import Watching, checked
     except ModuleNotFoundError as error:
         raise ValueError(str(missing(error))) from None
     lesson = Lesson(
         agent, guest, among, players, edition, network, actor, n_envs,
         n_epochs=n_epochs, batch_size=batch_size, learning_rate=learning_rate, start=start, device=device, seed=seed,
     )  # fmt: skip
-    watching = Watching(lesson, out, timesteps, minutes, fresh)
+    watching = Watching(lambda: Imitator(checked(lesson)), out, timesteps, minutes, fresh)
     found = watching.run(shlex.join(["borneo", *sys.argv[1:]]))
     if as_json:
         print(json.dumps(asdict(found)))

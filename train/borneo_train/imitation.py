@@ -32,6 +32,7 @@ from borneo_train.on_card import padded
 from borneo_train.opponents import drawn_by, spread
 from borneo_train.settings import UNSEEN, numbers, shape
 from borneo_train.table import COMPILED
+from borneo_train.telling import short
 
 GUESTS = 0.75  # share of the games with a guest in one seat
 MEMORY = 48  # rollouts that are remembered
@@ -88,6 +89,8 @@ class Memory:
 class Imitator:
     """A network that learns to play as an agent does."""
 
+    measure = "agreement"
+
     def __init__(self, lesson: Lesson) -> None:
         if lesson.guest and lesson.among:
             raise ValueError("--guest and --among both say who has other seats: give one of them")
@@ -113,6 +116,16 @@ class Imitator:
         games = Games({} if bots else sizes, edition=self.lesson.edition, seed=seed, **bots)
         games.spread_out(self.generator)
         return games
+
+    @property
+    def seen(self) -> int:
+        """Decisions so far."""
+        return self.memory.seen
+
+    def study(self, progress: float) -> str:
+        """Watch for some decisions and learn from what is remembered; returns what is told of it."""
+        alike = self.watch()
+        return f"{short(self.seen)} decisions, {alike:.1%} alike, loss {self.learn(progress):.2f}"
 
     # ------------------------------------------------------------ watching
 
@@ -177,7 +190,7 @@ class Imitator:
 
     # ------------------------------------------------------------ what came of it
 
-    def agreement(self) -> Estimate:
+    def measured(self) -> Estimate:
         """How many decisions of games it has not seen the network would play like the agent, with the interval."""
         games = self._games(self.lesson.seed + UNSEEN)
         for _ in range(WHOLE_GAME // self.lesson.n_steps):  # else it would be asked about what random players do
@@ -198,10 +211,10 @@ class Imitator:
             edition=lesson.edition,
             players=numbers(lesson.players, "--players"),
             task=before.card.task if before else f"imitate {lesson.agent}",
-            steps=self.memory.seen,
+            steps=self.seen,
             seed=lesson.seed,
             command=command,
-            settings=asdict(lesson),
+            settings=(before.card.settings if before else {}) | asdict(lesson),
             software=software,
         )
         layers = layers_of_model(self.actor.layers())

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from borneo_agents.policy.model import Model
 from borneo_agents.policy.network import drawn_actions, logits_of
-from borneo_agents.policy.search import LEAD, MOST_LEAD, PER_LEAD
+from borneo_agents.policy.search import LEAD, MOST_LEAD
 from borneo_env.agent import Views
 from borneo_env.cards import COMPANIES
 from borneo_env.engine.batch import Batch
@@ -132,12 +132,13 @@ def _values(model: Model, batch: Batch, me: int) -> Numbers:
     strangers = (model.others is not None) & (places < players) & (places != own[:, None])
     tables = np.concatenate([batch.state(seats), strangers.astype(np.int8)], 1)
     found = logits_of(model.critic, tables[:, : model.critic[0].weights.shape[1]])[np.arange(len(batch)), own]
-    return np.where(batch.player >= 0, found, outcomes(batch)[:, me]).astype(np.float64)
+    return np.where(batch.player >= 0, found, outcomes(batch, model.per_lead)[:, me]).astype(np.float64)
 
 
-def outcomes(batch: Batch) -> Numbers:
+def outcomes(batch: Batch, per_lead: float) -> Numbers:
     """(games, players): what games that are over brought, as the critic would value it: see `search.outcome`."""
     first, points, players = batch.places() == 1, batch.scores().astype(np.float64), batch.ruleset.players
     lead = (points - (points.sum(1, keepdims=True) - points) / (players - 1)) / LEAD
-    worth: Numbers = first / first.sum(1, keepdims=True) - 1 / players + PER_LEAD * np.clip(lead, -MOST_LEAD, MOST_LEAD)
+    share = first / first.sum(1, keepdims=True) - 1 / players
+    worth: Numbers = share + per_lead * np.clip(lead, -MOST_LEAD, MOST_LEAD)
     return worth

@@ -25,6 +25,7 @@ WEIGHTS, CARD = "model.safetensors", "card.json"
 CRITIC = "critic."
 IN_SEARCH = (CRITIC, "others.", "quick.")  # networks that only a search asks: how names of their tensors begin
 LARGEST_WEIGHTS, LARGEST_CARD = 256 * 2**20, 2**20  # bytes; no policy of ours comes near
+USUAL_LEAD, MOST_LEAD_SET = 0.5, 10.0  # --lead of a training that does not say it, and more than anybody wants
 
 PLAIN, NORMED = Layer._fields[:2], Layer._fields  # the parts of the last layer, and of all others
 
@@ -71,6 +72,12 @@ class Model:
     def theirs(self) -> Layers:
         """The actor that plays for the other seats in a search."""
         return self.others or self.own
+
+    @property
+    def per_lead(self) -> float:
+        """What a lead of 12 points counts beside a win to its critic: a training ends with a fifth of --lead."""
+        lead = self.card.settings.get("lead", USUAL_LEAD)
+        return (lead if type(lead) in (int, float) and 0 <= lead <= MOST_LEAD_SET else USUAL_LEAD) / 5
 
     @property
     def networks(self) -> dict[str, Layers]:

@@ -30,8 +30,7 @@ from borneo_env.engine.state import BOX, CHOICES, GAME, OVER, SEATS, THINGS
 from borneo_env.engine.threads import in_parallel
 
 MOST_DETERMINIZATIONS = 512  # that scratch memory has room for
-LEAD, MOST_LEAD = 12.0, 1.5  # points ahead that count as much as one, and the most that count, in such units
-PER_LEAD = 0.1  # what that counts beside a win, at the end of a training
+LEAD, MOST_LEAD = 12.0, 1.5  # points ahead that count as one lead, and the most leads that count
 AT_ONCE = 4  # determinizations after which those who have fallen behind drop out
 GRAINS = 1 << 24  # of a random number
 VIEWS_PER_THREAD = 2  # at least: each takes a millisecond and more
@@ -57,6 +56,7 @@ class Manner(NamedTuple):
     drawn: bool = True  # whether its own moves are drawn by their probabilities; else the most probable ones are played
     per_value: float = 200.0  # what a value of 1 counts beside the logarithm of a probability
     behind: float = 2.0  # standard errors by which an option is too far behind
+    per_lead: float = 0.1  # what a lead counts beside a win, as in the critic's values
 
 
 MANNER = Manner()
@@ -159,7 +159,7 @@ def value_of(box, g, me, action, networks, manner, table, room, bots, search):
             apply(box, g, chosen)
             begun = begun or g.turn != turn
     if g.phase == OVER:
-        total += (manner.turns - moments) * outcome(box, g, me)
+        total += (manner.turns - moments) * outcome(box, g, me, manner.per_lead)
     return total / manner.turns
 
 
@@ -176,7 +176,7 @@ def value_now(box, g, me, networks, table, room):
 
 
 @rule
-def outcome(box, g, me):
+def outcome(box, g, me, per_lead):
     """What a game that is over brought a player, as the critic would value it: the win, less par, and the lead."""
     winners = 0
     others = 0.0
@@ -186,7 +186,7 @@ def outcome(box, g, me):
             others += score(box, g, player) / (box.players - 1)
     share = 1.0 / winners if place_of(box, g, me) == 1 else 0.0
     lead = (score(box, g, me) - others) / LEAD
-    return share - 1.0 / box.players + PER_LEAD * min(MOST_LEAD, max(-MOST_LEAD, lead))
+    return share - 1.0 / box.players + per_lead * min(MOST_LEAD, max(-MOST_LEAD, lead))
 
 
 @rule
@@ -314,7 +314,7 @@ class OptionSearch:
         own, critic = compiled_network(model.own), compiled_network(model.critic)
         theirs = compiled_network(model.others) if model.others else own  # not a second copy: the cache is small
         self._networks = Networks(own, theirs, critic, model.others is not None or bot != NO_BOT, bot)
-        self._manner = manner
+        self._manner = manner._replace(per_lead=model.per_lead)
 
     def with_budget(self, views: Views, priors: Numbers, budget: int, threads: int = 1) -> Numbers:
         """Logits after networks have been asked about so many times for each view."""

@@ -36,11 +36,11 @@ def one_of(views, i):
 # ---------------------------------------------------------------- values
 
 
-def outcomes(batch):
-    """What games that are over brought each player: the win, less par, and a tenth of the lead of a dozen points."""
+def outcomes(batch, lead_counts):
+    """What games that are over brought each player: the win, less par, and a part of the lead of a dozen points."""
     first, points, players = batch.places() == 1, batch.scores().astype(float), batch.ruleset.players
     lead = (points - (points.sum(1, keepdims=True) - points) / (players - 1)) / 12
-    return first / first.sum(1, keepdims=True) - 1 / players + 0.1 * np.clip(lead, -1.5, 1.5)
+    return first / first.sum(1, keepdims=True) - 1 / players + lead_counts * np.clip(lead, -1.5, 1.5)
 
 
 def values_by_hand(model, views, actions, turns, bot=""):
@@ -79,7 +79,7 @@ def values_by_hand(model, views, actions, turns, bot=""):
         if bot and len(rows):
             theirs = batch.player[rows] != me[rows]
             moves[theirs] = find_agent(bot).act(Views(views.ruleset, *batch.view(rows)))[theirs]
-    over = outcomes(batch)[np.arange(len(views)), me]
+    over = outcomes(batch, 3.0 / 5)[np.arange(len(views)), me]
     return (values + np.where(batch.player < 0, over, 0) * (turns - moments)) / turns, asked
 
 
