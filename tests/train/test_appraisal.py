@@ -146,7 +146,7 @@ def blind(layer):
 
 # ---------------------------------------------------------------- the command
 
-QUICK = "--timesteps 200 --n-envs 6 --batch-size 64 --network plain --among climber"
+QUICK = "--timesteps 200 --n-envs 60 --batch-size 64 --network plain --among climber"
 
 
 def test_the_command_writes_a_policy_that_plays(borneo, folder, tmp_path):
