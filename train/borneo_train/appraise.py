@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import json
 import os
-import shlex
-import sys
-from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
@@ -49,10 +45,4 @@ def appraise(
         raise ValueError(str(missing(error))) from None
     lesson = Appraisal(policy, others, among, network, n_envs, n_epochs, batch_size, learning_rate, device, seed)
     watching = Watching(lambda: Appraiser(checked(lesson)), out, timesteps, minutes, fresh)
-    found = watching.run(shlex.join(["borneo", *sys.argv[1:]]))
-    if as_json:
-        print(json.dumps(asdict(found)))
-    else:
-        print(f"at others' turns in unseen games it is off by {found.words('.1%')} of a win; play it as policy:{out}")
-    if watching.stopping:
-        raise typer.Exit(130)
+    watching.run_and_tell("of a win is how far it is off at others' turns of unseen games", as_json)

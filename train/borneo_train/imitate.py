@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import json
 import os
-import shlex
-import sys
-from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
@@ -67,10 +63,4 @@ def imitate(
         n_epochs=n_epochs, batch_size=batch_size, learning_rate=learning_rate, start=start, device=device, seed=seed,
     )  # fmt: skip
     watching = Watching(lambda: Imitator(checked(lesson)), out, timesteps, minutes, fresh)
-    found = watching.run(shlex.join(["borneo", *sys.argv[1:]]))
-    if as_json:
-        print(json.dumps(asdict(found)))
-    else:
-        print(f"{found.words('.1%')} of the decisions of unseen games are those of {agent}; play it as policy:{out}")
-    if watching.stopping:
-        raise typer.Exit(130)
+    watching.run_and_tell(f"of the decisions of unseen games are those of {agent}", as_json)

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import os
+import shlex
 import signal
+import sys
 import time
 from collections.abc import Callable
 from dataclasses import asdict, fields, replace
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
+import typer
 from borneo_agents.policy.model import CARD, Model
 from borneo_agents.statistics.intervals import Estimate
 
@@ -54,6 +58,13 @@ class Watching:
         self.out, self._timesteps, self._seconds = out, timesteps, 60 * minutes
         self.pupil = make()
         self.stopping = False
+
+    def run_and_tell(self, words: str, as_json: bool) -> None:
+        """What the command does: run, and print what was measured; whoever has stopped it gets the usual exit code."""
+        found = self.run(shlex.join(["borneo", *sys.argv[1:]]))
+        print(json.dumps(asdict(found)) if as_json else f"{found.words('.1%')} {words}; play it as policy:{self.out}")
+        if self.stopping:
+            raise typer.Exit(130)
 
     def run(self, command: str) -> Estimate:
         """Learn to the end, or until somebody stops it, and write the policy; returns what was measured then."""
