@@ -83,12 +83,15 @@ def values_by_hand(model, views, actions, turns, bot=""):
     return (values + np.where(batch.player < 0, over, 0) * (turns - moments)) / turns, asked
 
 
-@pytest.mark.parametrize("parts", PARTS.values(), ids=PARTS)
-@pytest.mark.parametrize("turns", [1, 3, 200])
+# To the end of the game the policy plays alone: games with others that nobody has trained take long.
+LENGTHS = [(turns, parts) for turns in (1, 3) for parts in PARTS] + [(200, "alone")]
+
+
+@pytest.mark.parametrize(("turns", "parts"), LENGTHS)
 @pytest.mark.parametrize("ruleset", [BOARD, CARD], ids=["board", "card"])
 def test_options_are_behind_by_the_values_of_games_that_are_played_on(ruleset, turns, parts):
     """Two options in one determinization; both count what the actor thought of them."""
-    model, views = searcher(ruleset.edition, liking=4, **parts), views_of(ruleset, 11)
+    model, views = searcher(ruleset.edition, liking=4, **PARTS[parts]), views_of(ruleset, 11)
     first, last = views.mask.argmax(1), views.mask.shape[1] - 1 - views.mask[:, ::-1].argmax(1)
     rows = np.arange(len(views))
     two = np.zeros_like(views.mask)
