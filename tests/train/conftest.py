@@ -37,6 +37,16 @@ def games_are_hardly_played_before():
 
 
 @pytest.fixture
+def one_thread():
+    """For torch: tests run side by side, and threads of two would wait for each other at every small step."""
+    torch = pytest.importorskip("torch")
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
+
+
+@pytest.fixture
 def no_curves_are_drawn(monkeypatch):
     """But those of trainings that several tests share."""
     monkeypatch.setattr("borneo_train.training.draw_curve", lambda curve, settings, path: path.touch())

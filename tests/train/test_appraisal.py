@@ -18,6 +18,8 @@ from networks import network, searcher, shown_to_critic  # noqa: E402
 
 from borneo_env.agent import find_agent  # noqa: E402
 
+pytestmark = pytest.mark.usefixtures("one_thread")
+
 
 @pytest.fixture
 def folder(tmp_path):

@@ -21,7 +21,7 @@ from borneo_env.agent import Views, find_agent  # noqa: E402
 
 TINY = Lesson("contractor", n_envs=24, n_steps=4, batch_size=24, network="plain", actor="16x1")
 
-pytestmark = pytest.mark.usefixtures("games_are_hardly_played_before")
+pytestmark = pytest.mark.usefixtures("games_are_hardly_played_before", "one_thread")
 
 
 def weights_of(imitator):
