@@ -192,6 +192,7 @@ def test_what_has_learnt_from_its_own_search_searches_on(expert):
     imitator.learn(0.0)
     model = imitator.model("", {})
     assert model.card.task == "win" and model.card.steps == 96
+    assert model.per_lead == old.per_lead == pytest.approx(0.6)  # its critic was trained with that
     for name in ("critic", "others", "quick"):
         for layer, kept in zip(getattr(old, name), getattr(model, name), strict=True):
             np.testing.assert_array_equal(layer.weights, kept.weights)

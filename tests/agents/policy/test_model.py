@@ -7,6 +7,7 @@ import os
 import pickle
 import re
 import struct
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -693,3 +694,10 @@ def test_any_header_is_read_or_refused(entries):
         header[name] = tensor(dtype, shape, at, at + size)
         at += size
     survives(model=by_header(header, bytes(at)))
+
+
+@pytest.mark.parametrize("lead", ["much", True, None, -1, 1e9, float("nan")])
+def test_a_lead_that_no_training_has_counts_as_usual(lead):
+    assert replace(network(), card=card(settings={"lead": lead})).per_lead == pytest.approx(0.1)
+    assert replace(network(), card=card(settings={})).per_lead == pytest.approx(0.1)
+    assert replace(network(), card=card(settings={"lead": 0.2})).per_lead == pytest.approx(0.04)
