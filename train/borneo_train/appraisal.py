@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 import torch
-from borneo_agents.policy.fears import outcomes
+from borneo_agents.policy.fears import outcomes, shown_to_critic
 from borneo_agents.policy.inference import compiled_network, outputs_of
 from borneo_agents.policy.model import Model, critic_length, read_model
 from borneo_agents.policy.network import Layers, drawn_actions
@@ -25,7 +25,6 @@ from torch.nn.utils import clip_grad_norm_
 
 from borneo_env.agent import Views, find_agent
 from borneo_env.engine.batch import Batch
-from borneo_env.engine.state import SEATS
 from borneo_env.engine.threads import available_cores
 from borneo_env.ruleset import Ruleset
 from borneo_train.actor_critic import critic_of
@@ -143,10 +142,8 @@ class Appraiser:
 
     def _look(self, batch: Batch, rows: Ints, me: Ints) -> Tables:
         """The tables of some games; their worth is what the critic thought of them before it learnt."""
-        players, seats = batch.ruleset.players, np.maximum(batch.player, 0)
-        place, places = (me - seats)[rows] % players, np.arange(SEATS)
-        strangers = (places < players) & (places != place[:, None])
-        shown = np.concatenate([batch.state(seats)[rows], strangers.astype(np.int8)], 1)
+        tables, places = shown_to_critic(self.policy, batch, me)
+        shown, place = tables[rows], places[rows]
         worth = outputs_of(self._before, shown, available_cores())[np.arange(len(rows)), place]
         return Tables(shown, place, worth, rows)
 

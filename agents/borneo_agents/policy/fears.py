@@ -127,12 +127,19 @@ def _deed(batch: Batch, row: int, action: int) -> str:
 def _values(model: Model, batch: Batch, me: int) -> Numbers:
     """What the critic gives a player in each game, or what the game brought if it is over."""
     assert model.critic is not None
+    tables, own = shown_to_critic(model, batch, me)
+    found = logits_of(model.critic, tables[:, : model.critic[0].weights.shape[1]])[np.arange(len(batch)), own]
+    return np.where(batch.player >= 0, found, outcomes(batch, model.per_lead)[:, me]).astype(np.float64)
+
+
+def shown_to_critic(
+    model: Model, batch: Batch, me: int | NDArray[np.intp]
+) -> tuple[NDArray[np.int8], NDArray[np.intp]]:
+    """The tables of games for the policy that has this seat, and where it sits, counted from the one who decides."""
     players, seats = batch.ruleset.players, np.maximum(batch.player, 0)
     own, places = (me - seats) % players, np.arange(SEATS)
     strangers = (model.others is not None) & (places < players) & (places != own[:, None])
-    tables = np.concatenate([batch.state(seats), strangers.astype(np.int8)], 1)
-    found = logits_of(model.critic, tables[:, : model.critic[0].weights.shape[1]])[np.arange(len(batch)), own]
-    return np.where(batch.player >= 0, found, outcomes(batch, model.per_lead)[:, me]).astype(np.float64)
+    return np.concatenate([batch.state(seats), strangers.astype(np.int8)], 1), own
 
 
 def outcomes(batch: Batch, per_lead: float) -> Numbers:
