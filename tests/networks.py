@@ -48,18 +48,23 @@ def layers_of(rng, inputs, outputs, width, depth, liking):
     return [*layers, Layer(drawn(0, liking * width**-0.5, outputs, width), drawn(0, liking * 0.1, outputs))]
 
 
-def searcher(edition="board", width=16, depth=1, seed=1, liking=1.0, others=False, quick=False):
-    """A policy with a critic, and a model of the others or a quick actor if wanted; nobody has trained any of them."""
+def searcher(edition="board", width=16, depth=1, seed=1, liking=1.0, others=False, quick=False, shippers=False):
+    """A policy with a critic, and other networks of a search if wanted; nobody has trained any of them."""
     model = network(edition, width, depth, seed, liking)
     rng = np.random.default_rng(seed + 1)
     critic = layers_of(rng, critic_length(edition), SEATS, width + 1, depth + 1, 0.3)
     theirs = network(edition, width + 2, depth, seed + 2, liking).layers if others else None
     smaller = network(edition, width + 3, depth, seed + 3, liking).layers if quick else None
-    return replace(model, critic=critic, others=theirs, quick=smaller)
+    ships = network(edition, width + 4, depth, seed + 4, liking).layers if shippers else None
+    return replace(model, critic=critic, others=theirs, quick=smaller, shippers=ships)
 
 
-# Whether a policy has a model of the others, and a quick actor: the possibilities, for tests of what a search plays.
-PARTS = {"alone": {}, "with a model of others": {"others": True}, "with both": {"others": True, "quick": True}}
+# Which networks a policy has for its search beside a critic, for tests of what that plays.
+PARTS = {
+    "alone": {},
+    "with a model of others": {"others": True},
+    "with all": {"others": True, "quick": True, "shippers": True},
+}
 
 
 def network(edition="board", width=16, depth=1, seed=1, liking=1.0):

@@ -124,6 +124,10 @@ def test_a_policy_without_a_model_of_the_others_is_given_one(tmp_path):
         Appraiser(lesson(tmp_path / "alone"))
     given = Appraiser(lesson(tmp_path / "alone", others=str(tmp_path / "copy"))).model("", {})
     np.testing.assert_array_equal(given.others[0].weights, network(seed=9).layers[0].weights)
+    assert given.shippers is None
+    given = Appraiser(lesson(tmp_path / "alone", others=str(tmp_path / "alone"), shippers=str(tmp_path / "copy")))
+    np.testing.assert_array_equal(given.model("", {}).shippers[0].weights, network(seed=9).layers[0].weights)
+    np.testing.assert_array_equal(given.policy.others[0].weights, searcher().layers[0].weights)
 
 
 def test_policies_that_cannot_be_taught(tmp_path):

@@ -24,6 +24,11 @@ TINY = Lesson("contractor", n_envs=24, n_steps=4, batch_size=24, network="plain"
 pytestmark = pytest.mark.usefixtures("games_are_hardly_played_before", "one_thread")
 
 
+def phases_of(games):
+    """The names of the phases that games are in."""
+    return np.array([group.batch.phase_name(row) for group in games.groups for row in range(len(group))])
+
+
 def weights_of(imitator):
     return torch.cat([part.detach().flatten() for part in imitator.actor.parameters()])
 
@@ -47,10 +52,34 @@ def test_what_was_seen_longest_ago_is_forgotten():
     memory = Memory(8, games, torch.device("cpu"))
     for number in range(3):
         games.table[:] = number
-        memory.add(games, torch.arange(4) + 10 * number)
+        memory.add(games, torch.arange(4), torch.arange(4) + 10 * number)
         assert len(memory) == min(8, 4 * (number + 1))
     assert memory.action.tolist() == [20, 21, 22, 23, 10, 11, 12, 13]
     assert memory.table[:, 0].tolist() == [2] * 4 + [1] * 4 and memory.seen == 12
+
+
+def test_some_games_are_remembered_over_the_end_of_the_memory():
+    games = Games({4: 4})
+    memory = Memory(5, games, torch.device("cpu"))
+    for number in range(3):
+        games.table[:] = number
+        memory.add(games, torch.tensor([1, 3]), torch.arange(4) + 10 * number)
+    assert memory.action.tolist() == [23, 3, 11, 13, 21] and memory.seen == 6
+    assert memory.table[:, 0].tolist() == [2, 0, 1, 1, 2]
+
+
+def test_only_decisions_of_some_phases_are_learnt(monkeypatch):
+    monkeypatch.setattr("borneo_train.games.WHOLE_GAME", 40)  # so that some games are in each phase
+    imitator = Imitator(replace(TINY, phases="ship,take", n_envs=96))
+    asked = torch.from_numpy(moves_of(imitator.agent, imitator.games))
+    now = np.isin(phases_of(imitator.games), ["ship", "take"])
+    monkeypatch.setattr(imitator.games, "play", lambda moves: None)  # the same decisions over and over
+    imitator.watch()
+    assert 3 < now.sum() < 60 and imitator.seen == now.sum() * TINY.n_steps
+    np.testing.assert_array_equal(imitator.memory.action[: now.sum()], asked[now])
+    before = weights_of(imitator)
+    imitator.learn(0.0)
+    assert not torch.equal(weights_of(imitator), before)
 
 
 @pytest.mark.parametrize("guest", ["", "climber"])
@@ -122,16 +151,19 @@ def test_it_learns_to_play_as_the_agent_does():
     assert after.low > before.high + 0.1
 
 
-def test_agreement_is_that_of_the_policy_which_is_written(monkeypatch):
-    imitator = Imitator(TINY)
-    imitator.watch()
-    imitator.learn(0.0)
+@pytest.mark.parametrize("phase", ["", "ship"])
+def test_agreement_is_that_of_the_policy_which_is_written(phase, monkeypatch):
+    monkeypatch.setattr("borneo_train.games.WHOLE_GAME", 40)
+    imitator = Imitator(replace(TINY, n_envs=96, phases=phase))
+    for _ in range(20):
+        imitator.study(0.0)
     policy = Policy(imitator.model("", {}))
     games = imitator._games(TINY.seed + UNSEEN)
     monkeypatch.setattr(imitator, "_games", lambda seed: games)
     monkeypatch.setattr(games, "play", lambda moves: None)  # the same decisions over and over
     alike = moves_of(imitator.agent, games) == moves_of(policy, games)
-    assert imitator.measured().value == pytest.approx(alike.mean())
+    wanted = alike[phases_of(games) == phase].mean() if phase else alike.mean()
+    assert imitator.measured().value == pytest.approx(wanted) and wanted > 0
 
 
 def test_the_same_seed_gives_the_same_policy():
@@ -243,6 +275,7 @@ def test_the_command_writes_a_policy_that_plays(borneo, tmp_path):
         ("--among merchant --guest climber", "--guest and --among both say who has other seats: give one of them"),
         ("--players 2", "--players wants some of 3,4,5"),
         ("--actor wide", "--actor wants"),
+        ("--phases ship,lunch", "--phases are some of place,contract,pay,"),
         ("--network woven", "--network 'woven' is not known"),
     ],
 )

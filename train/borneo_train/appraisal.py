@@ -44,6 +44,7 @@ class Appraisal:
 
     policy: str
     others: str = ""
+    shippers: str = ""
     among: str = "merchant"
     network: str = "tied"
     n_envs: int = 512
@@ -210,6 +211,14 @@ def worth_of_others(found: list[Tables], ends: NDArray[np.float64]) -> list[Tabl
     return known[::-1]
 
 
+def copy_for(model: Model, lesson: Appraisal, folder: str) -> Layers:
+    """The actor of a policy that plays as the others do."""
+    other = read_model(folder)
+    if other.card.edition != model.card.edition:
+        raise ValueError(f"{folder} plays the {other.card.edition} edition, and {lesson.policy} another")
+    return other.layers
+
+
 def with_others(model: Model, lesson: Appraisal) -> Model:
     """The policy with a model of the others, its own or a given one; a policy that cannot learn is a ValueError."""
     if model.critic is None or model.card.task != "win":
@@ -217,10 +226,9 @@ def with_others(model: Model, lesson: Appraisal) -> Model:
     if len(model.critic[0].weights[0]) < critic_length(model.card.edition):
         raise ValueError(f"{lesson.policy} has a critic that cannot see who is a stranger")
     if lesson.others:
-        other = read_model(lesson.others)
-        if other.card.edition != model.card.edition:
-            raise ValueError(f"{lesson.others} plays the {other.card.edition} edition, and {lesson.policy} another")
-        model = replace(model, others=other.layers)
+        model = replace(model, others=copy_for(model, lesson, lesson.others))
+    if lesson.shippers:
+        model = replace(model, shippers=copy_for(model, lesson, lesson.shippers))
     if model.others is None:
         raise ValueError(
             f"{lesson.policy} takes the others for its like, whose turns its critic knows: give --others, "

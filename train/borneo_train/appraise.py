@@ -14,6 +14,7 @@ from borneo_train.imitate import Batch, Device, Epochs, Fresh, Kind, Minutes, Ou
 
 Folder = Annotated[str, typer.Argument(help="Folder of the policy whose critic learns.", show_default=False)]
 Others = Annotated[str, typer.Option(help="Folder of a policy that plays as the others do, for its searches.")]
+Shippers = Annotated[str, typer.Option(help="Folder of one that ships as they do; else --others ships as well.")]
 Among = Annotated[str, typer.Option(help="The bot that has all seats but the policy's.")]
 Tables = Annotated[int, typer.Option(help="Tables to learn from instead; only so it is repeatable.")]
 Envs = Annotated[int, typer.Option(help="Games played side by side, to their ends.")]
@@ -22,6 +23,7 @@ Envs = Annotated[int, typer.Option(help="Games played side by side, to their end
 def appraise(
     policy: Folder,
     others: Others = "",
+    shippers: Shippers = "",
     among: Among = "merchant",
     out: Out = Path("out/appraised"),
     minutes: Minutes = 5.0,
@@ -43,6 +45,8 @@ def appraise(
         from borneo_train.watching import Watching, checked
     except ModuleNotFoundError as error:
         raise ValueError(str(missing(error))) from None
-    lesson = Appraisal(policy, others, among, network, n_envs, n_epochs, batch_size, learning_rate, device, seed)
+    lesson = Appraisal(
+        policy, others, shippers, among, network, n_envs, n_epochs, batch_size, learning_rate, device, seed
+    )
     watching = Watching(lambda: Appraiser(checked(lesson)), out, timesteps, minutes, fresh)
     watching.run_and_tell("of a win is how far it is off at others' turns of unseen games", as_json)

@@ -3,7 +3,7 @@
 The agent is asked at every decision of all seats. In some games it plays them all; in the others a guest has one seat,
 so that the agent is seen among strangers as well. The guest is the network itself as far as it has learnt, or another
 agent. Or the agent has one seat of every game, among bots, and is asked there only. What was seen last is remembered,
-and learnt from some times over.
+and learnt from some times over: all decisions, or those of some phases, for a network that is only asked there.
 
 Of an agent that tells probabilities, those are learnt. So a policy learns from its own search: expert iteration.
 """
@@ -25,6 +25,10 @@ from torch import Tensor
 from torch.nn.utils import clip_grad_norm_
 
 from borneo_env.agent import Agent, Views, find_agent
+from borneo_env.engine.observe import layout
+from borneo_env.engine.state import PHASES, slots_of
+from borneo_env.files import in_short
+from borneo_env.ruleset import Ruleset
 from borneo_train.actor_critic import actor_of, judged_actions, masked
 from borneo_train.games import WHOLE_GAME, Games, even_sizes
 from borneo_train.network import Tied, apply, layers_of_model, prepared
@@ -47,6 +51,7 @@ class Lesson:
     agent: str
     guest: str = ""
     among: str = ""
+    phases: str = ""
     players: str = "3,4,5"
     edition: str = "board"
     network: str = "tied"
@@ -75,15 +80,15 @@ class Memory:
     def __len__(self) -> int:
         return min(self.seen, len(self.action))
 
-    def add(self, games: Games, action: Tensor, odds: Tensor | None = None) -> None:
-        """Remember what was played in all games, instead of what was seen longest ago."""
-        first = self.seen % len(self.action)
-        rows = slice(first, first + len(games))
-        self.table[rows, : games.known].copy_(games.table[:, : games.known])
-        self.mask[rows], self.action[rows] = games.mask.to(self.mask.device), action.to(self.action.device)
+    def add(self, games: Games, chosen: Tensor, action: Tensor, odds: Tensor | None = None) -> None:
+        """Remember what was played in chosen games, instead of what was seen longest ago."""
+        device, count = self.action.device, len(chosen)
+        rows = torch.arange(self.seen, self.seen + count, device=device) % len(self.action)
+        self.table[rows, : games.known] = games.table[chosen, : games.known].to(device)
+        self.mask[rows], self.action[rows] = games.mask[chosen].to(device), action[chosen].to(device)
         if odds is not None:
-            self.odds[rows].copy_(odds)
-        self.seen += len(games)
+            self.odds[rows] = odds[chosen].to(device, torch.float16)
+        self.seen += count
 
 
 class Imitator:
@@ -95,6 +100,8 @@ class Imitator:
         if lesson.guest and lesson.among:
             raise ValueError("--guest and --among both say who has other seats: give one of them")
         self.lesson = lesson
+        self._columns = columns_of_phases(lesson)
+        self._latest = 0  # decisions that were watched last
         self.device = torch.device(lesson.device)
         self.agent = find_agent(lesson.agent)
         self.guest = find_agent(lesson.guest) if lesson.guest else None
@@ -131,11 +138,17 @@ class Imitator:
 
     def watch(self) -> float:
         """Play every game on for some decisions and remember them; returns how many the network would play alike."""
-        alike = 0
+        alike, before = 0, self.seen
         for moves, odds, own in self._watched(self.games):
-            self.memory.add(self.games, moves, odds)
-            alike += int((own == moves).sum())
-        return alike / (self.lesson.n_steps * len(self.games))
+            chosen = self._chosen(self.games)
+            self.memory.add(self.games, chosen, moves, odds)
+            alike += int((own == moves)[chosen].sum())
+        self._latest = self.seen - before
+        return alike / max(1, self._latest)
+
+    def _chosen(self, games: Games) -> Tensor:
+        """The games with a decision of a phase that is learnt."""
+        return games.table[:, self._columns].any(1).nonzero()[:, 0]
 
     @torch.no_grad()
     def _watched(self, games: Games) -> Iterator[tuple[Tensor, Tensor | None, Tensor]]:
@@ -164,7 +177,7 @@ class Imitator:
         """Learn from what is remembered; returns the mean loss. The rate falls as the lesson goes on."""
         lesson, memory = self.lesson, self.memory
         self.optimizer.param_groups[0]["lr"] = lesson.learning_rate * (1 - 0.98 * progress)
-        steps = max(1, lesson.n_epochs * lesson.n_steps * len(self.games) // lesson.batch_size)
+        steps = max(1, lesson.n_epochs * self._latest // lesson.batch_size) if len(memory) else 0
         total = torch.zeros((), device=self.device)
         for _ in range(steps):
             rows = torch.randint(len(memory), (lesson.batch_size,), generator=self.generator).to(self.device)
@@ -174,7 +187,7 @@ class Imitator:
             clip_grad_norm_(self.actor.parameters(), LONGEST_STEP)
             self.optimizer.step()
             total += loss.detach()
-        return float(total) / steps
+        return float(total) / max(1, steps)
 
     def _loss(self, rows: Tensor) -> Tensor:
         """How little the network expects what it saw: moves, or the odds of them."""
@@ -196,9 +209,12 @@ class Imitator:
         for _ in range(WHOLE_GAME // self.lesson.n_steps):  # else it would be asked about what random players do
             for _ in self._watched(games):
                 pass
-        alike = torch.stack([own == moves for moves, _, own in self._watched(games)], 1).sum(1, keepdim=True)
-        asked = np.full((len(games), 1), float(self.lesson.n_steps))
-        return mean_estimates(alike.double().numpy(), asked, np.random.default_rng(self.lesson.seed), (0.0, 1.0))[0]
+        alike, asked = np.zeros((2, len(games), 1))
+        for moves, _, own in self._watched(games):
+            chosen = self._chosen(games)
+            alike[chosen, 0] += (own == moves)[chosen].numpy()
+            asked[chosen, 0] += 1
+        return mean_estimates(alike, asked, np.random.default_rng(self.lesson.seed), (0.0, 1.0))[0]
 
     @torch.no_grad()
     def model(self, command: str, software: dict[str, str]) -> Model:
@@ -219,6 +235,15 @@ class Imitator:
         )
         layers = layers_of_model(self.actor.layers())
         return replace(before, card=card, layers=layers) if before else Model(card, layers)
+
+
+def columns_of_phases(lesson: Lesson) -> list[int]:
+    """The numbers of a table that say whether a phase is on whose decisions are learnt."""
+    names = lesson.phases.split(",") if lesson.phases else PHASES
+    if unknown := set(names) - set(PHASES):
+        raise ValueError(f"--phases are some of {','.join(PHASES)}, not {in_short(', '.join(sorted(unknown)))}")
+    [start] = [block.start for block in layout(slots_of(Ruleset(lesson.edition))) if block.name == "phase"]
+    return [start + PHASES.index(name) for name in names]
 
 
 def begin_with(actor: Tied, model: Model, lesson: Lesson) -> None:

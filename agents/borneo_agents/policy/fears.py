@@ -21,7 +21,7 @@ from borneo_env.cards import COMPANIES
 from borneo_env.engine.batch import Batch
 from borneo_env.engine.hidden import resample
 from borneo_env.engine.loops import NO_ACTION
-from borneo_env.engine.state import CARDS, SEATS, TAKE
+from borneo_env.engine.state import CARDS, SEATS, SHIP, TAKE
 
 PLAYOUTS = 256
 RAREST = 0.05  # share of the playouts in which something happens, or does not, that can be feared
@@ -84,8 +84,9 @@ def played_on(model: Model, views: Views, actions: Sequence[int], playouts: int)
 def _moves(model: Model, batch: Batch, rows: NDArray[np.intp], me: int) -> NDArray[np.int64]:
     """What is played in some games, drawn by its probabilities."""
     moves = batch.forced()[rows].astype(np.int64)
-    free, own = moves == NO_ACTION, batch.player[rows] == me
-    for asked, layers in ((free & own, model.own), (free & ~own, model.theirs)):
+    free, own, ships = moves == NO_ACTION, batch.player[rows] == me, batch.phase[rows] == SHIP
+    deciders = ((own, model.own), (~own & ships, model.their_shippers), (~own & ~ships, model.theirs))
+    for asked, layers in ((free & theirs, layers) for theirs, layers in deciders):
         if asked.any():
             shown, mask, dice = batch.look(rows[asked])
             moves[asked] = drawn_actions(logits_of(layers, shown), mask, dice)

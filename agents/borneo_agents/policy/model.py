@@ -23,7 +23,8 @@ from borneo_env.ruleset import EDITIONS, PLAYER_COUNTS, Ruleset
 FORMAT = "borneo-policy/8"
 WEIGHTS, CARD = "model.safetensors", "card.json"
 CRITIC = "critic."
-IN_SEARCH = (CRITIC, "others.", "quick.")  # networks that only a search asks: how names of their tensors begin
+# Networks that only a search asks: how names of their tensors begin.
+IN_SEARCH = (CRITIC, "others.", "quick.", "shippers.")
 LARGEST_WEIGHTS, LARGEST_CARD = 256 * 2**20, 2**20  # bytes; no policy of ours comes near
 USUAL_LEAD, MOST_LEAD_SET = 0.5, 10.0  # --lead of a training that does not say it, and more than anybody wants
 
@@ -62,6 +63,8 @@ class Model:
     # the last numbers it looks at say of each seat whether a stranger has it, who does not play as this policy does
     others: Layers | None = None  # an actor that plays for the other seats in a search; without it, its own does
     quick: Layers | None = None  # a smaller actor that plays for its own seat there; without it, the actor does
+    shippers: Layers | None = None  # an actor that ships for the other seats there, which is hardest to foresee;
+    # without it, the one that plays for them ships as well
 
     @property
     def own(self) -> Layers:
@@ -74,6 +77,11 @@ class Model:
         return self.others or self.own
 
     @property
+    def their_shippers(self) -> Layers:
+        """The actor that ships for the other seats in a search."""
+        return self.shippers or self.theirs
+
+    @property
     def per_lead(self) -> float:
         """What a lead of 12 points counts beside a win to its critic: a training ends with a fifth of --lead."""
         lead = self.card.settings.get("lead", USUAL_LEAD)
@@ -82,7 +90,8 @@ class Model:
     @property
     def networks(self) -> dict[str, Layers]:
         """All of its networks, by how the names of their tensors begin."""
-        found = zip(("", *IN_SEARCH), (self.layers, self.critic, self.others, self.quick), strict=True)
+        networks = (self.layers, self.critic, self.others, self.quick, self.shippers)
+        found = zip(("", *IN_SEARCH), networks, strict=True)
         return {name: layers for name, layers in found if layers is not None}
 
 

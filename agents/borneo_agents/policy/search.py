@@ -26,7 +26,7 @@ from borneo_env.engine.game import MAX_OPTIONS, apply, legal
 from borneo_env.engine.jit import attributes, entry, machine_code, rule
 from borneo_env.engine.observe import SECRETS, observe, seat_from, write_state
 from borneo_env.engine.rules.ending import place_of, score
-from borneo_env.engine.state import BOX, CHOICES, GAME, OVER, SEATS, THINGS
+from borneo_env.engine.state import BOX, CHOICES, GAME, OVER, SEATS, SHIP, THINGS
 from borneo_env.engine.threads import in_parallel
 
 MOST_DETERMINIZATIONS = 512  # that scratch memory has room for
@@ -44,6 +44,7 @@ class Networks(NamedTuple):
 
     actor: Any
     others: Any  # the actor of all seats but its own
+    shippers: Any  # the actor that ships for them
     critic: Any
     strangers: bool  # whether the others play in another way: then they play what they like best
     bot: int = NO_BOT  # the scripted bot that has their seats instead
@@ -152,7 +153,8 @@ def value_of(box, g, me, action, networks, manner, table, room, bots, search):
                 chosen = move(g, count, networks.actor, manner.drawn, table, room, search)
             elif networks.bot == NO_BOT:
                 drawn = manner.drawn and not networks.strangers
-                chosen = move(g, count, networks.others, drawn, table, room, search)
+                theirs = networks.shippers if g.phase == SHIP else networks.others
+                chosen = move(g, count, theirs, drawn, table, room, search)
             else:
                 search.asked += count > 1
                 chosen = choose(networks.bot, box, g, search.options, count, roll(g), bots)
@@ -313,7 +315,8 @@ class OptionSearch:
         assert model.critic is not None
         own, critic = compiled_network(model.own), compiled_network(model.critic)
         theirs = compiled_network(model.others) if model.others else own  # not a second copy: the cache is small
-        self._networks = Networks(own, theirs, critic, model.others is not None or bot != NO_BOT, bot)
+        shippers = compiled_network(model.shippers) if model.shippers else theirs
+        self._networks = Networks(own, theirs, shippers, critic, model.others is not None or bot != NO_BOT, bot)
         self._manner = manner._replace(per_lead=model.per_lead)
 
     def with_budget(self, views: Views, priors: Numbers, budget: int, threads: int = 1) -> Numbers:
@@ -343,7 +346,7 @@ class OptionSearch:
 
     def _scratch(self, threads: int, views: Views) -> tuple[Any, ...]:
         tables = np.zeros((threads, critic_length(views.ruleset.edition)), np.int8)
-        room = make_room(threads, *self._networks[:3])
+        room = make_room(threads, *self._networks[:4])
         return tables, *room, np.zeros(threads, SCRATCH), np.zeros((threads, 2), GAME), np.zeros(threads, SEARCH)
 
 
@@ -359,7 +362,7 @@ def _step() -> Any:
     """The machine code of `go_on`: to find it by the types of arguments takes longer than a playout."""
     row, square = np.zeros((1, 1), np.float32), np.zeros((1, 1, 1), np.float32)
     network = Network(row, square, row, row, row, row, row[0])
-    networks = Networks(network, network, network, strangers=False)
+    networks = Networks(network, network, network, network, strangers=False)
     room, tables = make_room(1, network), np.zeros((1, 1), np.int8)
     scratch = (tables, *room, np.zeros(1, SCRATCH), np.zeros((1, 2), GAME), np.zeros(1, SEARCH))
     views, dice, logits = np.zeros(1, GAME), np.zeros(1, np.uint64), np.zeros((1, 1))

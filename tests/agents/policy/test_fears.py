@@ -57,6 +57,8 @@ def by_hand(model, views, action, playouts):
                 shown, mask, dice = batch.look(FIRST)
                 own = model.quick or model.layers
                 layers = own if player == me or model.others is None else model.others
+                if player != me and batch.phase_name() == "ship":
+                    layers = model.shippers or layers
                 move = drawn_actions(logits_of(layers, shown), mask, dice)[0]
         seat = max(player, 0)
         found = logits_of(model.critic, shown_to_critic(model, batch, seat, me))[0, (me - seat) % ruleset.players]

@@ -15,6 +15,7 @@ from positions import position
 
 from borneo_env import Batch, Ruleset, resample
 from borneo_env.agent import Random, UnknownAgent, Views, find_agent
+from borneo_env.engine.state import SHIP
 
 BOARD, CARD = Ruleset("board", 4), Ruleset("card", 3)
 MODEL = searcher(liking=0.5)
@@ -73,7 +74,9 @@ def values_by_hand(model, views, actions, turns, bot=""):
         asked[rows] += free[rows]
         seen = batch.observe(np.maximum(batch.player, 0))
         actor = model.quick or model.layers
-        own, theirs = (logits_of(layers, seen) for layers in (actor, model.others or actor))
+        others = model.others or actor
+        own, theirs, shipped = (logits_of(layers, seen) for layers in (actor, others, model.shippers or others))
+        theirs = np.where((batch.phase == SHIP)[:, None], shipped, theirs)
         likings = np.where((batch.player == me)[:, None], own, theirs)
         moves = np.where(batch.mask, likings, -np.inf)[rows].argmax(1)
         if bot and len(rows):
@@ -327,14 +330,14 @@ def test_bad_arguments_are_refused_with_a_reason(arguments, reason):
 
 def test_all_networks_are_in_the_fingerprint():
     seen = set()
-    for part, number in product(("layers", "critic", "others", "quick"), (0, -1)):
+    for part, number in product(("layers", "critic", "others", "quick", "shippers"), (0, -1)):
         for change in (0, 1):
-            model = searcher(width=4, others=True, quick=True)
+            model = searcher(width=4, **PARTS["with all"])
             getattr(model, part)[number].biases[-1] += change
             seen.add(Policy(model).fingerprint)
-    assert len(seen) == 9
-    for part in ("critic", "others", "quick"):
-        assert Policy(replace(searcher(width=4, others=True, quick=True), **{part: None})).fingerprint not in seen
+    assert len(seen) == 11
+    for part in ("critic", "others", "quick", "shippers"):
+        assert Policy(replace(searcher(width=4, **PARTS["with all"]), **{part: None})).fingerprint not in seen
 
 
 def test_more_options_than_there_is_room_for_are_refused():
