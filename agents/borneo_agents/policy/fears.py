@@ -86,8 +86,8 @@ def _moves(model: Model, batch: Batch, rows: NDArray[np.intp], me: int) -> NDArr
     moves = batch.forced()[rows].astype(np.int64)
     free, own, ships = moves == NO_ACTION, batch.player[rows] == me, batch.phase[rows] == SHIP
     deciders = ((own, model.own), (~own & ships, model.their_shippers), (~own & ~ships, model.theirs))
-    for asked, layers in ((free & theirs, layers) for theirs, layers in deciders):
-        if asked.any():
+    for decides, layers in deciders:
+        if (asked := free & decides).any():
             shown, mask, dice = batch.look(rows[asked])
             moves[asked] = drawn_actions(logits_of(layers, shown), mask, dice)
     return moves
