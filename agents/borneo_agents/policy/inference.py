@@ -2,6 +2,8 @@
 
 Most numbers of a table are 0, and so are half of the values after a layer. So weights lie in memory by their inputs,
 and only those of inputs that are not 0 are added up. The last layer is worked out for the outputs that are asked for.
+All other weights are whole numbers of a step, which each input has for its own: a search asks several networks in turn,
+and so they take half the room in the processor's cache. The files have half precision, which is coarser.
 """
 
 from __future__ import annotations
@@ -16,33 +18,41 @@ from borneo_agents.policy.network import NORM_EPSILON, Floats, Layers
 from borneo_env.engine.jit import entry, rule
 from borneo_env.engine.threads import in_parallel
 
-# The layers of a network, with the weights by their inputs: (inputs, units), (layers, units, units), three of
-# (layers, units); and the last layer by its outputs: (outputs, units), (outputs,).
-Network = namedtuple("Network", "first deeper biases gains shifts last last_biases")
+# The layers of a network, with the weights by their inputs, in steps of those: (inputs, units), (layers, units, units)
+# and the steps, (inputs,), (layers, units); three of (layers, units); and the last layer by its outputs: (outputs,
+# units), (outputs,).
+Network = namedtuple("Network", "first deeper first_steps deeper_steps biases gains shifts last last_biases")
 
 # What a network works with: the values of units, what is summed up for the next ones, the terms of a sum, and the
 # inputs that are not 0.
 Room = namedtuple("Room", "values sums terms places")
 
 TABLES_PER_THREAD = 8  # at least
+MOST_STEPS = np.iinfo(np.int16).max
 
 
 def compiled_network(layers: Layers) -> Any:
     """Layers as the compiler wants them."""
     normed, last = layers[:-1], layers[-1]
     units = len(last.weights[0])
-    deeper = [layer.weights.T for layer in normed[1:]]
+    first, first_steps = in_steps(normed[0].weights.T)
+    deeper, deeper_steps = in_steps(np.array([layer.weights.T for layer in normed[1:]]).reshape(-1, units, units))
 
     def rows(part: str) -> Any:
         return np.array([getattr(layer, part) for layer in normed], np.float32)
 
     return Network(
-        np.ascontiguousarray(normed[0].weights.T, np.float32),
-        np.array(deeper, np.float32).reshape(len(deeper), units, units),
+        first, deeper, first_steps, deeper_steps,
         rows("biases"), rows("gain"), rows("shift"),
         np.ascontiguousarray(last.weights, np.float32),
         np.ascontiguousarray(last.biases, np.float32),
     )  # fmt: skip
+
+
+def in_steps(weights: Floats) -> tuple[NDArray[np.int16], Floats]:
+    """Weights as whole numbers of a step, and the steps: the largest weight of an input is so many of its steps."""
+    steps = np.maximum(np.abs(weights).max(-1) / MOST_STEPS, np.finfo(np.float32).tiny).astype(np.float32)
+    return np.ascontiguousarray(np.rint(weights / steps[..., None]), np.int16), steps
 
 
 def outputs_of(network: Any, tables: NDArray[np.int8], threads: int = 1) -> Floats:
@@ -73,10 +83,11 @@ def room_of(values, places):
 @rule
 def run(network, table, room):
     """Write what all layers but the last make of a table into the room's values."""
-    add_rows(network.first, table, network.biases[0], room)
+    add_rows(network.first, network.first_steps, table, network.biases[0], room)
     put_normed(network, 0, room)
     for layer in range(1, len(network.biases)):
-        add_rows(network.deeper[layer - 1], room.values, network.biases[layer], room)
+        below = layer - 1
+        add_rows(network.deeper[below], network.deeper_steps[below], room.values, network.biases[layer], room)
         put_normed(network, layer, room)
 
 
@@ -91,7 +102,7 @@ def list_inputs(inputs, length, places):
 
 
 @rule
-def add_rows(weights, inputs, biases, room):
+def add_rows(weights, steps, inputs, biases, room):
     """Sum up the biases and the weights of inputs that are not 0, of four at a time, which saves memory traffic."""
     units = weights.shape[1]
     sums, places = room.sums, room.places
@@ -101,16 +112,17 @@ def add_rows(weights, inputs, biases, room):
     whole = count // 4 * 4
     for k in range(0, whole, 4):
         a, b, c, d = places[k], places[k + 1], places[k + 2], places[k + 3]
-        of_a, of_b = np.float32(inputs[a]), np.float32(inputs[b])
-        of_c, of_d = np.float32(inputs[c]), np.float32(inputs[d])
+        of_a, of_b = np.float32(inputs[a]) * steps[a], np.float32(inputs[b]) * steps[b]
+        of_c, of_d = np.float32(inputs[c]) * steps[c], np.float32(inputs[d]) * steps[d]
         for unit in range(units):
-            sums[unit] += (of_a * weights[a, unit] + of_b * weights[b, unit]) + (
-                of_c * weights[c, unit] + of_d * weights[d, unit]
+            sums[unit] += (of_a * np.float32(weights[a, unit]) + of_b * np.float32(weights[b, unit])) + (
+                of_c * np.float32(weights[c, unit]) + of_d * np.float32(weights[d, unit])
             )
     for k in range(whole, count):
-        amount = np.float32(inputs[places[k]])
+        a = places[k]
+        of_a = np.float32(inputs[a]) * steps[a]
         for unit in range(units):
-            sums[unit] += amount * weights[places[k], unit]
+            sums[unit] += of_a * np.float32(weights[a, unit])
 
 
 @rule

@@ -360,8 +360,9 @@ def _no_logits(priors: Numbers) -> Numbers:
 @cache
 def _step() -> Any:
     """The machine code of `go_on`: to find it by the types of arguments takes longer than a playout."""
-    row, square = np.zeros((1, 1), np.float32), np.zeros((1, 1, 1), np.float32)
-    network = Network(row, square, row, row, row, row, row[0])
+    row = np.zeros((1, 1), np.float32)
+    whole = np.zeros((1, 1, 1), np.int16)
+    network = Network(whole[0], whole, row[0], row, row, row, row, row, row[0])
     networks = Networks(network, network, network, network, strangers=False)
     room, tables = make_room(1, network), np.zeros((1, 1), np.int8)
     scratch = (tables, *room, np.zeros(1, SCRATCH), np.zeros((1, 2), GAME), np.zeros(1, SEARCH))

@@ -1,10 +1,12 @@
-"""The compiled network: the same numbers as in NumPy, for one position at a time."""
+"""The compiled network: the numbers of NumPy, but for rounded weights, for one position at a time."""
 
 import numpy as np
 import pytest
-from borneo_agents.policy.inference import compiled_network, make_room, outputs_of, outputs_of_tables
+from borneo_agents.policy.inference import compiled_network, in_steps, make_room, outputs_of, outputs_of_tables
 from borneo_agents.policy.network import logits_of
 from networks import layers_of
+
+ROUNDED = {"rtol": 1e-3, "atol": 1e-3}
 
 
 def outputs(layers, tables, room=None):
@@ -30,7 +32,16 @@ def tables(numbers, share, seed=1):
 def test_a_compiled_network_says_what_numpy_says(width, depth, share):
     layers = layers_of(np.random.default_rng(3), 51, 9, width, depth, 2.0)
     shown = tables(60, share)  # it looks at the first numbers only
-    np.testing.assert_allclose(outputs(layers, shown), in_numpy(layers, shown[:, :51]), rtol=1e-4, atol=1e-4)
+    np.testing.assert_allclose(outputs(layers, shown), in_numpy(layers, shown[:, :51]), **ROUNDED)
+
+
+def test_weights_are_whole_numbers_of_a_step_that_each_input_has_for_its_own():
+    weights = np.random.default_rng(2).normal(size=(3, 40, 16)).astype(np.float32) * np.logspace(-6, 6, 40)[:, None]
+    weights[:, 5] = 0
+    whole, steps = in_steps(weights)
+    assert whole.dtype == np.int16 and steps.shape == (3, 40) and np.isfinite(steps).all()
+    assert (np.abs(whole).max(2) == np.where(np.arange(40) == 5, 0, 32767)).all()
+    assert (np.abs(whole * steps[..., None] - weights) <= 0.51 * steps[..., None]).all()
 
 
 @pytest.mark.parametrize("threads", [1, 2, 3])
@@ -50,7 +61,7 @@ def test_one_room_does_for_several_networks():
     shown = tables(40, 0.5)
     for layers, numbers in ((large, 40), (small, 9), (large, 40)):
         found, wanted = outputs(layers, shown, room), in_numpy(layers, shown[:, :numbers])
-        np.testing.assert_allclose(found, wanted, rtol=1e-4, atol=1e-4)
+        np.testing.assert_allclose(found, wanted, **ROUNDED)
 
 
 def test_the_layers_stay_as_they_are():
