@@ -71,7 +71,7 @@ def test_some_games_are_remembered_over_the_end_of_the_memory():
 def test_only_decisions_of_some_phases_are_learnt(monkeypatch):
     monkeypatch.setattr("borneo_train.games.WHOLE_GAME", 40)  # so that some games are in each phase
     imitator = Imitator(replace(TINY, phases="ship,take", n_envs=96))
-    asked = torch.from_numpy(moves_of(imitator.agent, imitator.games))
+    asked = torch.from_numpy(moves_of(imitator.agents[0], imitator.games))
     now = np.isin(phases_of(imitator.games), ["ship", "take"])
     monkeypatch.setattr(imitator.games, "play", lambda moves: None)  # the same decisions over and over
     imitator.watch()
@@ -88,7 +88,7 @@ def test_guests_play_their_own_moves_and_the_agent_all_others(guest, monkeypatch
     imitator = Imitator(replace(TINY, guest=guest, n_envs=96))
     played = []
     monkeypatch.setattr(imitator.games, "play", lambda moves: played.append((moves, imitator.games.seat.clone())))
-    asked = torch.from_numpy(moves_of(imitator.agent, imitator.games))
+    asked = torch.from_numpy(moves_of(imitator.agents[0], imitator.games))
     imitator.watch()
     hosts = imitator.games.seat == torch.arange(96) % imitator.games.players
     for moves, _ in played:
@@ -101,7 +101,7 @@ def test_guests_play_their_own_moves_and_the_agent_all_others(guest, monkeypatch
 
 def test_what_is_remembered_is_what_the_agent_plays_even_where_guests_do():
     imitator = Imitator(TINY)
-    asked = moves_of(imitator.agent, imitator.games)
+    asked = moves_of(imitator.agents[0], imitator.games)
     imitator.watch()
     np.testing.assert_array_equal(imitator.memory.action[:24], asked)
     assert imitator.memory.mask[:96].gather(1, imitator.memory.action[:96, None]).all()
@@ -111,6 +111,31 @@ def test_an_agent_is_asked_in_some_games_only():
     games, agent = Games({3: 8, 4: 8}, seed=1), find_agent("climber")
     chosen = np.arange(16) % 3 == 0
     np.testing.assert_array_equal(moves_of(agent, games, chosen), moves_of(agent, games)[chosen])
+
+
+def test_several_agents_have_their_shares_of_the_games_of_each_number_of_players():
+    imitator = Imitator(replace(TINY, agent="contractor,climber", n_envs=90))
+    imitator.watch()
+    found, hosts = imitator.memory.action[:90].numpy(), np.arange(90) // 5 % 2
+    games = Imitator(replace(TINY, n_envs=90)).games  # the same as before anything was played
+    theirs = np.array([moves_of(agent, games) for agent in imitator.agents])
+    assert 5 < (theirs[0] != theirs[1]).sum()
+    np.testing.assert_array_equal(found, theirs[hosts, np.arange(90)])
+    for players in (3, 4, 5):
+        assert 0.4 < hosts[games.players == players].mean() < 0.6
+
+
+def test_of_a_search_the_shares_of_its_tries_are_learnt_beside_the_moves_of_others():
+    imitator = Imitator(replace(TINY, agent="ismcts:budget=8,climber", n_envs=30))
+    games = Imitator(replace(TINY, n_envs=30)).games
+    imitator.watch()
+    odds, action = imitator.memory.odds[:30].float(), imitator.memory.action[:30]
+    searched = torch.arange(30) // 5 % 2 == 0
+    assert torch.allclose(odds.sum(1), torch.ones(30), atol=1e-2) and not odds[~games.mask].any()
+    assert ((odds * 8).round() / 8 - odds).abs().max() < 1e-3
+    assert (odds[searched].max(1).values < 1).any() and (odds[~searched].max(1).values == 1).all()
+    assert torch.equal(odds.argmax(1), action)
+    np.testing.assert_array_equal(action[~searched], moves_of(find_agent("climber"), games)[~searched.numpy()])
 
 
 def test_it_begins_with_the_actor_of_a_policy(tmp_path):
@@ -161,7 +186,7 @@ def test_agreement_is_that_of_the_policy_which_is_written(phase, monkeypatch):
     games = imitator._games(TINY.seed + UNSEEN)
     monkeypatch.setattr(imitator, "_games", lambda seed: games)
     monkeypatch.setattr(games, "play", lambda moves: None)  # the same decisions over and over
-    alike = moves_of(imitator.agent, games) == moves_of(policy, games)
+    alike = moves_of(imitator.agents[0], games) == moves_of(policy, games)
     wanted = alike[phases_of(games) == phase].mean() if phase else alike.mean()
     assert imitator.measured().value == pytest.approx(wanted) and wanted > 0
 
@@ -196,8 +221,8 @@ def test_among_bots_the_agent_has_one_seat_of_every_game_and_plays_what_is_remem
     imitator = Imitator(own_search(expert))
     games, play, told, played = imitator.games, imitator.games.play, [], []
     assert games.with_bots.all()
-    probabilities = imitator.agent.probabilities
-    monkeypatch.setattr(imitator.agent, "probabilities", lambda views: told.append(probabilities(views)) or told[-1])
+    probabilities = imitator.agents[0].probabilities
+    monkeypatch.setattr(imitator.agents[0], "probabilities", lambda views: told.append(probabilities(views)) or told[-1])
     monkeypatch.setattr(games, "play", lambda moves: played.append(moves.clone()) or play(moves))
     imitator.watch()
     odds, moves = np.concatenate(told), torch.cat(played)

@@ -11,7 +11,7 @@ import typer
 from borneo_env.console import AsJson, Edition
 from borneo_train.extra import missing
 
-Agent = Annotated[str, typer.Argument(help="Who is imitated: an agent by its name.")]
+Agent = Annotated[str, typer.Argument(help="Who is imitated: an agent, or several with commas between them.")]
 Guest = Annotated[str, typer.Option(help="Who has one seat of most games; else the network itself.")]
 Among = Annotated[str, typer.Option(help="A bot that has all seats of each game but one, where the agent is asked.")]
 Phases = Annotated[str, typer.Option(help="Learn its decisions of these phases alone, such as ship or take,drop.")]

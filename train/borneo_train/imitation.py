@@ -5,6 +5,8 @@ so that the agent is seen among strangers as well. The guest is the network itse
 agent. Or the agent has one seat of every game, among bots, and is asked there only. What was seen last is remembered,
 and learnt from some times over: all decisions, or those of some phases, for a network that is only asked there.
 
+Several agents have their shares of the games. The network is not told whose a game is, but may see it by the table.
+
 Of an agent that tells probabilities, those are learnt. So a policy learns from its own search: expert iteration.
 """
 
@@ -26,7 +28,7 @@ from torch.nn.utils import clip_grad_norm_
 
 from borneo_env.agent import Agent, Views, find_agent
 from borneo_env.engine.observe import layout
-from borneo_env.engine.state import PHASES, slots_of
+from borneo_env.engine.state import PHASES, SEATS, slots_of
 from borneo_env.files import in_short
 from borneo_env.ruleset import Ruleset
 from borneo_train.actor_critic import actor_of, judged_actions, masked
@@ -48,7 +50,7 @@ Ints = NDArray[np.int64]
 class Lesson:
     """What is imitated, and how it is learnt."""
 
-    agent: str
+    agent: str  # or several, with commas between them
     guest: str = ""
     among: str = ""
     phases: str = ""
@@ -103,9 +105,9 @@ class Imitator:
         self._columns = columns_of_phases(lesson)
         self._latest = 0  # decisions that were watched last
         self.device = torch.device(lesson.device)
-        self.agent = find_agent(lesson.agent)
+        self.agents = [find_agent(name) for name in lesson.agent.split(",")]
         self.guest = find_agent(lesson.guest) if lesson.guest else None
-        self.soft = hasattr(self.agent, "probabilities")
+        self.soft = any(map(tells_odds, self.agents))
         torch.manual_seed(lesson.seed)
         self.generator = torch.Generator().manual_seed(lesson.seed)
         self.games = self._games(lesson.seed)
@@ -159,8 +161,7 @@ class Imitator:
         guests = torch.where(with_guest, torch.arange(len(games)) % games.players, -1)
         layers = self._layers()
         for _ in range(self.lesson.n_steps):
-            odds = torch.from_numpy(odds_of(self.agent, games)) if self.soft else None
-            moves = torch.from_numpy(moves_of(self.agent, games)) if odds is None else odds.argmax(1)
+            moves, odds = self._asked(games)
             logits = masked(apply(layers, games.table.to(self.device)), games.mask.to(self.device))
             yield moves, odds, logits.argmax(1).cpu()
             theirs = games.seat == guests
@@ -170,6 +171,21 @@ class Imitator:
                 chance = torch.rand(len(games), generator=self.generator)[theirs]
                 moves[theirs] = drawn_by(logits[theirs.to(self.device)].softmax(1).cpu(), chance)
             games.play(moves)
+
+    def _asked(self, games: Games) -> tuple[Tensor, Tensor | None]:
+        """What the agent of each game would play, and the odds, if any agent tells them."""
+        hosts = np.arange(len(games)) // SEATS % len(self.agents)  # guests go round the seats: see `_watched`
+        moves, odds = np.zeros(len(games), np.int64), np.zeros((len(games), games.actions if self.soft else 0))
+        for number, agent in enumerate(self.agents):
+            own = hosts == number
+            if tells_odds(agent):
+                odds[own] = odds_of(agent, games, own)
+                moves[own] = odds[own].argmax(1)
+            else:
+                moves[own] = moves_of(agent, games, own)
+                if self.soft:
+                    odds[own.nonzero()[0], moves[own]] = 1.0
+        return torch.from_numpy(moves), torch.from_numpy(odds) if self.soft else None
 
     # ------------------------------------------------------------ learning
 
@@ -222,7 +238,8 @@ class Imitator:
 
         What began as a policy, and has learnt from one, goes on to search with the other networks of the first.
         """
-        lesson, before = self.lesson, self.start if isinstance(self.agent, Policy) else None
+        lesson, expert = self.lesson, len(self.agents) == 1 and isinstance(self.agents[0], Policy)
+        before = self.start if expert else None
         card = ModelCard(
             edition=lesson.edition,
             players=numbers(lesson.players, "--players"),
@@ -256,9 +273,14 @@ def begin_with(actor: Tied, model: Model, lesson: Lesson) -> None:
         raise ValueError(f"--start {lesson.start}: cannot begin with it: {error}") from None
 
 
-def odds_of(agent: Any, games: Games) -> NDArray[np.float64]:
-    """(games, actions): the probability that an agent gives to each action."""
-    views = [Views(group.ruleset, *group.batch.view(np.arange(len(group)))) for group in games.groups]
+def tells_odds(agent: Any) -> bool:
+    return hasattr(agent, "probabilities")
+
+
+def odds_of(agent: Any, games: Games, chosen: NDArray[np.bool_]) -> NDArray[np.float64]:
+    """(chosen games, actions): the probability that an agent gives to each action."""
+    rows = [np.flatnonzero(chosen[part]) for part in games.slices]
+    views = [Views(group.ruleset, *group.batch.view(own)) for group, own in zip(games.groups, rows, strict=True)]
     return np.concatenate([agent.probabilities(seen) for seen in views])
 
 

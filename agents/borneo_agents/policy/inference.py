@@ -3,7 +3,7 @@
 Most numbers of a table are 0, and so are half of the values after a layer. So weights lie in memory by their inputs,
 and only those of inputs that are not 0 are added up. The last layer is worked out for the outputs that are asked for.
 All other weights are whole numbers of a step, which each input has for its own: a search asks several networks in turn,
-and so they take half the room in the processor's cache. The files have half precision, which is coarser.
+and so they take half the room in the processor's cache. In all that rounds off less than the files' half precision.
 """
 
 from __future__ import annotations

@@ -13,12 +13,13 @@ from collections import namedtuple
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from borneo_agents.scripted.dispatch import choose
 from borneo_agents.search.agent import Search, is_number
 from borneo_agents.search.determinization import DETERMINIZED, TRIED
 from borneo_agents.search.playouts import begin, determinize_anew, evaluate_playout, make_search_scratch, play
-from borneo_env.agent import UnknownAgent
+from borneo_env.agent import UnknownAgent, Views
 from borneo_env.engine.dice import CARRY_MULTIPLIER, HALF, LOW, roll
 from borneo_env.engine.game import legal
 from borneo_env.engine.hidden import blank_secrets
@@ -69,6 +70,18 @@ class Ismcts(Search):
         if not is_number(trust) or not 0 <= trust <= 1:
             raise UnknownAgent(f"trust is a number from 0 to 1, not {in_short(trust)}")
         self._selection = Selection(float(explore), float(trust))
+
+    def probabilities(self, views: Views) -> NDArray[np.float64]:
+        """(n, actions): the share of its tries that each action had; what it plays had the most."""
+        tries = np.zeros(views.mask.shape)
+        self._in_threads(views, self._count_tries, tries)
+        return tries / tries.sum(1, keepdims=True)
+
+    def _count_tries(self, box: Any, games: Any, dice: NDArray[np.uint64], tries: NDArray[np.float64]) -> None:
+        scratch = self._make_scratch()
+        for i in range(len(dice)):
+            self._decide(scratch, box, games, i, dice[i])
+            count_tries(scratch.tree, tries[i])
 
     def _make_scratch(self) -> TreeScratch:
         tree = make_tree(self._budget + 1 if self._milliseconds is None else LARGEST_TREE)
@@ -137,6 +150,15 @@ def most_tried(tree):
             best = edge
         edge = tree.edges[edge].next
     return tree.edges[best].action
+
+
+@entry
+def count_tries(tree, tries):
+    """Write how often each action of the root was tried."""
+    edge = tree.nodes[0].edge
+    while edge != NONE:
+        tries[tree.edges[edge].action] = tree.edges[edge].visits
+        edge = tree.edges[edge].next
 
 
 @rule

@@ -156,6 +156,18 @@ def test_ismcts_plays_as_many_playouts_as_it_may(budget):
         assert action in [e["action"] for e in edges if e["visits"] == max(e["visits"] for e in edges)]
 
 
+def test_ismcts_tells_the_share_of_its_tries():
+    views, bot = some_views(), Ismcts(40)
+    shares = bot.probabilities(views)
+    assert shares.shape == views.mask.shape and not shares[~views.mask].any()
+    np.testing.assert_allclose(shares.sum(1), 1.0)
+    assert (shares[np.arange(len(views)), bot.act(views)] == shares.max(1)).all()
+    for i in range(0, len(views), 5):
+        _, desk = asked(bot, one_of(views, i))
+        tried = {int(edge["action"]): edge["visits"] / 40 for edge in edges_of(desk.tree, 0)}
+        assert tried == {int(action): shares[i, action] for action in np.flatnonzero(shares[i])}
+
+
 def test_a_larger_tree_is_grown_by_a_larger_budget():
     views = some_views()
     small, large = (asked(Ismcts(budget), one_of(views, len(views) // 2))[1].tree for budget in (20, 400))
