@@ -119,7 +119,7 @@ def test_several_agents_have_their_shares_of_the_games_of_each_number_of_players
     found, hosts = imitator.memory.action[:90].numpy(), np.arange(90) // 5 % 2
     games = Imitator(replace(TINY, n_envs=90)).games  # the same as before anything was played
     theirs = np.array([moves_of(agent, games) for agent in imitator.agents])
-    assert 5 < (theirs[0] != theirs[1]).sum()
+    assert (theirs[0] != theirs[1]).sum() > 5
     np.testing.assert_array_equal(found, theirs[hosts, np.arange(90)])
     for players in (3, 4, 5):
         assert 0.4 < hosts[games.players == players].mean() < 0.6
@@ -219,10 +219,10 @@ def own_search(folder, **changes):
 
 def test_among_bots_the_agent_has_one_seat_of_every_game_and_plays_what_is_remembered(expert, monkeypatch):
     imitator = Imitator(own_search(expert))
-    games, play, told, played = imitator.games, imitator.games.play, [], []
+    games, play, told, played, [agent] = imitator.games, imitator.games.play, [], [], imitator.agents
     assert games.with_bots.all()
-    probabilities = imitator.agents[0].probabilities
-    monkeypatch.setattr(imitator.agents[0], "probabilities", lambda views: told.append(probabilities(views)) or told[-1])
+    probabilities = agent.probabilities
+    monkeypatch.setattr(agent, "probabilities", lambda views: told.append(probabilities(views)) or told[-1])
     monkeypatch.setattr(games, "play", lambda moves: played.append(moves.clone()) or play(moves))
     imitator.watch()
     odds, moves = np.concatenate(told), torch.cat(played)

@@ -75,7 +75,8 @@ class Ismcts(Search):
         """(n, actions): the share of its tries that each action had; what it plays had the most."""
         tries = np.zeros(views.mask.shape)
         self._in_threads(views, self._count_tries, tries)
-        return tries / tries.sum(1, keepdims=True)
+        shares: NDArray[np.float64] = tries / tries.sum(1, keepdims=True)
+        return shares
 
     def _count_tries(self, box: Any, games: Any, dice: NDArray[np.uint64], tries: NDArray[np.float64]) -> None:
         scratch = self._make_scratch()
