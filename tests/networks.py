@@ -48,6 +48,17 @@ def layers_of(rng, inputs, outputs, width, depth, liking):
     return [*layers, Layer(drawn(0, liking * width**-0.5, outputs, width), drawn(0, liking * 0.1, outputs))]
 
 
+def in_eight_bits(layers):
+    """Layers as a search has them: weights between layers are whole numbers of a step, the largest of a unit 127."""
+
+    def rounded(weights):
+        steps = np.abs(weights).max(1, keepdims=True) / 127
+        return (np.rint(weights / steps) * steps).astype(np.float32)
+
+    first, *deeper, last = layers
+    return [first, *(layer._replace(weights=rounded(layer.weights)) for layer in deeper), last]
+
+
 def searcher(edition="board", width=16, depth=1, seed=1, liking=1.0, others=False, quick=False, shippers=False):
     """A policy with a critic, and other networks of a search if wanted; nobody has trained any of them."""
     model = network(edition, width, depth, seed, liking)

@@ -17,9 +17,10 @@ import numba
 import numpy as np
 from numba.core import config
 from numba.core.dispatcher import Dispatcher
+from numba.core.extending import _Intrinsic
 
 SETTINGS = (numba.__version__, np.__version__, sys.version_info[:2], config.BOUNDSCHECK, config.OPT)
-FOREIGN = {"numba", "numpy", *sys.stdlib_module_names}  # packages whose version says what is in them
+FOREIGN = {"numba", "llvmlite", "numpy", *sys.stdlib_module_names}  # packages whose version says what is in them
 PLAIN = (bool, int, float, complex, str, bytes, np.generic, np.dtype, np.ufunc, numba.types.Type, type(None))
 
 
@@ -98,6 +99,8 @@ def _value(value: Any, functions: list[Any]) -> Iterator[str]:
     """A constant in words; functions are added to the list instead."""
     if isinstance(value, Dispatcher) or (isinstance(value, FunctionType) and not _is_foreign(value)):
         functions.append(value)
+    elif isinstance(value, _Intrinsic):
+        functions.append(value._defn)
     elif isinstance(value, tuple | list):
         yield f"{type(value).__qualname__} of {len(value)} {getattr(value, '_fields', '')}"
         for one in value:

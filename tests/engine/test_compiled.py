@@ -164,17 +164,26 @@ def test_an_edited_rule_takes_effect_where_the_cache_folder_cannot_be_made(copie
     assert copied("file")[0] == "[0, -3, 0, 0]"
 
 
-# A bot of somebody's own: an entry that calls a rule of another package, which uses a constant of a third.
+# A bot of somebody's own: an entry that calls a rule of another package, which uses a constant of a third, and a step
+# in the compiler's own words.
 CONSTANTS = "FACTOR = 2  # a factor"
 HELPER = """
+from numba.extending import intrinsic
 from borneo_env.engine.jit import rule
 from constants import FACTOR
 
 MORE = 100
+SHIFT = 0
+
+@intrinsic
+def shifted(context, x):
+    def generate(context, builder, signature, arguments):
+        return builder.add(arguments[0], arguments[0].type(SHIFT))
+    return x(x), generate
 
 @rule
 def doubled(x):
-    return FACTOR * x
+    return FACTOR * shifted(x)
 """
 BOT = """
 import helper
@@ -211,12 +220,21 @@ def kept_file(folder):
 @pytest.mark.parametrize(
     ("old", "new", "answer"),
     [
-        ("FACTOR * x", "FACTOR * x + 1", 109),
+        ("FACTOR * shifted(x)", "FACTOR * shifted(x) + 1", 109),
         ("MORE = 100", "MORE = 200", 208),
         ("FACTOR = 2", "FACTOR = 3", 112),
         ("+ helper.MORE", "- helper.MORE", -92),
+        (".type(SHIFT)", ".type(SHIFT + 5)", 118),
+        ("SHIFT = 0", "SHIFT = 1", 110),
     ],
-    ids=["a rule of another package", "a constant of another package", "a constant of a third", "the entry itself"],
+    ids=[
+        "a rule of another package",
+        "a constant of another package",
+        "a constant of a third",
+        "the entry itself",
+        "a step in the compiler's words",
+        "a constant of that",
+    ],
 )
 def test_no_edit_is_missed_wherever_it_is_made(ask, old, new, answer):
     assert ask() == (108, COMPILED)

@@ -1,9 +1,9 @@
 """The network of a policy for one position at a time, compiled: what decides, and what a search asks many times.
 
-Most numbers of a table are 0, and so are half of the values after a layer. So weights lie in memory by their inputs,
-and only those of inputs that are not 0 are added up. The last layer is worked out for the outputs that are asked for.
-All other weights are whole numbers of a step, which each input has for its own: a search asks several networks in turn,
-and so they take half the room in the processor's cache. In all that rounds off less than the files' half precision.
+Weights and inputs are whole numbers of a step: that is quick, and exact on all machines. Each unit has a step of its
+own for its weights; inputs are counted in steps of their largest. Most numbers of a table are 0, and so are half of the
+values after a layer. So weights lie in memory by pairs of inputs, and only those of pairs that are not 0 are added up.
+The last layer is worked out for the outputs that are asked for.
 """
 
 from __future__ import annotations
@@ -15,44 +15,71 @@ import numpy as np
 from numpy.typing import NDArray
 
 from borneo_agents.policy.network import NORM_EPSILON, Floats, Layers
+from borneo_agents.policy.products import BLOCK, sum_block
 from borneo_env.engine.jit import entry, rule
 from borneo_env.engine.threads import in_parallel
 
-# The layers of a network, with the weights by their inputs, in steps of those: (inputs, units), (layers, units, units)
-# and the steps, (inputs,), (layers, units); three of (layers, units); and the last layer by its outputs: (outputs,
-# units), (outputs,).
-Network = namedtuple("Network", "first deeper first_steps deeper_steps biases gains shifts last last_biases")
+# The layers of a network: how many units they have; the weights by blocks of units and pairs of inputs, (blocks, pairs,
+# 2 * BLOCK), (layers, blocks, pairs, 2 * BLOCK); four of (layers, units), with units that do nothing in the last block;
+# and the last layer by its outputs, (outputs, units), (outputs,).
+Network = namedtuple("Network", "units first deeper steps biases gains shifts last last_biases")
 
-# What a network works with: the values of units, what is summed up for the next ones, the terms of a sum, and the
-# inputs that are not 0.
-Room = namedtuple("Room", "values sums terms places")
+# What a network works with: the values of units, those that are to be normed, and the terms of a sum; what is summed up
+# of the inputs; the inputs in their steps, the same memory as pairs, and which pairs are not 0.
+Room = namedtuple("Room", "values found terms sums inputs pairs places")
 
 TABLES_PER_THREAD = 8  # at least
-MOST_STEPS = np.iinfo(np.int16).max
+MOST_IN_TABLE, MOST_IN_VALUES = 128, 4095  # steps of an input
+SMALLEST_VALUE = np.float32(1e-30)  # that inputs are counted in steps of
+CACHE_LINE = 64  # bytes
 
 
-def compiled_network(layers: Layers) -> Any:
-    """Layers as the compiler wants them."""
+def compiled_network(layers: Layers, size: type[np.signedinteger[Any]] = np.int16) -> Any:
+    """Layers as the compiler wants them, with weights of this size."""
     normed, last = layers[:-1], layers[-1]
     units = len(last.weights[0])
-    first, first_steps = in_steps(normed[0].weights.T)
-    deeper, deeper_steps = in_steps(np.array([layer.weights.T for layer in normed[1:]]).reshape(-1, units, units))
+    room = -units % BLOCK
+    wide = units + room
+    first, first_steps = in_steps(normed[0].weights, MOST_IN_TABLE, np.int16)
+    deeper = [in_steps(np.pad(layer.weights, ((0, 0), (0, room))), MOST_IN_VALUES, size) for layer in normed[1:]]
 
     def rows(part: str) -> Any:
-        return np.array([getattr(layer, part) for layer in normed], np.float32)
+        return np.pad(np.array([getattr(layer, part) for layer in normed], np.float32), ((0, 0), (0, room)))
 
     return Network(
-        first, deeper, first_steps, deeper_steps,
+        np.int64(units), first,
+        aligned(np.array([whole for whole, _ in deeper], size).reshape(len(deeper), len(first), wide // 2, 2 * BLOCK)),
+        np.array([first_steps, *(steps for _, steps in deeper)]),
         rows("biases"), rows("gain"), rows("shift"),
         np.ascontiguousarray(last.weights, np.float32),
         np.ascontiguousarray(last.biases, np.float32),
     )  # fmt: skip
 
 
-def in_steps(weights: Floats) -> tuple[NDArray[np.int16], Floats]:
-    """Weights as whole numbers of a step, and the steps: the largest weight of an input is so many of its steps."""
-    steps = np.maximum(np.abs(weights).max(-1) / MOST_STEPS, np.finfo(np.float32).tiny).astype(np.float32)
-    return np.ascontiguousarray(np.rint(weights / steps[..., None]), np.int16), steps
+def in_steps(weights: Floats, most: int, size: Any) -> tuple[NDArray[Any], Floats]:
+    """Weights (units, inputs) by blocks and pairs, as whole numbers of a step that each unit has, and the steps.
+
+    Steps are as small as the size of weights allows, and 32 bits the sum of a unit's weights with inputs of so many
+    steps at most. The last block is filled up with units that do nothing.
+    """
+    units, inputs = weights.shape
+    weights = np.pad(weights.astype(np.float64), ((0, -units % BLOCK), (0, inputs % 2)))
+    sizes = np.abs(weights)
+    most_of_unit = np.iinfo(np.int32).max / most - inputs  # each weight is rounded, by half a step
+    steps = np.maximum(sizes.max(1, initial=0) / np.iinfo(size).max, sizes.sum(1) / most_of_unit)
+    steps = np.maximum(steps, np.finfo(np.float32).tiny).astype(np.float32)
+    whole = np.rint(weights / steps[:, None]).astype(size)
+    blocks = whole.reshape(-1, BLOCK, (inputs + 1) // 2, 2).transpose(0, 2, 1, 3)
+    return aligned(blocks.reshape(len(blocks), -1, 2 * BLOCK)), steps
+
+
+def aligned(array: NDArray[Any]) -> NDArray[Any]:
+    """A copy that begins where a line of the processor's cache does: vectors never lie in two lines."""
+    memory = np.zeros(array.nbytes + CACHE_LINE, np.int8)
+    start = -memory.ctypes.data % CACHE_LINE
+    copy = memory[start : start + array.nbytes].view(array.dtype).reshape(array.shape)
+    copy[:] = array
+    return copy
 
 
 def outputs_of(network: Any, tables: NDArray[np.int8], threads: int = 1) -> Floats:
@@ -69,84 +96,91 @@ def outputs_of(network: Any, tables: NDArray[np.int8], threads: int = 1) -> Floa
 
 def make_room(threads: int, *networks: Any) -> tuple[Any, ...]:
     """Scratch memory for each thread, large enough for each of these networks."""
-    units = max(network.last.shape[1] for network in networks)
-    inputs = 1 + max(units, *(len(network.first) for network in networks))
-    return np.zeros((threads, 3, units), np.float32), np.zeros((threads, inputs), np.int32)
+    units = max(network.biases.shape[1] for network in networks)
+    pairs = max(units // 2, *(network.first.shape[1] for network in networks))
+    values, sums = np.zeros((threads, 3, units), np.float32), np.zeros((threads, units), np.int32)
+    inputs = np.zeros((threads, pairs), np.int32)
+    return values, sums, inputs.view(np.int16), inputs, np.zeros((threads, pairs + 1), np.int32)
 
 
 @rule
-def room_of(values, places):
+def room_of(values, sums, inputs, pairs, places):
     """The scratch memory of a thread."""
-    return Room(values[0, 0], values[0, 1], values[0, 2], places[0])
+    return Room(values[0, 0], values[0, 1], values[0, 2], sums[0], inputs[0], pairs[0], places[0])
 
 
 @rule
 def run(network, table, room):
     """Write what all layers but the last make of a table into the room's values."""
-    add_rows(network.first, network.first_steps, table, network.biases[0], room)
-    put_normed(network, 0, room)
+    inputs = 2 * network.first.shape[1]
+    known = min(len(table), inputs)
+    for number in range(known):
+        room.inputs[number] = table[number]
+    for number in range(known, inputs):
+        room.inputs[number] = 0
+    add_up(network.first, room)
+    put_normed(network, 0, np.float32(1), room)
     for layer in range(1, len(network.biases)):
-        below = layer - 1
-        add_rows(network.deeper[below], network.deeper_steps[below], room.values, network.biases[layer], room)
-        put_normed(network, layer, room)
+        step = put_in_steps(room, len(network.biases[0]))
+        add_up(network.deeper[layer - 1], room)
+        put_normed(network, layer, step, room)
 
 
 @rule
-def list_inputs(inputs, length, places):
-    """List the inputs that are not 0, without branches, which cost twice the time; returns how many they are."""
+def put_in_steps(room, units):
+    """Write the values as inputs, in whole steps; returns the step."""
+    for unit in range(units):
+        room.terms[unit] = room.values[unit]
+    highest = max(largest(room.terms, units), SMALLEST_VALUE)
+    factor = np.float32(MOST_IN_VALUES) / highest
+    for unit in range(units):
+        room.inputs[unit] = np.int32(room.values[unit] * factor + np.float32(0.5))
+    return highest / np.float32(MOST_IN_VALUES)
+
+
+@rule
+def list_pairs(pairs, length, places):
+    """List the pairs that are not 0, without branches, which cost twice the time; returns how many they are."""
     count = 0
     for number in range(length):
         places[count] = number
-        count += inputs[number] != 0
+        count += pairs[number] != 0
     return count
 
 
 @rule
-def add_rows(weights, steps, inputs, biases, room):
-    """Sum up the biases and the weights of inputs that are not 0, of four at a time, which saves memory traffic."""
-    units = weights.shape[1]
-    sums, places = room.sums, room.places
-    count = list_inputs(inputs, len(weights), places)
-    for unit in range(units):
-        sums[unit] = biases[unit]
-    whole = count // 4 * 4
-    for k in range(0, whole, 4):
-        a, b, c, d = places[k], places[k + 1], places[k + 2], places[k + 3]
-        of_a, of_b = np.float32(inputs[a]) * steps[a], np.float32(inputs[b]) * steps[b]
-        of_c, of_d = np.float32(inputs[c]) * steps[c], np.float32(inputs[d]) * steps[d]
-        for unit in range(units):
-            sums[unit] += (of_a * np.float32(weights[a, unit]) + of_b * np.float32(weights[b, unit])) + (
-                of_c * np.float32(weights[c, unit]) + of_d * np.float32(weights[d, unit])
-            )
-    for k in range(whole, count):
-        a = places[k]
-        of_a = np.float32(inputs[a]) * steps[a]
-        for unit in range(units):
-            sums[unit] += of_a * np.float32(weights[a, unit])
+def add_up(weights, room):
+    """Sum up the weights of pairs of inputs that are not 0."""
+    count = list_pairs(room.pairs, weights.shape[1], room.places)
+    for block in range(len(weights)):
+        sum_block(room.sums, block, weights, room.pairs, room.places, count)
 
 
 @rule
-def put_normed(network, layer, room):
-    """Norm and rectify the sums; they are the values of the first layer, and are added to those of a later one."""
-    units = network.last.shape[1]
-    values, sums, terms = room.values, room.sums, room.terms
+def put_normed(network, layer, step, room):
+    """Norm and rectify what was summed up; that are the values of the first layer, and is added to those of others."""
+    units = network.units
+    values, found, terms = room.values, room.found, room.terms
     for unit in range(units):
-        terms[unit] = sums[unit]
+        found[unit] = np.float32(room.sums[unit]) * (network.steps[layer, unit] * step) + network.biases[layer, unit]
+        terms[unit] = found[unit]
     mean = total(terms, units) / np.float32(units)
     for unit in range(units):
-        sums[unit] -= mean
-    variance = product(sums, sums, terms, units) / np.float32(units)
+        found[unit] -= mean
+    variance = product(found, found, terms, units) / np.float32(units)
     factor = np.float32(1) / np.sqrt(variance + NORM_EPSILON)
     for unit in range(units):
-        found = sums[unit] * factor * network.gains[layer, unit] + network.shifts[layer, unit]
+        normed = found[unit] * factor * network.gains[layer, unit] + network.shifts[layer, unit]
         before = values[unit] if layer else np.float32(0)
-        values[unit] = before + max(found, np.float32(0))
+        values[unit] = before + max(normed, np.float32(0))
+    for unit in range(units, len(network.biases[0])):
+        values[unit] = 0
 
 
 @rule
 def output(network, number, room):
     """One output of the network, from the values that `run` left."""
-    return product(network.last[number], room.values, room.terms, network.last.shape[1]) + network.last_biases[number]
+    return product(network.last[number], room.values, room.terms, network.units) + network.last_biases[number]
 
 
 @rule
@@ -176,10 +210,22 @@ def total(terms, length):
     return whole
 
 
+@rule
+def largest(terms, length):
+    """The largest of an even number of terms, which are lost."""
+    while length % 2 == 0:
+        length //= 2
+        for i in range(length):
+            terms[i] = max(terms[i], terms[length + i])
+    for i in range(1, length):
+        terms[0] = max(terms[0], terms[i])
+    return terms[0]
+
+
 @entry
-def outputs_of_tables(network, tables, found, values, places):
+def outputs_of_tables(network, tables, found, values, sums, inputs, pairs, places):
     """Write all outputs of a network for each table."""
-    room = room_of(values, places)
+    room = room_of(values, sums, inputs, pairs, places)
     for i in range(len(tables)):
         run(network, tables[i], room)
         for number in range(found.shape[1]):

@@ -15,8 +15,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from borneo_agents.policy.inference import Network, compiled_network, make_room, output, room_of, run
+from borneo_agents.policy.inference import compiled_network, make_room, output, room_of, run
 from borneo_agents.policy.model import Model, critic_length
+from borneo_agents.policy.network import Layer
 from borneo_agents.scripted.dispatch import NO_BOT, choose
 from borneo_agents.scripted.scratch import SCRATCH
 from borneo_agents.search.determinization import DETERMINIZED, TRIED, determinize, stream_of
@@ -35,6 +36,7 @@ AT_ONCE = 4  # determinizations after which those who have fallen behind drop ou
 GRAINS = 1 << 24  # of a random number
 VIEWS_PER_THREAD = 2  # at least: each takes a millisecond and more
 SAME = 1e-9  # values that differ less are the same
+SIZE = np.int8  # of weights: what they are rounded by is little beside the luck of a determinization
 
 Numbers = NDArray[np.float64]
 
@@ -276,10 +278,11 @@ def write_logits(search, logits):
 
 @entry
 def search_views(
-    boxes, networks, manner, budget, views, dice, priors, logits, tables, values, places, bots, games, searches
-):
+    boxes, networks, manner, budget, views, dice, priors, logits,
+    tables, values, sums, inputs, pairs, places, bots, games, searches
+):  # fmt: skip
     """Write the logits after a search in each view."""
-    room, search = room_of(values, places), searches[0]
+    room, search = room_of(values, sums, inputs, pairs, places), searches[0]
     for i in range(len(views)):
         line_up(search, priors[i])
         while in_doubt(search) and (search.asked < budget or search.next > 0):
@@ -295,9 +298,12 @@ def begin_search(priors, logits, searches):
 
 
 @entry
-def go_on(boxes, networks, manner, views, dice, logits, tables, values, places, bots, games, searches):
+def go_on(
+    boxes, networks, manner, views, dice, logits,
+    tables, values, sums, inputs, pairs, places, bots, games, searches
+):  # fmt: skip
     """Try one more option of one view; returns whether any are in doubt after it."""
-    room, search = room_of(values, places), searches[0]
+    room, search = room_of(values, sums, inputs, pairs, places), searches[0]
     try_next(boxes[0], views[0], dice[0], networks, manner, tables[0], room, bots[0], games[0], search)
     write_logits(search, logits[0])
     return in_doubt(search)
@@ -313,9 +319,9 @@ class OptionSearch:
     def __init__(self, model: Model, manner: Manner = MANNER, bot: int = NO_BOT) -> None:
         """With a scripted bot, that is who the others are taken for, instead of whom the model takes them for."""
         assert model.critic is not None
-        own, critic = compiled_network(model.own), compiled_network(model.critic)
-        theirs = compiled_network(model.others) if model.others else own  # not a second copy: the cache is small
-        shippers = compiled_network(model.shippers) if model.shippers else theirs
+        own, critic = compiled_network(model.own, SIZE), compiled_network(model.critic, SIZE)
+        theirs = compiled_network(model.others, SIZE) if model.others else own  # not a second copy: the cache is small
+        shippers = compiled_network(model.shippers, SIZE) if model.shippers else theirs
         self._networks = Networks(own, theirs, shippers, critic, model.others is not None or bot != NO_BOT, bot)
         self._manner = manner._replace(per_lead=model.per_lead)
 
@@ -360,9 +366,8 @@ def _no_logits(priors: Numbers) -> Numbers:
 @cache
 def _step() -> Any:
     """The machine code of `go_on`: to find it by the types of arguments takes longer than a playout."""
-    row = np.zeros((1, 1), np.float32)
-    whole = np.zeros((1, 1, 1), np.int16)
-    network = Network(whole[0], whole, row[0], row, row, row, row, row, row[0])
+    weights, row = np.zeros((1, 1), np.float32), np.zeros(1, np.float32)
+    network = compiled_network([Layer(weights, row, row, row)] * 2, SIZE)
     networks = Networks(network, network, network, network, strangers=False)
     room, tables = make_room(1, network), np.zeros((1, 1), np.int8)
     scratch = (tables, *room, np.zeros(1, SCRATCH), np.zeros((1, 2), GAME), np.zeros(1, SEARCH))

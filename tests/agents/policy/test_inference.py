@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from borneo_agents.policy.inference import compiled_network, in_steps, make_room, outputs_of, outputs_of_tables
 from borneo_agents.policy.network import logits_of
-from networks import layers_of
+from networks import in_eight_bits, layers_of
 
 ROUNDED = {"rtol": 1e-3, "atol": 1e-3}
 
@@ -35,13 +35,25 @@ def test_a_compiled_network_says_what_numpy_says(width, depth, share):
     np.testing.assert_allclose(outputs(layers, shown), in_numpy(layers, shown[:, :51]), **ROUNDED)
 
 
-def test_weights_are_whole_numbers_of_a_step_that_each_input_has_for_its_own():
-    weights = np.random.default_rng(2).normal(size=(3, 40, 16)).astype(np.float32) * np.logspace(-6, 6, 40)[:, None]
-    weights[:, 5] = 0
-    whole, steps = in_steps(weights)
-    assert whole.dtype == np.int16 and steps.shape == (3, 40) and np.isfinite(steps).all()
-    assert (np.abs(whole).max(2) == np.where(np.arange(40) == 5, 0, 32767)).all()
-    assert (np.abs(whole * steps[..., None] - weights) <= 0.51 * steps[..., None]).all()
+@pytest.mark.parametrize("size", [np.int8, np.int16])
+def test_weights_are_whole_numbers_of_a_step_that_each_unit_has_for_its_own(size):
+    weights = np.random.default_rng(2).normal(size=(70, 41)).astype(np.float32) * np.logspace(-6, 6, 70)[:, None]
+    weights[5] = 0
+    whole, steps = in_steps(weights, 128, size)
+    assert whole.dtype == size and whole.shape == (2, 21, 2 * 64) and np.isfinite(steps).all()
+    by_units = whole.reshape(2, 21, 64, 2).transpose(0, 2, 1, 3).reshape(128, 42).astype(int)
+    most = np.iinfo(size).max
+    assert (np.abs(by_units).max(1) == np.where((np.arange(128) == 5) | (np.arange(128) >= 70), 0, most)).all()
+    assert (np.abs(by_units[:70, :41] * steps[:70, None] - weights) <= 0.51 * steps[:70, None]).all()
+    assert not by_units[:, 41].any()
+
+
+def test_weights_of_eight_bits_are_coarser():
+    layers, shown = layers_of(np.random.default_rng(3), 51, 9, 64, 3, 2.0), tables(51, 0.3)
+    coarse = outputs_of(compiled_network(layers, np.int8), shown)
+    off = np.abs(coarse - in_numpy(layers, shown)).max()
+    assert 0.005 < off < 0.2
+    np.testing.assert_allclose(coarse, in_numpy(in_eight_bits(layers), shown), **ROUNDED)
 
 
 @pytest.mark.parametrize("threads", [1, 2, 3])

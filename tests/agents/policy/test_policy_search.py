@@ -10,7 +10,7 @@ from borneo_agents.policy.network import Layer, logits_of
 from borneo_agents.policy.search import MANNER, OptionSearch
 from borneo_agents.search.agent import POLICIES
 from bot_games import decisions, determinized, play
-from networks import PARTS, network, searcher, shown_to_critic
+from networks import PARTS, in_eight_bits, network, searcher, shown_to_critic
 from positions import position
 
 from borneo_env import Batch, Ruleset, resample
@@ -65,7 +65,7 @@ def values_by_hand(model, views, actions, turns, bot=""):
         free = (batch.player >= 0) & (batch.mask.sum(1) > 1)
         now = np.flatnonzero(free & begun & (moments < turns))
         others = model if not bot else replace(model, others=model.layers)  # strangers, whoever they are
-        found = logits_of(model.critic, shown_to_critic(others, batch, np.maximum(batch.player, 0), me))
+        found = logits_of(in_eight_bits(model.critic), shown_to_critic(others, batch, np.maximum(batch.player, 0), me))
         values[now] += found[now, (me[now] - batch.player[now]) % players]
         moments[now] += 1
         asked[now] += 1
