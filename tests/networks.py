@@ -49,7 +49,7 @@ def layers_of(rng, inputs, outputs, width, depth, liking):
 
 
 def in_eight_bits(layers):
-    """Layers as a search has them: weights between layers are whole numbers of a step, the largest of a unit 127."""
+    """Layers as a search has them, where units' sums are small: weights between layers are at most 127 steps."""
 
     def rounded(weights):
         steps = np.abs(weights).max(1, keepdims=True) / 127

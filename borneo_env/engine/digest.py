@@ -13,13 +13,21 @@ from functools import cache
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
+import llvmlite.ir
 import numba
 import numpy as np
 from numba.core import config
 from numba.core.dispatcher import Dispatcher
 from numba.core.extending import _Intrinsic
 
-SETTINGS = (numba.__version__, np.__version__, sys.version_info[:2], config.BOUNDSCHECK, config.OPT)
+SETTINGS = (
+    numba.__version__,
+    llvmlite.__version__,
+    np.__version__,
+    sys.version_info[:2],
+    config.BOUNDSCHECK,
+    config.OPT,
+)
 FOREIGN = {"numba", "llvmlite", "numpy", *sys.stdlib_module_names}  # packages whose version says what is in them
 PLAIN = (bool, int, float, complex, str, bytes, np.generic, np.dtype, np.ufunc, numba.types.Type, type(None))
 
@@ -99,7 +107,7 @@ def _value(value: Any, functions: list[Any]) -> Iterator[str]:
     """A constant in words; functions are added to the list instead."""
     if isinstance(value, Dispatcher) or (isinstance(value, FunctionType) and not _is_foreign(value)):
         functions.append(value)
-    elif isinstance(value, _Intrinsic):
+    elif isinstance(value, _Intrinsic) and not _is_foreign(value):
         functions.append(value._defn)
     elif isinstance(value, tuple | list):
         yield f"{type(value).__qualname__} of {len(value)} {getattr(value, '_fields', '')}"
@@ -111,6 +119,8 @@ def _value(value: Any, functions: list[Any]) -> Iterator[str]:
         yield f"{type(value).__qualname__} {value!r}"
     elif isinstance(value, ModuleType):
         yield value.__name__
+    elif isinstance(value, llvmlite.ir.Type):
+        yield str(value)
     elif isinstance(value, type) or (callable(value) and _is_foreign(value)):
         yield f"{value.__module__}.{value.__qualname__} {getattr(value, '_fields', '')}"
     else:

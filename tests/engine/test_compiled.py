@@ -13,6 +13,8 @@ import numba
 import numpy as np
 import pytest
 from copies import Copy
+from llvmlite import ir
+from numba.cpython.unsafe import numbers
 
 import borneo_env
 from borneo_env import Batch, Ruleset, redact, resample
@@ -168,17 +170,19 @@ def test_an_edited_rule_takes_effect_where_the_cache_folder_cannot_be_made(copie
 # in the compiler's own words.
 CONSTANTS = "FACTOR = 2  # a factor"
 HELPER = """
+from llvmlite import ir
 from numba.extending import intrinsic
 from borneo_env.engine.jit import rule
 from constants import FACTOR
 
 MORE = 100
 SHIFT = 0
+WHOLE = ir.IntType(64)
 
 @intrinsic
 def shifted(context, x):
     def generate(context, builder, signature, arguments):
-        return builder.add(arguments[0], arguments[0].type(SHIFT))
+        return builder.add(arguments[0], WHOLE(SHIFT))
     return x(x), generate
 
 @rule
@@ -224,7 +228,7 @@ def kept_file(folder):
         ("MORE = 100", "MORE = 200", 208),
         ("FACTOR = 2", "FACTOR = 3", 112),
         ("+ helper.MORE", "- helper.MORE", -92),
-        (".type(SHIFT)", ".type(SHIFT + 5)", 118),
+        ("WHOLE(SHIFT)", "WHOLE(SHIFT + 5)", 118),
         ("SHIFT = 0", "SHIFT = 1", 110),
     ],
     ids=[
@@ -253,6 +257,19 @@ def test_no_edit_is_missed_where_the_cache_folder_cannot_be_made(ask, tmp_path, 
 def test_an_edit_that_changes_no_machine_code_compiles_nothing(ask, old, new):
     assert ask() == (108, COMPILED)
     assert ask(old, new) == (108, KEPT)
+
+
+def test_the_words_of_a_type_and_the_steps_of_numba_are_written_down():
+    steps = [getattr(numbers, name) for name in ("viewer", "leading_zeros", "trailing_zeros")]
+
+    def uses(type_of_numbers):
+        def function():
+            return steps, type_of_numbers
+
+        return digest_of(function)
+
+    assert None not in (uses(ir.IntType(32)), uses(ir.IntType(64)))
+    assert uses(ir.IntType(32)) == uses(ir.IntType(32)) != uses(ir.IntType(64))
 
 
 def test_what_has_a_constant_nobody_can_write_down_is_not_kept(ask):

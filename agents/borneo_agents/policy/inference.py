@@ -1,9 +1,10 @@
 """The network of a policy for one position at a time, compiled: what decides, and what a search asks many times.
 
-Weights and inputs are whole numbers of a step: that is quick, and exact on all machines. Each unit has a step of its
-own for its weights; inputs are counted in steps of their largest. Most numbers of a table are 0, and so are half of the
-values after a layer. So weights lie in memory by pairs of inputs, and only those of pairs that are not 0 are added up.
-The last layer is worked out for the outputs that are asked for.
+In all layers but the last, weights and inputs are whole numbers of a step: sums are quick, and the same on all
+machines. Each unit has a step of its own for its weights. The numbers of a table count as they are, the values after a
+layer in steps of a part of the largest. Most numbers of a table are 0, and some values are. So weights lie in memory by
+pairs of inputs, and only those of pairs that are not 0 are added up. The last layer is worked out for the outputs that
+are asked for.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ Room = namedtuple("Room", "values found terms sums inputs pairs places")
 
 TABLES_PER_THREAD = 8  # at least
 MOST_IN_TABLE, MOST_IN_VALUES = 128, 4095  # steps of an input
-SMALLEST_VALUE = np.float32(1e-30)  # that inputs are counted in steps of
+SMALLEST_VALUE = np.float32(1e-30)  # the largest value of a layer counts as this at least
 CACHE_LINE = 64  # bytes
 
 
@@ -38,16 +39,16 @@ def compiled_network(layers: Layers, size: type[np.signedinteger[Any]] = np.int1
     """Layers as the compiler wants them, with weights of this size."""
     normed, last = layers[:-1], layers[-1]
     units = len(last.weights[0])
-    room = -units % BLOCK
-    wide = units + room
+    spare = -units % BLOCK
+    wide = units + spare
     first, first_steps = in_steps(normed[0].weights, MOST_IN_TABLE, np.int16)
-    deeper = [in_steps(np.pad(layer.weights, ((0, 0), (0, room))), MOST_IN_VALUES, size) for layer in normed[1:]]
+    deeper = [in_steps(np.pad(layer.weights, ((0, 0), (0, spare))), MOST_IN_VALUES, size) for layer in normed[1:]]
 
     def rows(part: str) -> Any:
-        return np.pad(np.array([getattr(layer, part) for layer in normed], np.float32), ((0, 0), (0, room)))
+        return np.pad(np.array([getattr(layer, part) for layer in normed], np.float32), ((0, 0), (0, spare)))
 
     return Network(
-        np.int64(units), first,
+        np.int64(units), aligned(first),
         aligned(np.array([whole for whole, _ in deeper], size).reshape(len(deeper), len(first), wide // 2, 2 * BLOCK)),
         np.array([first_steps, *(steps for _, steps in deeper)]),
         rows("biases"), rows("gain"), rows("shift"),
@@ -59,18 +60,18 @@ def compiled_network(layers: Layers, size: type[np.signedinteger[Any]] = np.int1
 def in_steps(weights: Floats, most: int, size: Any) -> tuple[NDArray[Any], Floats]:
     """Weights (units, inputs) by blocks and pairs, as whole numbers of a step that each unit has, and the steps.
 
-    Steps are as small as the size of weights allows, and 32 bits the sum of a unit's weights with inputs of so many
-    steps at most. The last block is filled up with units that do nothing.
+    A step is as small as two limits allow: a weight must fit its size, and the sum of a unit 32 bits where no input is
+    more than `most`. The last block is filled up with units that do nothing.
     """
     units, inputs = weights.shape
     weights = np.pad(weights.astype(np.float64), ((0, -units % BLOCK), (0, inputs % 2)))
     sizes = np.abs(weights)
-    most_of_unit = np.iinfo(np.int32).max / most - inputs  # each weight is rounded, by half a step
+    most_of_unit = np.iinfo(np.int32).max / most - inputs  # with room for rounding each weight
     steps = np.maximum(sizes.max(1, initial=0) / np.iinfo(size).max, sizes.sum(1) / most_of_unit)
     steps = np.maximum(steps, np.finfo(np.float32).tiny).astype(np.float32)
     whole = np.rint(weights / steps[:, None]).astype(size)
     blocks = whole.reshape(-1, BLOCK, (inputs + 1) // 2, 2).transpose(0, 2, 1, 3)
-    return aligned(blocks.reshape(len(blocks), -1, 2 * BLOCK)), steps
+    return blocks.reshape(len(blocks), -1, 2 * BLOCK), steps
 
 
 def aligned(array: NDArray[Any]) -> NDArray[Any]:
@@ -100,7 +101,7 @@ def make_room(threads: int, *networks: Any) -> tuple[Any, ...]:
     pairs = max(units // 2, *(network.first.shape[1] for network in networks))
     values, sums = np.zeros((threads, 3, units), np.float32), np.zeros((threads, units), np.int32)
     inputs = np.zeros((threads, pairs), np.int32)
-    return values, sums, inputs.view(np.int16), inputs, np.zeros((threads, pairs + 1), np.int32)
+    return values, sums, inputs.view(np.int16), inputs, np.zeros((threads, pairs), np.int32)
 
 
 @rule
@@ -127,15 +128,16 @@ def run(network, table, room):
 
 
 @rule
-def put_in_steps(room, units):
-    """Write the values as inputs, in whole steps; returns the step."""
-    for unit in range(units):
+def put_in_steps(room, wide):
+    """Write the values as inputs, in whole steps; returns the step. What is no number counts as the largest."""
+    for unit in range(wide):
         room.terms[unit] = room.values[unit]
-    highest = max(largest(room.terms, units), SMALLEST_VALUE)
-    factor = np.float32(MOST_IN_VALUES) / highest
-    for unit in range(units):
-        room.inputs[unit] = np.int32(room.values[unit] * factor + np.float32(0.5))
-    return highest / np.float32(MOST_IN_VALUES)
+    most = np.float32(MOST_IN_VALUES)
+    highest = max(largest(room.terms, wide), SMALLEST_VALUE)
+    factor = most / highest
+    for unit in range(wide):
+        room.inputs[unit] = np.int32(min(most, room.values[unit] * factor + np.float32(0.5)))
+    return highest / most
 
 
 @rule
@@ -158,7 +160,7 @@ def add_up(weights, room):
 
 @rule
 def put_normed(network, layer, step, room):
-    """Norm and rectify what was summed up; that are the values of the first layer, and is added to those of others."""
+    """Norm and rectify what was summed up. These are the values of the first layer; later layers add theirs."""
     units = network.units
     values, found, terms = room.values, room.found, room.terms
     for unit in range(units):

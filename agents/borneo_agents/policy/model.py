@@ -26,6 +26,7 @@ CRITIC = "critic."
 # Networks that only a search asks: how names of their tensors begin.
 IN_SEARCH = (CRITIC, "others.", "quick.", "shippers.")
 LARGEST_WEIGHTS, LARGEST_CARD = 256 * 2**20, 2**20  # bytes; no policy of ours comes near
+MOST_LAYERS = 64  # the same; each takes some memory, however narrow
 USUAL_LEAD, MOST_LEAD_SET = 0.5, 10.0  # --lead of a training that does not say it, and more than anybody wants
 
 PLAIN, NORMED = Layer._fields[:2], Layer._fields  # the parts of the last layer, and of all others
@@ -185,6 +186,8 @@ def _checked_layers(path: Path, tensors: dict[str, Any], card: ModelCard, networ
             f"should hold {wanted}, ... and of the last layer, which is not the only one, weights and biases alone, "
             f"not {in_short(sorted(network + name for name in tensors))}",
         )
+    if last >= MOST_LAYERS:
+        raise _refusal(path, f"{network or 'the actor'} should have {MOST_LAYERS} layers at most, not {last + 1}")
     _check_tensors(path, tensors, last, card, network)
     return [Layer(*(tensors[name].astype(np.float32) for name in layer)) for layer in names]
 

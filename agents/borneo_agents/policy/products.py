@@ -1,7 +1,7 @@
 """Sums of products of whole numbers, many at a time: what the time of a network goes into.
 
-Numba makes loops of steps that are half as wide as the processor's, and keeps sums in memory. So this one loop is
-written in the compiler's own words. Sums of whole numbers are exact in any order: all machines find the same.
+On many processors Numba's loops take steps that are half as wide as they could be, and keep sums in memory. So this one
+loop is written in the compiler's own words. Sums of whole numbers are exact in any order: all machines find the same.
 """
 
 from __future__ import annotations
@@ -33,13 +33,14 @@ def sum_one_by_one(sums: Any, block: int, weights: Any, pairs: Any, places: Any,
 
 @intrinsic  # type: ignore[untyped-decorator]
 def sum_in_vectors(_: Any, sums: Any, block: Any, weights: Any, pairs: Any, places: Any, count: Any) -> Any:
-    """The same in the compiler's words: the sums stay in the processor until all pairs are added."""
+    """The same in the compiler's words: sums stay in the processor's vectors until all pairs are added."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         kinds, block, count = signature.args, arguments[1], arguments[5]
         sums, weights, pairs, places = (
             context.make_array(kinds[i])(context, builder, arguments[i]) for i in (0, 2, 3, 4)
         )
+        bits = kinds[2].dtype.bitwidth
         totals = [cgutils.alloca_once_value(builder, _vector(32, LANES)([0] * LANES)) for _ in range(BLOCK // LANES)]
         first = builder.mul(block, builder.extract_value(weights.shape, 1))
         with cgutils.for_range(builder, count) as loop:
@@ -48,7 +49,7 @@ def sum_in_vectors(_: Any, sums: Any, block: Any, weights: Any, pairs: Any, plac
             row = builder.mul(builder.add(first, place), block.type(2 * BLOCK))
             for number, total in enumerate(totals):
                 start = builder.add(row, block.type(2 * LANES * number))
-                products = _products(builder, _load(builder, weights.data, start, 2 * LANES), inputs)
+                products = _products(builder, _load(builder, weights.data, start, bits), inputs)
                 builder.store(builder.add(builder.load(total), products), total)
         for number, total in enumerate(totals):
             start = builder.add(builder.mul(block, block.type(BLOCK)), block.type(LANES * number))
@@ -64,10 +65,10 @@ def _vector(bits: int, numbers: int) -> Any:
     return ir.VectorType(ir.IntType(bits), numbers)
 
 
-def _load(builder: Any, data: Any, start: Any, numbers: int) -> Any:
-    """Some numbers of an array."""
-    place = builder.gep(data, [start])
-    return builder.load(builder.bitcast(place, _vector(data.type.pointee.width, numbers).as_pointer()), align=1)
+def _load(builder: Any, weights: Any, start: Any, bits: int) -> Any:
+    """The weights of a vector of sums, two for each."""
+    place = builder.gep(weights, [start])
+    return builder.load(builder.bitcast(place, _vector(bits, 2 * LANES).as_pointer()), align=1)
 
 
 def _spread(builder: Any, pair: Any) -> Any:

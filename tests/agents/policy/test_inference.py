@@ -28,7 +28,7 @@ def tables(numbers, share, seed=1):
 
 
 @pytest.mark.parametrize("share", [0.0, 0.02, 0.2, 1.0])
-@pytest.mark.parametrize(("width", "depth"), [(1, 1), (2, 1), (7, 3), (16, 2), (67, 4), (128, 2)])
+@pytest.mark.parametrize(("width", "depth"), [(1, 1), (2, 1), (7, 3), (16, 2), (67, 4), (130, 3)])
 def test_a_compiled_network_says_what_numpy_says(width, depth, share):
     layers = layers_of(np.random.default_rng(3), 51, 9, width, depth, 2.0)
     shown = tables(60, share)  # it looks at the first numbers only
@@ -67,13 +67,35 @@ def test_a_table_gets_the_same_outputs_to_the_last_bit_in_any_company(threads):
 
 def test_one_room_does_for_several_networks():
     small, large = (
-        layers_of(np.random.default_rng(5), inputs, 4, width, 2, 1.0) for inputs, width in ((9, 5), (40, 11))
+        layers_of(np.random.default_rng(5), inputs, 4, width, 3, 1.0) for inputs, width in ((9, 5), (40, 70))
     )
     room = make_room(1, compiled_network(small), compiled_network(large))
-    shown = tables(40, 0.5)
-    for layers, numbers in ((large, 40), (small, 9), (large, 40)):
-        found, wanted = outputs(layers, shown, room), in_numpy(layers, shown[:, :numbers])
-        np.testing.assert_allclose(found, wanted, **ROUNDED)
+    for layers, shown in ((large, tables(40, 1.0)), (small, tables(9, 1.0)), (large, tables(40, 0.5))):
+        np.testing.assert_array_equal(outputs(layers, shown, room), outputs(layers, shown))
+
+
+@pytest.mark.parametrize(("gain", "shift"), [(0.0, -1.0), (1e-10, 0.0)])
+def test_values_may_all_be_zero_or_tiny(gain, shift):
+    first, *deeper, last = layers_of(np.random.default_rng(5), 20, 4, 16, 3, 1.0)
+    layers = [first._replace(gain=first.gain * 0 + np.float32(gain), shift=first.shift * 0 + np.float32(shift))]
+    layers += [*deeper, last._replace(weights=last.weights * 1e3)]
+    np.testing.assert_allclose(outputs(layers, tables(20, 0.5)), in_numpy(layers, tables(20, 0.5)), rtol=1e-2, atol=0.1)
+
+
+@pytest.mark.parametrize("number", [-128, 127])
+def test_all_numbers_of_a_table_may_be_as_large_as_they_can(number):
+    layers = layers_of(np.random.default_rng(5), 900, 4, 3, 1, 1.0)
+    layers[0].weights[0] = 1.0
+    shown = np.full((2, 900), number, np.int8)
+    np.testing.assert_allclose(outputs(layers, shown), in_numpy(layers, shown), **ROUNDED)
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")  # where nothing is compiled
+def test_weights_that_lead_beyond_all_numbers_do_so_quietly():
+    first, *deeper, last = layers_of(np.random.default_rng(5), 20, 4, 16, 3, 1.0)
+    layers = [first._replace(gain=first.gain * np.float32(1e38), shift=first.shift * np.float32(1e38)), *deeper, last]
+    assert not np.isfinite(in_numpy(layers, tables(20, 0.5))).all()
+    assert not np.isfinite(outputs(layers, tables(20, 0.5))).all()
 
 
 def test_the_layers_stay_as_they_are():

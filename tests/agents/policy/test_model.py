@@ -449,6 +449,13 @@ def test_a_part_that_does_not_fit_the_others(tmp_path):
             refused(tmp_path, WEIGHTS, f"{name} should be of shape" if name != "0.biases" else "0.biases, here 5;")
 
 
+def test_layers_are_many_but_not_thousands(tmp_path):
+    write_model(tmp_path / "deep", network(width=1, depth=63))
+    assert len(read_model(tmp_path / "deep").layers) == 64
+    write_model(tmp_path / "deeper", network(width=1, depth=64))
+    refused(tmp_path / "deeper", WEIGHTS, "the actor should have 64 layers at most, not 65")
+
+
 @pytest.mark.parametrize("wide", [0, 1, 4])
 def test_layers_of_any_width_but_none(wide, folder):
     empty = {"0_weights": ones(wide, 969), "1_weights": ones(370, wide)}

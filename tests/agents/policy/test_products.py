@@ -6,9 +6,6 @@ import pytest
 from borneo_agents.policy.inference import MOST_IN_TABLE, MOST_IN_VALUES, aligned, in_steps
 from borneo_agents.policy.products import BLOCK, sum_block, sum_one_by_one
 
-if numba.config.DISABLE_JIT:
-    pytest.skip("nothing is compiled", allow_module_level=True)
-
 
 @numba.njit
 def summed(sums, block, weights, pairs, places, count):
