@@ -134,18 +134,22 @@ def next_racing(search, i):
 
 @rule
 def value_of(box, g, me, action, networks, manner, table, room, bots, search):
-    """Play an action and let the network play on; returns a player's mean value over the turns that begin."""
+    """Play an action and let the network play on; returns a player's mean value over the turns that begin.
+
+    The second counts twice as much as the first, the third three times, and so on: what an option is worth shows late.
+    """
     turn = g.turn
     apply(box, g, action)
     begun = g.turn != turn
     moments = 0
+    weights = weight_until(manner.turns)
     total = 0.0
     while g.phase != OVER and moments < manner.turns:
         count = legal(box, g, search.options)
         if count > 1 and begun:
-            total += value_now(box, g, me, networks, table, room)
-            search.asked += 1
             moments += 1
+            total += moments * value_now(box, g, me, networks, table, room)
+            search.asked += 1
             begun = False
         elif count > 1:
             observe(box, g, int(g.player), table[: len(table) - SEATS - SECRETS])
@@ -163,8 +167,14 @@ def value_of(box, g, me, action, networks, manner, table, room, bots, search):
             apply(box, g, chosen)
             begun = begun or g.turn != turn
     if g.phase == OVER:
-        total += (manner.turns - moments) * outcome(box, g, me, manner.per_lead)
-    return total / manner.turns
+        total += (weights - weight_until(moments)) * outcome(box, g, me, manner.per_lead)
+    return total / weights
+
+
+@rule
+def weight_until(moment):
+    """What the moments up to this one weigh together."""
+    return moment * (moment + 1) // 2
 
 
 @rule

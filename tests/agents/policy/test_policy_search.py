@@ -47,6 +47,8 @@ def outcomes(batch, lead_counts):
 def values_by_hand(model, views, actions, turns, bot=""):
     """The mean values of the deciders after actions, over turns that the policy plays on; and how often it was asked.
 
+    The second turn counts twice as much as the first, the third three times.
+
     With a bot, that has the other seats.
 
     All in the first determinization. Forced moves are played without asking, so a turn that has none but these begins
@@ -66,8 +68,8 @@ def values_by_hand(model, views, actions, turns, bot=""):
         now = np.flatnonzero(free & begun & (moments < turns))
         others = model if not bot else replace(model, others=model.layers)  # strangers, whoever they are
         found = logits_of(in_eight_bits(model.critic), shown_to_critic(others, batch, np.maximum(batch.player, 0), me))
-        values[now] += found[now, (me[now] - batch.player[now]) % players]
         moments[now] += 1
+        values[now] += moments[now] * found[now, (me[now] - batch.player[now]) % players]
         asked[now] += 1
         begun[now] = False
         rows = np.flatnonzero((batch.player >= 0) & (moments < turns))
@@ -83,7 +85,8 @@ def values_by_hand(model, views, actions, turns, bot=""):
             theirs = batch.player[rows] != me[rows]
             moves[theirs] = find_agent(bot).act(Views(views.ruleset, *batch.view(rows)))[theirs]
     over = outcomes(batch, 3.0 / 5)[np.arange(len(views)), me]
-    return (values + np.where(batch.player < 0, over, 0) * (turns - moments)) / turns, asked
+    left = [sum(range(moment + 1, turns + 1)) for moment in moments]
+    return (values + np.where(batch.player < 0, over, 0) * left) / sum(range(1, turns + 1)), asked
 
 
 # To the end of the game the policy plays alone: games with others that nobody has trained take long.
