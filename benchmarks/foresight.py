@@ -17,7 +17,8 @@ import typer
 from borneo_agents.policy.agent import Policy
 from borneo_agents.policy.fears import outcomes, shown_to_critic
 from borneo_agents.policy.inference import compiled_network, outputs_of
-from borneo_agents.policy.network import Floats, best_actions, drawn_actions
+from borneo_agents.policy.network import Floats, drawn_actions
+from borneo_agents.policy.search import MANNER
 from borneo_agents.scripted.agents import Merchant
 from numpy.typing import NDArray
 from rich.console import Console
@@ -97,11 +98,11 @@ class Foreseer:
         batch.step(moves, rows)
 
     def as_foreseen(self, batch: Batch, rows: NDArray[np.intp]) -> NDArray[np.int64]:
-        """What the models of the others like best."""
-        shown, mask, _ = batch.look(rows)
+        """What the models of the others play: drawn by the squares of their probabilities."""
+        shown, mask, dice = batch.look(rows)
         logits, ships = outputs_of(self.theirs, shown), batch.phase[rows] == SHIP
         logits[ships] = outputs_of(self.shippers, shown[ships])
-        return best_actions(logits, mask)
+        return drawn_actions(np.float32(MANNER.sureness) * logits, mask, dice)
 
     def as_it_is(self, batch: Batch, rows: NDArray[np.intp]) -> NDArray[np.int64]:
         """What merchants play."""

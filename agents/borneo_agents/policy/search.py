@@ -31,6 +31,7 @@ from borneo_env.engine.state import BOX, CHOICES, GAME, OVER, SEATS, SHIP, THING
 from borneo_env.engine.threads import in_parallel
 
 MOST_DETERMINIZATIONS = 512  # that scratch memory has room for
+FEWEST_TURNS = 4  # of a playout
 LEAD, MOST_LEAD = 12.0, 1.5  # points ahead that count as one lead, and the most leads that count
 AT_ONCE = 4  # determinizations after which those who have fallen behind drop out
 GRAINS = 1 << 24  # of a random number
@@ -48,15 +49,16 @@ class Networks(NamedTuple):
     others: Any  # the actor of all seats but its own
     shippers: Any  # the actor that ships for them
     critic: Any
-    strangers: bool  # whether the others play in another way: then they play what they like best
+    strangers: bool  # whether the others play in another way, which their networks are copies of
     bot: int = NO_BOT  # the scripted bot that has their seats instead
 
 
 class Manner(NamedTuple):
     """How a search is made."""
 
-    turns: int = 4  # that begin before a playout is cut off
-    drawn: bool = True  # whether its own moves are drawn by their probabilities; else the most probable ones are played
+    turns: int = 0  # that begin before a playout is cut off; 0 for those of a round, but at least four
+    drawn: bool = True  # whether moves are drawn by their probabilities; else the most probable ones are played
+    sureness: float = 2.0  # the power of strangers' probabilities by which theirs are drawn
     per_value: float = 200.0  # what a value of 1 counts beside the logarithm of a probability
     behind: float = 2.0  # standard errors by which an option is too far behind
     per_lead: float = 0.1  # what a lead counts beside a win, as in the critic's values
@@ -141,10 +143,10 @@ def value_of(box, g, me, action, networks, manner, table, room, bots, search):
     turn = g.turn
     apply(box, g, action)
     begun = g.turn != turn
+    turns = manner.turns if manner.turns > 0 else max(FEWEST_TURNS, box.players)
     moments = 0
-    weights = weight_until(manner.turns)
     total = 0.0
-    while g.phase != OVER and moments < manner.turns:
+    while g.phase != OVER and moments < turns:
         count = legal(box, g, search.options)
         if count > 1 and begun:
             moments += 1
@@ -153,22 +155,22 @@ def value_of(box, g, me, action, networks, manner, table, room, bots, search):
             begun = False
         elif count > 1:
             observe(box, g, int(g.player), table[: len(table) - SEATS - SECRETS])
-        if moments < manner.turns:
+        if moments < turns:
             turn = g.turn
             if g.player == me:
-                chosen = move(g, count, networks.actor, manner.drawn, table, room, search)
+                chosen = move(g, count, networks.actor, 1.0, manner.drawn, table, room, search)
             elif networks.bot == NO_BOT:
-                drawn = manner.drawn and not networks.strangers
+                power = manner.sureness if networks.strangers else 1.0
                 theirs = networks.shippers if g.phase == SHIP else networks.others
-                chosen = move(g, count, theirs, drawn, table, room, search)
+                chosen = move(g, count, theirs, power, manner.drawn, table, room, search)
             else:
                 search.asked += count > 1
                 chosen = choose(networks.bot, box, g, search.options, count, roll(g), bots)
             apply(box, g, chosen)
             begun = begun or g.turn != turn
     if g.phase == OVER:
-        total += (weights - weight_until(moments)) * outcome(box, g, me, manner.per_lead)
-    return total / weights
+        total += (weight_until(turns) - weight_until(moments)) * outcome(box, g, me, manner.per_lead)
+    return total / weight_until(turns)
 
 
 @rule
@@ -204,15 +206,15 @@ def outcome(box, g, me, per_lead):
 
 
 @rule
-def move(g, count, actor, drawn, table, room, search):
-    """What a network plays in a playout: its most probable move, or one that is drawn."""
+def move(g, count, actor, power, drawn, table, room, search):
+    """What a network plays in a playout: its most probable move, or one that is drawn by a power of probabilities."""
     if count == 1:
         return search.options[0]
     run(actor, table, room)
     search.asked += 1
     best = 0
     for i in range(count):
-        search.odds[i] = output(actor, search.options[i], room)
+        search.odds[i] = power * output(actor, search.options[i], room)
         if search.odds[i] > search.odds[best]:
             best = i
     return search.options[draw(g, count, search.odds, search.odds[best]) if drawn else best]

@@ -137,17 +137,40 @@ def test_a_scripted_bot_has_the_seats_of_the_others_if_one_is_named(bot):
     np.testing.assert_allclose(found, wanted, atol=2e-3)
 
 
-def test_a_model_of_the_others_plays_what_it_likes_best_even_where_own_moves_are_drawn():
-    """An actor that is certain of its moves draws nothing else, so that only those of the others could differ."""
-    model, views = searcher(liking=0.5, others=True), views_of(nth=11)
-    last = model.layers[-1]
-    certain = replace(model, layers=[*model.layers[:-1], Layer(last.weights * 1e6, last.biases * 1e6)])
-    found, wanted = options_behind(
-        OptionSearch(certain, MANNER._replace(turns=3, drawn=True, per_value=10.0)),
-        views,
-        lambda option: values_by_hand(certain, views, option, 3),
+def test_moves_of_strangers_are_drawn_by_the_squares_of_their_probabilities():
+    """Whose logits are twice as large is drawn as often by its probabilities."""
+    model, views = searcher(liking=1, others=True, shippers=True), views_of(nth=11)
+    priors = np.where(views.mask, 0.0, -np.inf)
+
+    def found(times, sureness):
+        surer = {}
+        for name in ("others", "shippers"):
+            *layers, last = getattr(model, name)
+            surer[name] = [*layers, Layer(last.weights * np.float32(times), last.biases * np.float32(times))]
+        search = OptionSearch(replace(model, **surer), MANNER._replace(sureness=sureness))
+        return search.with_budget(views, priors, 60)
+
+    np.testing.assert_array_equal(found(1, MANNER.sureness), found(2, 1.0))
+    assert MANNER.sureness == 2.0 and (found(1, 2.0) != found(1, 1.0)).any()
+
+
+def test_its_own_like_are_drawn_by_their_probabilities():
+    views = views_of(nth=11)
+    priors = np.where(views.mask, 0.0, -np.inf)
+    one, other = (OptionSearch(MODEL, MANNER._replace(sureness=sureness)) for sureness in (1.0, 9.0))
+    np.testing.assert_array_equal(one.with_budget(views, priors, 60), other.with_budget(views, priors, 60))
+
+
+@pytest.mark.parametrize(("players", "turns"), [(3, 4), (4, 4), (5, 5)])
+def test_playouts_are_cut_off_after_a_round_but_not_before_four_turns(players, turns):
+    views = views_of(Ruleset("board", players), 40)
+    priors = np.where(views.mask, 0.0, -np.inf)
+    usual, same, other = (
+        OptionSearch(MODEL, MANNER._replace(turns=length)).with_budget(views, priors, 60)
+        for length in (MANNER.turns, turns, 9 - turns)
     )
-    np.testing.assert_allclose(found, wanted, atol=2e-3)
+    np.testing.assert_array_equal(usual, same)
+    assert (usual != other).any()
 
 
 def certain_critic(model):
