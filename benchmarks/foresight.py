@@ -18,7 +18,7 @@ from borneo_agents.policy.agent import Policy
 from borneo_agents.policy.fears import outcomes, shown_to_critic
 from borneo_agents.policy.inference import compiled_network, outputs_of
 from borneo_agents.policy.network import Floats, drawn_actions
-from borneo_agents.policy.search import MANNER
+from borneo_agents.policy.search import MANNER, SIZE
 from borneo_agents.scripted.agents import Merchant
 from numpy.typing import NDArray
 from rich.console import Console
@@ -38,6 +38,7 @@ WEIGHTS = {
     "the last two": (0, 0, 1, 1),
     "the last": (0, 0, 0, 1),
     "two alike": (1, 1),
+    "five, later ones more": (1, 2, 3, 4, 5),
     "six alike": (1, 1, 1, 1, 1, 1),
 }
 Numbers = NDArray[np.float64]
@@ -61,7 +62,7 @@ class Foreseer:
         self.model = self.policy.model
         assert self.model.critic is not None
         networks = (self.model.own, self.model.theirs, self.model.their_shippers, self.model.critic)
-        self.own, self.theirs, self.shippers, self.critic = map(compiled_network, networks)
+        self.own, self.theirs, self.shippers, self.critic = (compiled_network(layers, SIZE) for layers in networks)
         self.rng = np.random.default_rng(seed)
 
     def decisions(self, games: int, seed: int) -> Views:
@@ -165,7 +166,7 @@ def told(found: Foreseen, weights: tuple[int, ...]) -> dict[str, float]:
     mean, error = differences.mean(1), differences.std(1, ddof=1) / differences.shape[1] ** 0.5
     true = found.worth.var() - (found.error**2).mean()  # without what is luck in both
     foreseen = mean.var() - (error**2).mean()
-    changed = found.liking / 200 + mean < 0
+    changed = found.liking / MANNER.per_value + mean < 0
     gain = np.where(changed, -found.worth, 0.0)
     return {
         "correlation": float(np.cov(mean, found.worth)[0, 1] / (true * foreseen) ** 0.5),

@@ -113,12 +113,8 @@ def room_of(values, sums, inputs, pairs, places):
 @rule
 def run(network, table, room):
     """Write what all layers but the last make of a table into the room's values."""
-    inputs = 2 * network.first.shape[1]
-    known = min(len(table), inputs)
-    for number in range(known):
-        room.inputs[number] = table[number]
-    for number in range(known, inputs):
-        room.inputs[number] = 0
+    for number in range(min(len(table), 2 * network.first.shape[1])):
+        room.inputs[number] = table[number]  # an odd number's last neighbour, whatever it is, has no weight
     add_up(network.first, room)
     put_normed(network, 0, np.float32(1), room)
     for layer in range(1, len(network.biases)):
