@@ -178,7 +178,7 @@ def told(found: Foreseen, weights: tuple[int, ...]) -> dict[str, float]:
 
 def main(
     players: Annotated[int, typer.Option(help="Of the games.", min=3, max=5)] = 4,
-    decisions: Annotated[int, typer.Option(help="That are looked at; some four seconds each.", min=10)] = 100,
+    decisions: Annotated[int, typer.Option(help="That are looked at; some four seconds each.", min=30)] = 100,
     playouts: Annotated[int, typer.Option(help="Of each option, by networks.", min=4)] = 64,
     ends: Annotated[int, typer.Option(help="Games of each option to the end, with merchants.", min=10)] = 400,
     seed: Annotated[int, typer.Option(help="Of the games and of all that is drawn.")] = 1,
