@@ -237,10 +237,10 @@ def test_a_policy_learns_the_probabilities_that_its_search_found(expert):
     rows = torch.arange(96)
     odds = imitator.memory.odds[rows].float()
     least = -torch.xlogy(odds, odds).sum(1).mean()  # no network can expect them better
-    before = (imitator._loss(rows) - least).item()
+    before = (imitator._loss(*imitator.memory.at(rows)) - least).item()
     for _ in range(3):
         imitator.learn(0.0)
-    assert 0 <= (imitator._loss(rows) - least).item() < 0.5 * before
+    assert 0 <= (imitator._loss(*imitator.memory.at(rows)) - least).item() < 0.5 * before
 
 
 def test_what_has_learnt_from_its_own_search_searches_on(expert):

@@ -5,6 +5,9 @@ so that the agent is seen among strangers as well. The guest is the network itse
 agent. Or the agent has one seat of every game, among bots, and is asked there only. What was seen last is remembered,
 and learnt from some times over: all decisions, or those of some phases, for a network that is only asked there.
 
+A copy that a search asks is asked in determinizations: there hands are dealt at random, and no longer those that the
+agent keeps. So as many games again can be watched that go on from determinizations, as the playouts of a guest's search.
+
 Several agents have their shares of the games. The network is not told whose a game is, but may see it by the table.
 
 Of an agent that tells probabilities, those are learnt. So a policy learns from its own search: expert iteration.
@@ -32,9 +35,10 @@ from borneo_env.engine.state import PHASES, SEATS, slots_of
 from borneo_env.files import in_short
 from borneo_env.ruleset import Ruleset
 from borneo_train.actor_critic import actor_of, judged_actions, masked
+from borneo_train.adam import adam
 from borneo_train.games import WHOLE_GAME, Games, even_sizes
-from borneo_train.network import Tied, apply, layers_of_model, prepared
-from borneo_train.on_card import padded
+from borneo_train.network import Dense, Tied, apply, dense, layers_of_model, prepared
+from borneo_train.on_card import RecordedStep, padded
 from borneo_train.opponents import drawn_by, spread
 from borneo_train.settings import UNSEEN, numbers, shape
 from borneo_train.table import COMPILED
@@ -42,6 +46,7 @@ from borneo_train.telling import short
 
 GUESTS = 0.75  # share of the games with a guest in one seat
 MEMORY = 48  # rollouts that are remembered
+PLAYOUTS = 2_000_000  # added to the seed for games that become playouts
 LONGEST_STEP = 1.0  # gradients are cut to it
 Ints = NDArray[np.int64]
 
@@ -54,6 +59,7 @@ class Lesson:
     guest: str = ""
     among: str = ""
     phases: str = ""
+    determinized: bool = False
     players: str = "3,4,5"
     edition: str = "board"
     network: str = "tied"
@@ -92,6 +98,10 @@ class Memory:
             self.odds[rows] = odds[chosen].to(device, torch.float16)
         self.seen += count
 
+    def at(self, rows: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """Tables, masks, and what is wanted there: moves, or the odds of all actions."""
+        return self.table[rows], self.mask[rows], (self.odds if len(self.odds) else self.action)[rows]
+
 
 class Imitator:
     """A network that learns to play as an agent does."""
@@ -101,23 +111,34 @@ class Imitator:
     def __init__(self, lesson: Lesson) -> None:
         if lesson.guest and lesson.among:
             raise ValueError("--guest and --among both say who has other seats: give one of them")
+        if lesson.determinized and lesson.among:
+            raise ValueError("--determinized is for games without --among: bots play on in real games only")
         self.lesson = lesson
         self._columns = columns_of_phases(lesson)
         self._latest = 0  # decisions that were watched last
         self.device = torch.device(lesson.device)
         self.agents = [find_agent(name) for name in lesson.agent.split(",")]
         self.guest = find_agent(lesson.guest) if lesson.guest else None
+        layers = self.guest.model.layers if isinstance(self.guest, Policy) else []
+        self._guest_layers = self._prepared([dense(layer, self.device) for layer in layers]) if layers else []
         self.soft = any(map(tells_odds, self.agents))
         torch.manual_seed(lesson.seed)
         self.generator = torch.Generator().manual_seed(lesson.seed)
+        self.rng = np.random.default_rng(lesson.seed)
         self.games = self._games(lesson.seed)
-        self.memory = Memory(MEMORY * lesson.n_steps * len(self.games), self.games, self.device, self.soft)
+        self.playouts = self._playouts(lesson.seed)
+        tables = len(self.games) * (2 if lesson.determinized else 1)
+        self.memory = Memory(MEMORY * lesson.n_steps * tables, self.games, self.device, self.soft)
         known = self.games.known
         self.actor = actor_of(lesson.network, lesson.edition, known, *shape(lesson.actor, "--actor")).to(self.device)
         self.start = read_model(lesson.start) if lesson.start else None
         if self.start:
             begin_with(self.actor, self.start, lesson)
-        self.optimizer = torch.optim.Adam(self.actor.parameters(), lr=lesson.learning_rate, eps=1e-5, fused=True)
+        self.rate = torch.tensor(lesson.learning_rate, device=self.device)
+        self.optimizer = adam(self.actor, self.rate)
+        self.order = torch.Generator(self.device).manual_seed(lesson.seed)
+        self.lost = torch.zeros((), device=self.device)  # the sum of the losses since one last looked
+        self._step = RecordedStep(self._step_now) if self.device.type == "cuda" else self._step_now
 
     def _games(self, seed: int) -> Games:
         sizes = even_sizes(self.lesson.n_envs, numbers(self.lesson.players, "--players"))
@@ -125,6 +146,10 @@ class Imitator:
         games = Games({} if bots else sizes, edition=self.lesson.edition, seed=seed, **bots)
         games.spread_out(self.generator)
         return games
+
+    def _playouts(self, seed: int) -> Games | None:
+        """As many games, for determinizations; their random streams are none of the games'."""
+        return self._games(seed + PLAYOUTS) if self.lesson.determinized else None
 
     @property
     def seen(self) -> int:
@@ -141,9 +166,9 @@ class Imitator:
     def watch(self) -> float:
         """Play every game on for some decisions and remember them; returns how many the network would play alike."""
         alike, before = 0, self.seen
-        for moves, odds, own in self._watched(self.games):
-            chosen = self._chosen(self.games)
-            self.memory.add(self.games, chosen, moves, odds)
+        for games, moves, odds, own in self._watched(self.games, self.playouts):
+            chosen = self._chosen(games)
+            self.memory.add(games, chosen, moves, odds)
             alike += int((own == moves)[chosen].sum())
         self._latest = self.seen - before
         return alike / max(1, self._latest)
@@ -152,32 +177,60 @@ class Imitator:
         """The games with a decision of a phase that is learnt."""
         return games.table[:, self._columns].any(1).nonzero()[:, 0]
 
+    def _watched(self, games: Games, playouts: Games | None) -> Iterator[tuple[Games, Tensor, Tensor | None, Tensor]]:
+        """Decisions in every game, and then in determinizations of them: games, what `_played_on` tells of each."""
+        left = torch.full((len(games),), playouts is not None)
+        for told in self._played_on(games):
+            if playouts:
+                now = left & (games.seat == hosts(games))
+                playouts.determinize(games, now, self.rng)
+                left &= ~now
+            yield games, *told
+        if playouts:
+            playouts.look_again()
+            for told in self._played_on(playouts):
+                yield playouts, *told
+
     @torch.no_grad()
-    def _watched(self, games: Games) -> Iterator[tuple[Tensor, Tensor | None, Tensor]]:
+    def _played_on(self, games: Games) -> Iterator[tuple[Tensor, Tensor | None, Tensor]]:
         """For some decisions in every game, what the agent plays, its odds, and what the network likes best."""
         with_guest = torch.zeros(len(games), dtype=torch.bool)
         if not self.lesson.among:
             with_guest[spread(len(games), GUESTS)] = True
-        guests = torch.where(with_guest, torch.arange(len(games)) % games.players, -1)
+        guests = torch.where(with_guest, hosts(games), -1)
         layers = self._layers()
         for _ in range(self.lesson.n_steps):
             moves, odds = self._asked(games)
             logits = masked(apply(layers, games.table.to(self.device)), games.mask.to(self.device))
             yield moves, odds, logits.argmax(1).cpu()
-            theirs = games.seat == guests
-            if self.guest:
-                moves[theirs] = torch.from_numpy(moves_of(self.guest, games, theirs.numpy()))
-            else:
-                chance = torch.rand(len(games), generator=self.generator)[theirs]
-                moves[theirs] = drawn_by(logits[theirs.to(self.device)].softmax(1).cpu(), chance)
+            theirs = (games.seat == guests).nonzero()[:, 0]
+            moves[theirs] = self._guest_moves(games, theirs, logits)
             games.play(moves)
+
+    def _guest_moves(self, games: Games, theirs: Tensor, logits: Tensor) -> Tensor:
+        """What guests play in some games; `logits` are the network's in all of them.
+
+        A policy that does not search is asked on the device that learns.
+        """
+        if self.guest is None:
+            logits = logits[theirs.to(self.device)]
+        elif isinstance(self.guest, Policy) and not self.guest.searches:
+            table, mask = games.table[theirs].to(self.device), games.mask[theirs].to(self.device)
+            logits = masked(apply(self._guest_layers, table), mask)
+            if not self.guest.samples:
+                return logits.argmax(1).cpu()
+        else:
+            chosen = torch.zeros(len(games), dtype=torch.bool).index_fill_(0, theirs, True)
+            return torch.from_numpy(moves_of(self.guest, games, chosen.numpy()))
+        chance = torch.rand(len(theirs), generator=self.generator)
+        return drawn_by(logits.softmax(1).cpu(), chance)
 
     def _asked(self, games: Games) -> tuple[Tensor, Tensor | None]:
         """What the agent of each game would play, and the odds, if any agent tells them."""
-        hosts = np.arange(len(games)) // SEATS % len(self.agents)  # guests go round the seats: see `_watched`
+        share = np.arange(len(games)) // SEATS % len(self.agents)  # guests go round the seats: see `hosts`
         moves, odds = np.zeros(len(games), np.int64), np.zeros((len(games), games.actions if self.soft else 0))
         for number, agent in enumerate(self.agents):
-            own = hosts == number
+            own = share == number
             if tells_odds(agent):
                 odds[own] = odds_of(agent, games, own)
                 moves[own] = odds[own].argmax(1)
@@ -192,44 +245,60 @@ class Imitator:
     def learn(self, progress: float) -> float:
         """Learn from what is remembered; returns the mean loss. The rate falls as the lesson goes on."""
         lesson, memory = self.lesson, self.memory
-        self.optimizer.param_groups[0]["lr"] = lesson.learning_rate * (1 - 0.98 * progress)
+        self._set_rate(lesson.learning_rate * (1 - 0.98 * progress))
         steps = max(1, lesson.n_epochs * self._latest // lesson.batch_size) if len(memory) else 0
-        total = torch.zeros((), device=self.device)
+        self.lost.zero_()
         for _ in range(steps):
-            rows = torch.randint(len(memory), (lesson.batch_size,), generator=self.generator).to(self.device)
-            loss = self._loss(rows)
-            self.optimizer.zero_grad(set_to_none=True)
-            loss.backward()  # type: ignore[no-untyped-call]
-            clip_grad_norm_(self.actor.parameters(), LONGEST_STEP)
-            self.optimizer.step()
-            total += loss.detach()
-        return float(total) / max(1, steps)
+            rows = torch.randint(len(memory), (lesson.batch_size,), generator=self.order, device=self.device)
+            self._step(*memory.at(rows))
+        return float(self.lost) / max(1, steps)
 
-    def _loss(self, rows: Tensor) -> Tensor:
-        """How little the network expects what it saw: moves, or the odds of them."""
-        table, mask = self.memory.table[rows], self.memory.mask[rows]
+    def _set_rate(self, rate: float) -> None:
+        self.rate.fill_(rate)
+        if self.device.type != "cuda":
+            self.optimizer.param_groups[0]["lr"] = rate
+
+    def _step_now(self, table: Tensor, mask: Tensor, wanted: Tensor) -> None:
+        """One step of the optimiser, on a minibatch."""
+        loss = self._loss(table, mask, wanted)
+        self.optimizer.zero_grad(set_to_none=True)
+        loss.backward()  # type: ignore[no-untyped-call]
+        clip_grad_norm_(self.actor.parameters(), LONGEST_STEP)
+        self.optimizer.step()
+        self.lost += loss.detach()
+
+    def _loss(self, table: Tensor, mask: Tensor, wanted: Tensor) -> Tensor:
+        """How little the network expects what is wanted: moves, or the odds of them."""
         if not self.soft:
-            return -judged_actions(self._layers(), table, mask, self.memory.action[rows])[0].mean()
+            return -judged_actions(self._layers(), table, mask, wanted)[0].mean()
         own = torch.log_softmax(masked(apply(self._layers(), table), mask), 1)
-        return -(self.memory.odds[rows].float() * own).sum(1).mean()
+        return -(wanted.float() * own).sum(1).mean()
 
-    def _layers(self) -> list[Any]:
-        layers = self.actor.layers()
+    def _layers(self) -> list[Dense]:
+        return self._prepared(self.actor.layers())
+
+    def _prepared(self, layers: list[Dense]) -> list[Dense]:
+        """Layers as the device wants them."""
         return prepared(layers, torch.bfloat16) if self.device.type == "cuda" else layers
 
     # ------------------------------------------------------------ what came of it
 
     def measured(self) -> Estimate:
-        """How many decisions of games it has not seen the network would play like the agent, with the interval."""
-        games = self._games(self.lesson.seed + UNSEEN)
+        """How many decisions of games it has not seen the network would play like the agent, with the interval.
+
+        Who watched determinizations is measured in these alone.
+        """
+        seed = self.lesson.seed + UNSEEN
+        games, playouts = self._games(seed), self._playouts(seed)
         for _ in range(WHOLE_GAME // self.lesson.n_steps):  # else it would be asked about what random players do
-            for _ in self._watched(games):
+            for _ in self._played_on(games):
                 pass
         alike, asked = np.zeros((2, len(games), 1))
-        for moves, _, own in self._watched(games):
-            chosen = self._chosen(games)
-            alike[chosen, 0] += (own == moves)[chosen].numpy()
-            asked[chosen, 0] += 1
+        for shown, moves, _, own in self._watched(games, playouts):
+            if shown is (playouts or games):
+                chosen = self._chosen(shown)
+                alike[chosen, 0] += (own == moves)[chosen].numpy()
+                asked[chosen, 0] += 1
         return mean_estimates(alike, asked, np.random.default_rng(self.lesson.seed), (0.0, 1.0))[0]
 
     @torch.no_grad()
@@ -252,6 +321,11 @@ class Imitator:
         )
         layers = layers_of_model(self.actor.layers())
         return replace(before, card=card, layers=layers) if before else Model(card, layers)
+
+
+def hosts(games: Games) -> Tensor:
+    """(games,): the seat of each game that a guest has, in those with one, and whose search determinizes it."""
+    return torch.arange(len(games)) % games.players
 
 
 def columns_of_phases(lesson: Lesson) -> list[int]:

@@ -2,7 +2,8 @@
 
 In a share of the games the learner has one seat, and such a network the others. It learns from its own decisions only.
 Moves of earlier versions are drawn, as the learner's are. A policy from elsewhere plays what it likes best: most often
-it is a copy of an agent, and moves drawn by a copy are worse than the agent's.
+it is a copy of an agent, and moves drawn by a copy are worse than the agent's. Random players are a network that likes all moves the
+same: so they play on a card as well, where bots do not.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from borneo_env.engine.state import SEATS
 from borneo_train.games import Games, seats_in_order
 from borneo_train.network import Dense, apply
 
+RANDOM_PLAYERS = "random"  # instead of the folder of a policy
 GOLDEN = (5**0.5 - 1) / 2  # of a turn: steps of it come everywhere equally often
 
 
@@ -67,6 +69,12 @@ class Opponents:
             moves = legal.argmax(1) if self.certain else drawn_by(legal.softmax(1), chance[self.frozen])
             theirs = self.games.seat[self.frozen] != self.host[self.frozen]
             actions[self.frozen] = torch.where(theirs, moves, actions[self.frozen])
+
+
+def undecided(games: Games) -> list[Dense]:
+    """A network that likes all actions the same."""
+    zeros = torch.zeros(games.actions, games.known, device=games.device)
+    return [Dense(zeros, zeros[:, 0])]
 
 
 def layers_of(folder: str, edition: str) -> Layers:

@@ -62,11 +62,16 @@ class Policy:
             raise UnknownAgent(f"others are one of {', '.join(POLICIES)}, not {in_short(others)}")
         self.model = path if isinstance(path, Model) else _shared_model(SHIPPED if path is None else Path(str(path)))
         self._actor = compiled_network(self.model.layers)
-        self._sample = sample
+        self.samples = sample
         self._budget, self._milliseconds = budget, milliseconds
         effort = budget if milliseconds is None else milliseconds
         bot = NO_BOT if others is None else POLICIES[others]
         self._search = OptionSearch(self.model, bot=bot) if effort > 0 and _can_value(self.model) else None
+
+    @property
+    def searches(self) -> bool:
+        """Whether it searches before it decides; else its network decides alone."""
+        return self._search is not None
 
     @property
     def fingerprint(self) -> bytes:
@@ -78,7 +83,7 @@ class Policy:
     def act(self, views: Views) -> NDArray[np.int64]:
         """An action for each view."""
         logits = self._logits(views)
-        if self._sample:
+        if self.samples:
             return drawn_actions(logits, views.mask, views.dice)
         return best_actions(logits, views.mask)
 

@@ -293,7 +293,7 @@ def test_a_path_may_begin_with_a_drive(name, folder):
         (f"policy:path={name}:sample=True", True),
     ):
         policy = find_agent(text)
-        assert policy.model.layers[0].weights.shape == (3, 969) and policy._sample == sample
+        assert policy.model.layers[0].weights.shape == (3, 969) and policy.samples == sample
 
 
 @pytest.mark.parametrize(
