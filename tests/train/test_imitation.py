@@ -11,11 +11,12 @@ torch = pytest.importorskip("torch")
 
 from borneo_agents.policy.agent import Policy  # noqa: E402  # torch may be missing
 from borneo_agents.policy.model import read_model, write_model  # noqa: E402
+from borneo_agents.policy.network import logits_of, probabilities_of  # noqa: E402
 from borneo_train.games import Games  # noqa: E402
 from borneo_train.imitation import Imitator, Lesson, Memory, moves_of  # noqa: E402
 from borneo_train.settings import UNSEEN  # noqa: E402
 from borneo_train.watching import Watching  # noqa: E402
-from networks import searcher  # noqa: E402
+from networks import network, searcher  # noqa: E402
 
 from borneo_env.agent import Views, find_agent  # noqa: E402
 
@@ -97,6 +98,22 @@ def test_guests_play_their_own_moves_and_the_agent_all_others(guest, monkeypatch
             theirs = torch.from_numpy(moves_of(imitator.guest, imitator.games))
             assert ((moves == asked) | (moves == theirs)).all()
         assert 0 < (moves != asked).sum() < hosts.sum()
+
+
+@pytest.mark.parametrize("sample", [True, False])
+def test_a_guest_that_is_a_network_alone_is_asked_on_the_device_that_learns(sample, tmp_path, monkeypatch):
+    model = network(width=9, depth=2)
+    write_model(tmp_path, model)
+    imitator = Imitator(replace(TINY, guest=f"policy:{tmp_path}:sample={sample}", n_envs=96))
+    monkeypatch.setattr("borneo_train.imitation.moves_of", None)
+    games, theirs = imitator.games, torch.arange(0, 96, 5)
+    moves = [imitator._guest_moves(games, theirs, torch.zeros(0)) for _ in range(20)]
+    odds = probabilities_of(logits_of(model.layers, games.table[theirs, :969].numpy()), games.mask[theirs].numpy())
+    rows = np.arange(len(theirs))
+    for found in moves:
+        assert (odds[rows, found] > 0).all()
+        assert sample or (odds[rows, found] > odds.max(1) - 1e-6).all()
+    assert (np.std(moves, 0).max() > 0) == sample
 
 
 def test_what_is_remembered_is_what_the_agent_plays_even_where_guests_do():

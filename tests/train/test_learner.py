@@ -238,6 +238,21 @@ def test_such_a_policy_becomes_the_model_of_others(opponent):
     assert model_of(learner_of(frozen=0.5), "").others is None
 
 
+def test_random_players_have_the_seats_of_earlier_versions_at_all_times():
+    learner = learner_of(players="4", n_envs=100, batch_size=100, frozen=1.0, opponent="random")
+    for part in (0.0, 0.3, 0.99):
+        asked, mask = learner.opponents.asked(), learner.games.mask
+        actions = torch.full((100,), -1)
+        learner.opponents.decide(actions, torch.full((100,), part))
+        wanted = [row.nonzero()[int(part * row.sum()), 0] for row in mask]
+        assert (actions[~asked] == -1).all() and 50 < asked.sum() < 100
+        assert torch.equal(actions[asked], torch.stack(wanted)[asked])
+        learner.play()
+        learner.learn()
+        learner.freeze()
+    assert model_of(learner, "").others is None
+
+
 def test_a_policy_of_another_edition_is_no_opponent(tmp_path):
     write_model(tmp_path, network("card", width=4))
     with pytest.raises(ValueError, match="has learnt the card edition"):

@@ -13,14 +13,12 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import torch
 from torch import Tensor
 
 from borneo_env.agent import Agent, find_agent
 from borneo_env.engine.actions import action_table
 from borneo_env.engine.batch import Batch
-from borneo_env.engine.hidden import resample
 from borneo_env.engine.observe import length, state_length
 from borneo_env.engine.state import SEATS, slots_of
 from borneo_env.engine.threads import available_cores
@@ -139,21 +137,6 @@ class Games:
     def _deal(self, where: Tensor) -> None:
         for group, rows in zip(self.groups, self.slices, strict=True):
             group.reset(where=where[rows] if isinstance(group, GpuSeats) else where[rows].cpu().numpy())
-        self._look_at_all()
-
-    def determinize(self, others: Games, where: Tensor, rng: np.random.Generator) -> None:
-        """Replace games by determinizations of others, as those who decide there see them; then `look_again`."""
-        for group, other, rows in zip(self.groups, others.groups, self.slices, strict=True):
-            chosen = np.flatnonzero(where[rows].cpu().numpy())
-            if len(chosen):
-                games, numbers = group.batch.games, group.batch.games["number"][chosen]
-                games[chosen] = resample(other.batch.games[chosen], other.batch.player[chosen], rng)
-                games["number"][chosen] = numbers  # what is dealt after them
-
-    def look_again(self) -> None:
-        """Go on from games that were written anew."""
-        for group in self.groups:
-            group.go_on(group.batch)
         self._look_at_all()
 
     def random_actions(self, generator: torch.Generator) -> Tensor:

@@ -15,9 +15,6 @@ Agent = Annotated[str, typer.Argument(help="Who is imitated: an agent, or severa
 Guest = Annotated[str, typer.Option(help="Who has one seat of most games; else the network itself.")]
 Among = Annotated[str, typer.Option(help="A bot that has all seats of each game but one, where the agent is asked.")]
 Phases = Annotated[str, typer.Option(help="Learn its decisions of these phases alone, such as ship or take,drop.")]
-Determinized = Annotated[
-    bool, typer.Option("--determinized", help="Watch determinizations as well, as a guest's search plays them on.")
-]
 Out = Annotated[Path, typer.Option(help="Folder for the policy.")]
 Minutes = Annotated[float, typer.Option(help="Minutes to learn for.")]
 Timesteps = Annotated[int, typer.Option(help="Decisions to learn from instead; only so it is repeatable.")]
@@ -39,7 +36,6 @@ def imitate(
     guest: Guest = "",
     among: Among = "",
     phases: Phases = "",
-    determinized: Determinized = False,
     out: Out = Path("out/imitation"),
     minutes: Minutes = 5.0,
     timesteps: Timesteps = 0,
@@ -65,7 +61,7 @@ def imitate(
     except ModuleNotFoundError as error:
         raise ValueError(str(missing(error))) from None
     lesson = Lesson(
-        agent, guest, among, phases, determinized, players, edition, network, actor, n_envs,
+        agent, guest, among, phases, players, edition, network, actor, n_envs,
         n_epochs=n_epochs, batch_size=batch_size, learning_rate=learning_rate, start=start, device=device, seed=seed,
     )  # fmt: skip
     watching = Watching(lambda: Imitator(checked(lesson)), out, timesteps, minutes, fresh)

@@ -5,9 +5,6 @@ so that the agent is seen among strangers as well. The guest is the network itse
 agent. Or the agent has one seat of every game, among bots, and is asked there only. What was seen last is remembered,
 and learnt from some times over: all decisions, or those of some phases, for a network that is only asked there.
 
-A copy that a search asks is asked in determinizations: there hands are dealt at random, and no longer those that the
-agent keeps. So as many games again can be watched that go on from determinizations, as the playouts of a guest's search.
-
 Several agents have their shares of the games. The network is not told whose a game is, but may see it by the table.
 
 Of an agent that tells probabilities, those are learnt. So a policy learns from its own search: expert iteration.
@@ -46,7 +43,6 @@ from borneo_train.telling import short
 
 GUESTS = 0.75  # share of the games with a guest in one seat
 MEMORY = 48  # rollouts that are remembered
-PLAYOUTS = 2_000_000  # added to the seed for games that become playouts
 LONGEST_STEP = 1.0  # gradients are cut to it
 Ints = NDArray[np.int64]
 
@@ -59,7 +55,6 @@ class Lesson:
     guest: str = ""
     among: str = ""
     phases: str = ""
-    determinized: bool = False
     players: str = "3,4,5"
     edition: str = "board"
     network: str = "tied"
@@ -111,8 +106,6 @@ class Imitator:
     def __init__(self, lesson: Lesson) -> None:
         if lesson.guest and lesson.among:
             raise ValueError("--guest and --among both say who has other seats: give one of them")
-        if lesson.determinized and lesson.among:
-            raise ValueError("--determinized is for games without --among: bots play on in real games only")
         self.lesson = lesson
         self._columns = columns_of_phases(lesson)
         self._latest = 0  # decisions that were watched last
@@ -124,11 +117,8 @@ class Imitator:
         self.soft = any(map(tells_odds, self.agents))
         torch.manual_seed(lesson.seed)
         self.generator = torch.Generator().manual_seed(lesson.seed)
-        self.rng = np.random.default_rng(lesson.seed)
         self.games = self._games(lesson.seed)
-        self.playouts = self._playouts(lesson.seed)
-        tables = len(self.games) * (2 if lesson.determinized else 1)
-        self.memory = Memory(MEMORY * lesson.n_steps * tables, self.games, self.device, self.soft)
+        self.memory = Memory(MEMORY * lesson.n_steps * len(self.games), self.games, self.device, self.soft)
         known = self.games.known
         self.actor = actor_of(lesson.network, lesson.edition, known, *shape(lesson.actor, "--actor")).to(self.device)
         self.start = read_model(lesson.start) if lesson.start else None
@@ -147,10 +137,6 @@ class Imitator:
         games.spread_out(self.generator)
         return games
 
-    def _playouts(self, seed: int) -> Games | None:
-        """As many games, for determinizations; their random streams are none of the games'."""
-        return self._games(seed + PLAYOUTS) if self.lesson.determinized else None
-
     @property
     def seen(self) -> int:
         """Decisions so far."""
@@ -166,9 +152,9 @@ class Imitator:
     def watch(self) -> float:
         """Play every game on for some decisions and remember them; returns how many the network would play alike."""
         alike, before = 0, self.seen
-        for games, moves, odds, own in self._watched(self.games, self.playouts):
-            chosen = self._chosen(games)
-            self.memory.add(games, chosen, moves, odds)
+        for moves, odds, own in self._watched(self.games):
+            chosen = self._chosen(self.games)
+            self.memory.add(self.games, chosen, moves, odds)
             alike += int((own == moves)[chosen].sum())
         self._latest = self.seen - before
         return alike / max(1, self._latest)
@@ -177,27 +163,13 @@ class Imitator:
         """The games with a decision of a phase that is learnt."""
         return games.table[:, self._columns].any(1).nonzero()[:, 0]
 
-    def _watched(self, games: Games, playouts: Games | None) -> Iterator[tuple[Games, Tensor, Tensor | None, Tensor]]:
-        """Decisions in every game, and then in determinizations of them: games, what `_played_on` tells of each."""
-        left = torch.full((len(games),), playouts is not None)
-        for told in self._played_on(games):
-            if playouts:
-                now = left & (games.seat == hosts(games))
-                playouts.determinize(games, now, self.rng)
-                left &= ~now
-            yield games, *told
-        if playouts:
-            playouts.look_again()
-            for told in self._played_on(playouts):
-                yield playouts, *told
-
     @torch.no_grad()
-    def _played_on(self, games: Games) -> Iterator[tuple[Tensor, Tensor | None, Tensor]]:
+    def _watched(self, games: Games) -> Iterator[tuple[Tensor, Tensor | None, Tensor]]:
         """For some decisions in every game, what the agent plays, its odds, and what the network likes best."""
         with_guest = torch.zeros(len(games), dtype=torch.bool)
         if not self.lesson.among:
             with_guest[spread(len(games), GUESTS)] = True
-        guests = torch.where(with_guest, hosts(games), -1)
+        guests = torch.where(with_guest, torch.arange(len(games)) % games.players, -1)
         layers = self._layers()
         for _ in range(self.lesson.n_steps):
             moves, odds = self._asked(games)
@@ -227,10 +199,10 @@ class Imitator:
 
     def _asked(self, games: Games) -> tuple[Tensor, Tensor | None]:
         """What the agent of each game would play, and the odds, if any agent tells them."""
-        share = np.arange(len(games)) // SEATS % len(self.agents)  # guests go round the seats: see `hosts`
+        hosts = np.arange(len(games)) // SEATS % len(self.agents)  # guests go round the seats: see `_watched`
         moves, odds = np.zeros(len(games), np.int64), np.zeros((len(games), games.actions if self.soft else 0))
         for number, agent in enumerate(self.agents):
-            own = share == number
+            own = hosts == number
             if tells_odds(agent):
                 odds[own] = odds_of(agent, games, own)
                 moves[own] = odds[own].argmax(1)
@@ -284,21 +256,16 @@ class Imitator:
     # ------------------------------------------------------------ what came of it
 
     def measured(self) -> Estimate:
-        """How many decisions of games it has not seen the network would play like the agent, with the interval.
-
-        Who watched determinizations is measured in these alone.
-        """
-        seed = self.lesson.seed + UNSEEN
-        games, playouts = self._games(seed), self._playouts(seed)
+        """How many decisions of games it has not seen the network would play like the agent, with the interval."""
+        games = self._games(self.lesson.seed + UNSEEN)
         for _ in range(WHOLE_GAME // self.lesson.n_steps):  # else it would be asked about what random players do
-            for _ in self._played_on(games):
+            for _ in self._watched(games):
                 pass
         alike, asked = np.zeros((2, len(games), 1))
-        for shown, moves, _, own in self._watched(games, playouts):
-            if shown is (playouts or games):
-                chosen = self._chosen(shown)
-                alike[chosen, 0] += (own == moves)[chosen].numpy()
-                asked[chosen, 0] += 1
+        for moves, _, own in self._watched(games):
+            chosen = self._chosen(games)
+            alike[chosen, 0] += (own == moves)[chosen].numpy()
+            asked[chosen, 0] += 1
         return mean_estimates(alike, asked, np.random.default_rng(self.lesson.seed), (0.0, 1.0))[0]
 
     @torch.no_grad()
@@ -321,11 +288,6 @@ class Imitator:
         )
         layers = layers_of_model(self.actor.layers())
         return replace(before, card=card, layers=layers) if before else Model(card, layers)
-
-
-def hosts(games: Games) -> Tensor:
-    """(games,): the seat of each game that a guest has, in those with one, and whose search determinizes it."""
-    return torch.arange(len(games)) % games.players
 
 
 def columns_of_phases(lesson: Lesson) -> list[int]:
