@@ -2,8 +2,8 @@
 
 In a share of the games the learner has one seat, and such a network the others. It learns from its own decisions only.
 Moves of earlier versions are drawn, as the learner's are. A policy from elsewhere plays what it likes best: most often
-it is a copy of an agent, and moves drawn by a copy are worse than the agent's. Random players are a network that likes all moves the
-same: so they play on a card as well, where bots do not.
+it is a copy of an agent, and moves drawn by a copy are worse than the agent's. Random players are a network that likes
+all moves the same; so they play on a card as well, where bots cannot.
 """
 
 from __future__ import annotations

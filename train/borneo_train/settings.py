@@ -63,7 +63,7 @@ class Settings:
     minutes: Annotated[float, learnt("Minutes to learn for; beside --timesteps, to stop after.")] = 0.0
 
     frozen: Annotated[float, others("Share of games with an earlier version of the learner in the other seats.")] = 0.0
-    opponent: Annotated[str, others("Who has those seats instead: random, or the folder of a policy; in searches too.")] = ""
+    opponent: Annotated[str, others("Who has those seats instead: random, or a policy's folder, in searches too.")] = ""
     bots: Annotated[float, others("Share of games with scripted bots there.")] = 0.0
     bot: Annotated[str, others("Which bot that is.")] = "merchant"
 
