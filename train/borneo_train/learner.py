@@ -27,7 +27,7 @@ from borneo_train.games import Games, games_of, seats_in_order, seats_on_table, 
 from borneo_train.network import Dense, apply, dense, hidden, prepared
 from borneo_train.on_card import Recorded, RecordedStep, meanwhile, side_by_side
 from borneo_train.on_cpu import drawn
-from borneo_train.opponents import RANDOM_PLAYERS, Opponents, drawn_by, layers_of, undecided
+from borneo_train.opponents import Opponents, drawn_by, layers_of, undecided
 from borneo_train.settings import SEEDS, Settings, shape
 from borneo_train.together import ALONE, Together
 from borneo_train.widening import fitted
@@ -87,9 +87,8 @@ class Learner:
         self.ahead: Rollout | None = None  # the next rollout, if it was played already
         self._spare: Rollout | None = None  # room for it
         self._practised = False  # whether steps have been taken, and so recorded: while that is done, nobody plays
-        self.opponents = Opponents(games, settings.frozen)
-        elsewhere = settings.opponent not in ("", RANDOM_PLAYERS)
-        self.others = layers_of(settings.opponent, settings.edition) if elsewhere else None
+        self.others = layers_of(settings.opponent, settings.edition)
+        self.opponents = Opponents(games, settings.frozen, certain=self.others is not None)
         self.scale = torch.ones((), device=self.device)  # of returns: the critic learns them divided by it
         self.lead = torch.tensor(settings.lead, device=self.device)
         self.ent_coef = torch.tensor(settings.ent_coef, device=self.device)
@@ -232,13 +231,11 @@ class Learner:
     @torch.no_grad()
     def freeze(self) -> None:
         """Let the learner as it is now play the seats of earlier versions; a policy from elsewhere keeps them."""
-        if self.settings.opponent == RANDOM_PLAYERS:
-            self.opponents.be(self._prepared(undecided(self.games)))
-        elif self.others is None:
-            self.opponents.be(self._layers(self.actor))
+        if self.settings.opponent:
+            others = self.others or undecided(self.games)
+            self.opponents.be(self._prepared([dense(layer, self.device) for layer in others]))
         else:
-            self.opponents.be(self._prepared([dense(layer, self.device) for layer in self.others]))
-            self.opponents.certain = True
+            self.opponents.be(self._layers(self.actor))
 
     def _layers(self, network: Any) -> list[Dense]:
         """A network as it is applied to tables."""

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 import numpy as np
 import torch
 from borneo_agents.policy.model import read_model
-from borneo_agents.policy.network import Layers
+from borneo_agents.policy.network import Layer, Layers
 from numpy.typing import NDArray
 from torch import Tensor
 
@@ -28,14 +28,17 @@ GOLDEN = (5**0.5 - 1) / 2  # of a turn: steps of it come everywhere equally ofte
 class Opponents:
     """The games with a frozen network in them, and what it does there."""
 
-    def __init__(self, games: Games, share: float) -> None:
-        """`share` is the part of all games that they are in; where bots play, they are not."""
+    def __init__(self, games: Games, share: float, certain: bool = False) -> None:
+        """`share` is the part of all games that they are in; where bots play, they are not.
+
+        Who is `certain` plays the most probable actions; else they are drawn.
+        """
         self.games = games
         self.host = torch.arange(len(games), device=games.device) % games.players  # the learner's seat there
         own = int((~games.with_bots).sum())
         self.frozen = torch.tensor(spread(own, share * len(games) / max(1, own)), device=games.device)
         self.network: list[Dense] = []  # that plays now
-        self.certain = False  # whether it plays its most probable actions; else they are drawn
+        self.certain = certain
         self.others = torch.zeros(len(games), dtype=torch.bool, device=games.device)
         self.others[self.frozen] = True
 
@@ -71,17 +74,19 @@ class Opponents:
             actions[self.frozen] = torch.where(theirs, moves, actions[self.frozen])
 
 
-def undecided(games: Games) -> list[Dense]:
+def undecided(games: Games) -> Layers:
     """A network that likes all actions the same."""
-    zeros = torch.zeros(games.actions, games.known, device=games.device)
-    return [Dense(zeros, zeros[:, 0])]
+    return [Layer(np.zeros((games.actions, games.known), np.float32), np.zeros(games.actions, np.float32))]
 
 
-def layers_of(folder: str, edition: str) -> Layers:
-    """The actor of a policy in a folder."""
-    model = read_model(folder)
+def layers_of(opponent: str, edition: str) -> Layers | None:
+    """The actor of a policy in a folder; of other opponents there is none."""
+    if opponent in ("", RANDOM_PLAYERS):
+        return None
+    model = read_model(opponent)
     if model.card.edition != edition:
-        raise ValueError(f"--opponent {folder} has learnt the {model.card.edition} edition: train with --edition of it")
+        has = model.card.edition
+        raise ValueError(f"--opponent {opponent} has learnt the {has} edition: train with --edition of it")
     return model.layers
 
 
