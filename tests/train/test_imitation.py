@@ -116,6 +116,12 @@ def test_a_guest_that_is_a_network_alone_is_asked_on_the_device_that_learns(samp
     assert (np.std(moves, 0).max() > 0) == sample
 
 
+def test_a_guest_of_another_edition_is_refused(tmp_path):
+    write_model(tmp_path, network("card", width=4))
+    with pytest.raises(ValueError, match="trained for the card edition, not for board-3"):
+        Imitator(replace(TINY, guest=f"policy:{tmp_path}"))
+
+
 def test_what_is_remembered_is_what_the_agent_plays_even_where_guests_do():
     imitator = Imitator(TINY)
     asked = moves_of(imitator.agents[0], imitator.games)

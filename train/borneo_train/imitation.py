@@ -112,8 +112,7 @@ class Imitator:
         self.device = torch.device(lesson.device)
         self.agents = [find_agent(name) for name in lesson.agent.split(",")]
         self.guest = find_agent(lesson.guest) if lesson.guest else None
-        layers = self.guest.model.layers if isinstance(self.guest, Policy) else []
-        self._guest_layers = self._prepared([dense(layer, self.device) for layer in layers]) if layers else []
+        self._guest_layers = self._layers_of_guest()
         self.soft = any(map(tells_odds, self.agents))
         torch.manual_seed(lesson.seed)
         self.generator = torch.Generator().manual_seed(lesson.seed)
@@ -179,6 +178,14 @@ class Imitator:
             moves[theirs] = self._guest_moves(games, theirs, logits)
             games.play(moves)
 
+    def _layers_of_guest(self) -> list[Dense]:
+        """Those of a policy that does not search; of any other guest none. One of other games is a ValueError."""
+        if not isinstance(self.guest, Policy) or self.guest.searches:
+            return []
+        for count in numbers(self.lesson.players, "--players"):
+            self.guest.check_ruleset(Ruleset(self.lesson.edition, count))
+        return self._prepared([dense(layer, self.device) for layer in self.guest.model.layers])
+
     def _guest_moves(self, games: Games, theirs: Tensor, logits: Tensor) -> Tensor:
         """What guests play in some games; `logits` are the network's in all of them.
 
@@ -186,7 +193,7 @@ class Imitator:
         """
         if self.guest is None:
             logits = logits[theirs.to(self.device)]
-        elif isinstance(self.guest, Policy) and not self.guest.searches:
+        elif isinstance(self.guest, Policy) and self._guest_layers:
             table, mask = games.table[theirs].to(self.device), games.mask[theirs].to(self.device)
             logits = masked(apply(self._guest_layers, table), mask)
             if not self.guest.samples:
