@@ -93,7 +93,7 @@ class Settings:
     start: Annotated[str, where("Folder of another training or a policy, to begin with what it has learnt.")] = ""
     device: Annotated[str, where("cpu, cuda, or auto: cuda where there is a card.")] = AUTO
     workers: Annotated[int, where("Processes that learn as one, on a CPU usually one a core.", preset=True)] = 0
-    seed: Annotated[int, where("The same seed gives the same training on the same kind of machine.")] = 0
+    seed: Annotated[int, where("With --timesteps, on the same kind of CPU, the same seed gives the same training.")] = 0
     # fmt: on
 
     def filled(self, has_card: bool, cores: int = 1) -> Settings:
