@@ -268,7 +268,7 @@ def test_quick_networks_begin_anew_where_the_other_training_had_none(training, t
 @pytest.mark.parametrize(
     ("change", "told"),
     [
-        ({"actor": "128x1"}, "give --actor and --critic as it had them, or twice as wide"),
+        ({"actor": "128x1"}, "give --edition, --actor and --critic as it had them, or networks twice as wide"),
         ({"start": "nowhere"}, "there is no training with a checkpoint, and no policy"),
     ],
 )

@@ -8,7 +8,8 @@ torch = pytest.importorskip("torch")
 from borneo_agents.policy.model import write_model  # noqa: E402  # torch may be missing
 from borneo_agents.policy.network import best_actions, logits_of  # noqa: E402
 from borneo_train.actor_critic import masked  # noqa: E402
-from borneo_train.advantages import advantages, standard  # noqa: E402
+from borneo_train.advantages import advantages, shares_of, standard  # noqa: E402
+from borneo_train.games import wins  # noqa: E402
 from borneo_train.learner import Learner  # noqa: E402
 from borneo_train.network import apply  # noqa: E402
 from borneo_train.opponents import spread  # noqa: E402
@@ -77,8 +78,7 @@ def test_the_reward_is_the_win_less_par_and_some_of_the_lead():
     games.points[:] = torch.tensor([30.0, 12.0, 30.0, 0.0, 0.0])
     games.done[:] = True
     games.done[1] = False
-    learner.lead.fill_(0.5)
-    found = learner._rewards()
+    found = wins(games, torch.tensor(0.5))
     leads = [min(1.5, max(-1.5, lead / 12)) for lead in (30 - 14, 12 - 20, 30 - 14, 0 - 24)]
     expected = [share + 0.5 * lead for share, lead in zip((0.25, -0.25, 0.25, -0.25), leads, strict=True)]
     assert found[0, :4].tolist() == pytest.approx(expected)
@@ -92,7 +92,8 @@ def test_learning_from_all_seats_is_learning_from_each_seats_decisions_put_toget
     own = standard(found.gather(2, kept.seat[..., None])[..., 0], kept.own)
 
     def gradient(chosen):
-        rows = [t.flatten(0, 1) for t in (kept.table, kept.mask, kept.action, kept.logp, own, chosen)]
+        shares = shares_of(chosen.view(1, -1), 1).view_as(own)
+        rows = [t.flatten(0, 1) for t in (kept.table, kept.mask, kept.action, kept.logp, own, shares)]
         loss, _ = played._actor_loss(*rows)
         parameters = list(played.actor.parameters())
         return torch.cat([g.flatten() for g in torch.autograd.grad(loss, parameters)]), int(chosen.sum())
@@ -103,6 +104,30 @@ def test_learning_from_all_seats_is_learning_from_each_seats_decisions_put_toget
     assert all(n > 0 for _, n in parts[:3])
     together = sum(part * n / count for part, n in parts)
     assert torch.allclose(whole, together, atol=1e-6)
+
+
+def test_only_decisions_of_its_own_are_told_of(played):
+    """The loss of the actor, its entropy, its divergence and how much is cut are those of the chosen rows alone."""
+    kept = played.rollout
+    own = standard(torch.randn(kept.action.shape, generator=torch.Generator().manual_seed(1)), kept.own)
+    chosen = kept.seat == 1
+    old = torch.where(chosen, kept.logp - 0.3, kept.logp)  # as if their odds had changed
+
+    def told(rows, shares):
+        _, found = played._actor_loss(*(t[rows] for t in (kept.table, kept.mask, kept.action, old, own)), shares)
+        return [float(figure.detach()) for figure in found]
+
+    everything = torch.ones_like(chosen)
+    shares = shares_of(chosen.view(1, -1), 1).flatten()
+    alone = told(chosen, torch.full((int(chosen.sum()),), 1 / int(chosen.sum())))
+    assert told(everything, shares) == pytest.approx(alone, rel=1e-4)
+    assert alone[2] > 0.03 and alone[3] == pytest.approx(1), "all of them have changed by more than a fifth"
+
+
+def test_shares_are_those_of_minibatches():
+    chosen = torch.tensor([[1, 1, 0, 1, 0, 1], [0, 0, 0, 1, 0, 0]], dtype=torch.bool)
+    third = 1 / 3  # every second game is in the same minibatch
+    assert torch.equal(shares_of(chosen, 2), torch.tensor([[1, third, 0, third, 0, third], [0, 0, 0, 1, 0, 0]]))
 
 
 def test_the_same_seed_gives_the_same_weights():

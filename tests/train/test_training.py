@@ -176,6 +176,29 @@ def test_a_training_that_was_stopped_goes_on_as_if_it_had_not_been(changes, tmp_
     assert [entry["strength"] for entry in stopped] == [entry["strength"] for entry in curve(tmp_path / "whole")]
 
 
+def test_an_evaluation_that_was_cut_short_is_made_by_whoever_goes_on(tmp_path, no_games_to_measure):
+    training = begin(tmp_path)
+    evaluate = training._evaluate
+
+    def interrupted():
+        if training.learner.decisions == 2 * ROLLOUT:
+            raise KeyboardInterrupt
+        return evaluate()
+
+    training._evaluate = interrupted
+    with pytest.raises(KeyboardInterrupt):
+        stop_after(training, 2 * ROLLOUT).run()
+    assert [entry["steps"] for entry in run(go_on(tmp_path)).curve] == [0, 2 * ROLLOUT, 4 * ROLLOUT]
+
+
+def test_what_a_training_began_with_may_be_gone_when_it_goes_on(tmp_path, no_games_to_measure):
+    run(begin(tmp_path / "before"))
+    stop_after(begin(tmp_path / "after", start=str(tmp_path / "before")), ROLLOUT).run()
+    (tmp_path / "before").rename(tmp_path / "elsewhere")
+    again = run(go_on(tmp_path / "after"))
+    assert again.learner.decisions == 4 * ROLLOUT and again.settings.start == str(tmp_path / "before")
+
+
 def test_what_was_written_after_the_checkpoint_is_forgotten(whole, tmp_path, no_games_to_measure):
     stop_after(begin(tmp_path), 2 * ROLLOUT).run()
     newest = checkpoint.newest(tmp_path / "checkpoints")

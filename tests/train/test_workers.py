@@ -14,7 +14,7 @@ from borneo_train import checkpoint  # noqa: E402  # torch may be missing
 from borneo_train.checks import check, filled  # noqa: E402
 from borneo_train.learner import Learner  # noqa: E402
 from borneo_train.settings import Settings  # noqa: E402
-from borneo_train.together import Together  # noqa: E402
+from borneo_train.together import AGREE, KEEP, ROUND, SETTLE, Together  # noqa: E402
 from borneo_train.workers import WorkerEnded, Workers  # noqa: E402
 
 pytestmark = pytest.mark.usefixtures("games_are_hardly_played_before", "no_curves_are_drawn")
@@ -34,6 +34,12 @@ class Beside(Together):
         values.copy_(self.said[0] + self.said[1])
         self.barrier.wait(60)
         return Arrived()
+
+    def share(self, values):
+        self.said[self.rank] = values
+        self.barrier.wait(60)
+        values.copy_(self.said[0])
+        self.barrier.wait(60)
 
 
 class Arrived:
@@ -70,9 +76,10 @@ def weights_of(learner):
 # ---------------------------------------------------------------- what is learnt
 
 
-def test_two_learn_what_one_learns_from_the_decisions_of_both():
-    """Their advantages, scales, gradients and figures are those of all decisions together."""
-    settings = replace(TINY, n_envs=24, batch_size=12, n_epochs=2, learning_rate=0.01, target_kl=1e-9)
+@pytest.mark.parametrize("frozen", [0.0, 0.7])
+def test_two_learn_what_one_learns_from_the_decisions_of_both(frozen):
+    """Their advantages, scales, gradients and figures are those of all decisions together, even if one has fewer."""
+    settings = replace(TINY, n_envs=24, batch_size=12, n_epochs=2, learning_rate=0.01, target_kl=1e-9, frozen=frozen)
     two, one = two_learners(settings), Learner(settings)
     for _ in range(2):
         for learner in two:
@@ -93,8 +100,39 @@ def test_workers_play_games_of_their_own():
     first, second = two_learners(TINY)
     assert len(first.games) == len(second.games) == TINY.n_envs // 2
     assert not torch.equal(first.games.table, second.games.table)
-    assert not torch.equal(first.generator.get_state(), second.generator.get_state())
+    chances = [torch.rand(8, generator=learner.generator) for learner in (first, second)]
+    assert not torch.equal(*chances), "which is more than that the generators have other seeds"
     assert torch.equal(weights_of(first), weights_of(second))
+
+
+def test_all_begin_with_what_the_first_one_has():
+    """The training whose networks they begin with may have gone on while some of them read its files."""
+    first, second = two_learners(replace(TINY, frozen=0.5))
+    chance = first.generator.get_state()
+    for part in (*second.actor.parameters(), *second.opponents.network[-1], second.scale):
+        if part is not None:
+            part.data.add_(1.0)
+    side_by_side(first.agree, second.agree)
+    for name, tensor in first.tensors().items():
+        assert (name == "generator") != torch.equal(tensor, second.tensors()[name]), name
+    assert torch.equal(first.generator.get_state(), chance)
+
+
+def test_orders_say_how_much_is_over(tmp_path, no_games_to_measure):
+    """What is done together depends on it: rates fall, and what was played ahead is learnt from."""
+    training = begin(tmp_path, bots=1.0, bot="random", frozen=0.0)
+    training.learner.plays_ahead = True
+    orders, give = [], training.workers.order
+
+    def order(number, progress):
+        orders.append((number, progress))
+        assert progress == training.learner.progress
+        give(number, progress)
+
+    training.workers.order = order
+    run(training)
+    assert {number for number, _ in orders} == {AGREE, ROUND, SETTLE, KEEP}
+    assert max(progress for number, progress in orders if number == SETTLE) == 1
 
 
 def test_whoever_learns_alone_talks_to_nobody(tmp_path, no_games_to_measure, monkeypatch):
@@ -160,6 +198,15 @@ def test_a_worker_that_cannot_begin_ends_the_training(tmp_path, no_games_to_meas
 def test_there_is_a_worker_for_each_core_if_all_have_equal_parts(cores, batch_size, workers):
     assert Settings(batch_size=batch_size).filled(has_card=False, cores=cores).workers == workers
     assert Settings(batch_size=batch_size, workers=5).filled(has_card=False, cores=cores).workers == 5
+
+
+def test_few_games_have_few_workers():
+    few = Settings(n_envs=4, batch_size=4)
+    assert [replace(few, players=players).filled(False, cores=4).workers for players in ("3,4,5", "3,4", "4")] == [
+        1,
+        2,
+        4,
+    ]
 
 
 def test_on_a_card_one_process_learns():

@@ -1,4 +1,4 @@
-"""The optimiser of the learner's networks: Adam, on a card with everything it needs there."""
+"""The optimiser of all that learns: Adam, on a card with everything it needs there."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import torch
 from torch import Tensor, nn
 
 EPSILON = 1e-5
+LONGEST_STEP = 1.0  # of a lesson: gradients are cut to it
 
 
 def adam(network: nn.Module, rate: Tensor) -> torch.optim.Adam:
@@ -14,6 +15,11 @@ def adam(network: nn.Module, rate: Tensor) -> torch.optim.Adam:
     if rate.is_cuda:
         return torch.optim.Adam(parameters, lr=rate, eps=EPSILON, fused=True, capturable=True)
     return torch.optim.Adam(parameters, lr=float(rate), eps=EPSILON, fused=True)
+
+
+def falling(rate: float, progress: float) -> float:
+    """The learning rate of a lesson of which so much is over: a fiftieth of it is left at the end."""
+    return rate * (1 - 0.98 * progress)
 
 
 def none_yet(optimizer: torch.optim.Optimizer) -> None:

@@ -37,6 +37,16 @@ def standard(values: Tensor, chosen: Tensor, together: Together = ALONE) -> Tens
     return (values - mean) / (spread + 1e-8)
 
 
+def shares_of(chosen: Tensor, parts: int, together: Together = ALONE) -> Tensor:
+    """(moments, games): what each one that is chosen counts in the mean of its minibatch, over all who learn together.
+
+    A minibatch is every so many-th game at some moment. A process's sum of shares is 1 in the mean of all processes.
+    """
+    apart = chosen.view(len(chosen), -1, parts).float()
+    counts = together.total(apart.sum(1, keepdim=True)) / together.count
+    return (apart / counts.clamp(1 / together.count)).view_as(chosen)
+
+
 def mean_and_spread(values: Tensor, chosen: Tensor, together: Together = ALONE) -> tuple[Tensor, Tensor]:
     """The mean of those values that are chosen and their standard deviation, over all who learn together."""
     total, chosen = together.total, chosen.expand_as(values)

@@ -28,13 +28,13 @@ from borneo_env.engine.batch import Batch
 from borneo_env.engine.threads import available_cores
 from borneo_env.ruleset import Ruleset
 from borneo_train.actor_critic import critic_of
+from borneo_train.adam import EPSILON, LONGEST_STEP, falling
 from borneo_train.games import even_sizes
 from borneo_train.network import apply, layers_of_model
 from borneo_train.settings import UNSEEN
 from borneo_train.telling import short
 
 MEMORY = 16  # rounds of games that are remembered
-LONGEST_STEP = 1.0  # gradients are cut to it
 Ints = NDArray[np.intp]
 
 
@@ -88,7 +88,7 @@ class Appraiser:
         self.critic = critic_of(lesson.network, self.policy.card.edition, width, depth).to(self.device)
         with torch.no_grad():
             self.critic.take(self.policy.critic)
-        self.optimizer = torch.optim.Adam(self.critic.parameters(), lr=lesson.learning_rate, eps=1e-5)
+        self.optimizer = torch.optim.Adam(self.critic.parameters(), lr=lesson.learning_rate, eps=EPSILON)
         self.generator = np.random.default_rng(lesson.seed)
         self.memory: deque[Tables] = deque(maxlen=MEMORY)
         self.rounds = self.seen = 0
@@ -153,7 +153,7 @@ class Appraiser:
     def learn(self, progress: float) -> None:
         """Learn from what is remembered. The rate falls as the lesson goes on."""
         lesson = self.lesson
-        self.optimizer.param_groups[0]["lr"] = lesson.learning_rate * (1 - 0.98 * progress)
+        self.optimizer.param_groups[0]["lr"] = falling(lesson.learning_rate, progress)
         for _ in range(max(1, lesson.n_epochs * len(self.memory[-1].worth) // lesson.batch_size)):
             tables = self.memory[self.generator.integers(len(self.memory))]
             rows = self.generator.integers(len(tables.worth), size=lesson.batch_size)

@@ -24,7 +24,7 @@ from borneo_env.ruleset import PLAYER_COUNTS
 from borneo_train.folders import clear_folder, folders_by_steps, move_folder, named_by, remove_folder
 from borneo_train.games import file_of
 from borneo_train.learner import KEPT as NUMBERS
-from borneo_train.learner import QUICK, Learner
+from borneo_train.learner import OWN, QUICK, Learner
 from borneo_train.settings import MOST_WORKERS, Settings
 from borneo_train.together import ALONE, Together
 from borneo_train.widening import fitted_tensors
@@ -34,7 +34,6 @@ TENSORS, NOTES = "training.safetensors", "training.json"
 SHARES = [f"worker-{worker}.safetensors" for worker in range(MOST_WORKERS)]
 GAMES = [file_of(*part) for part in product(PLAYER_COUNTS, (False, True), range(MOST_WORKERS))]
 FILES = (TENSORS, NOTES, *SHARES, *GAMES)
-OWN = ("gained", "generator")  # tensors that each worker has of its own
 PART = ".part"  # how the name of a checkpoint ends that is being written
 LARGEST_TENSORS, LARGEST_NOTES, LARGEST_GAMES = 2 * 2**30, 16 * 2**20, 2**30  # bytes; no training of ours comes near
 FOLDER = "checkpoints"  # of a training
@@ -135,10 +134,13 @@ def restore(path: Path, learner: Learner) -> dict[str, Any]:
     return notes
 
 
-def made(settings: Settings, together: Together = ALONE) -> Learner:
-    """A learner of these settings, which begins with nothing, with what another training has learnt, or a policy."""
+def made(settings: Settings, together: Together = ALONE, going_on: bool = False) -> Learner:
+    """A learner of these settings, which begins with nothing, with what another training has learnt, or a policy.
+
+    One that is going on from a checkpoint of its own needs none of that.
+    """
     learner = Learner(settings, together)
-    if not settings.start:
+    if going_on or not settings.start:
         return learner
     folder = Path(settings.start)
     path = newest(folder / FOLDER)
@@ -154,7 +156,8 @@ def made(settings: Settings, together: Together = ALONE) -> Learner:
         sizes = [f"{name}.shared.weights" for name in networks]
         if any(name in tensors and tensors[name].shape != own[name].shape for name in sizes):
             raise ValueError(
-                "its networks are of another size: give --actor and --critic as it had them, or twice as wide"
+                "its networks are of another size: give --edition, --actor and --critic as it had them, or "
+                "networks twice as wide"
             )
         check_tensors({name: tensors[name] for name in own if name in tensors}, own)
         learner.begin_with(tensors)

@@ -17,13 +17,12 @@ from borneo_train.desk import Desk
 from borneo_train.node import FAILED, ROWS, learn
 from borneo_train.report import Row
 from borneo_train.settings import CPU, CUDA
-from borneo_train.together import loopback
+from borneo_train.together import PATIENCE, loopback
 from borneo_train.training import STOPPING, Training
 from borneo_train.workers import Workers
 
 RESTARTS = 20  # of a training whose machines are lost
 LOOK = 0.2  # seconds between two looks at the desk
-PATIENCE = 30 * 24 * 3600  # seconds that the others wait while the first one measures; one that ends is missed at once
 BACKENDS = "cpu:gloo,cuda:nccl"
 
 
@@ -66,7 +65,9 @@ def _trainer(training: Training, desk: Any, address: str, storage: str) -> Any:
         learn,
         train_loop_config={"desk": desk, "settings": settings.as_dict(), "parcel": packed(agents, False)},
         scaling_config=ScalingConfig(num_workers=settings.workers, use_gpu=settings.device == CUDA),
-        torch_config=TorchConfig(BACKENDS if settings.device == CUDA else "gloo", timeout_s=PATIENCE),
+        torch_config=TorchConfig(
+            BACKENDS if settings.device == CUDA else "gloo", timeout_s=int(PATIENCE.total_seconds())
+        ),
         run_config=RunConfig(
             storage_path=storage, failure_config=FailureConfig(max_failures=RESTARTS), worker_runtime_env=local
         ),

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from borneo_agents.policy.model import LEAD, MOST_LEAD
 from torch import Tensor
 
 from borneo_env.agent import Agent, find_agent
@@ -208,6 +209,16 @@ def some_games(settings: Settings) -> Games:
     )
     games.spread_out(torch.Generator(settings.device).manual_seed(settings.seed))
     return games
+
+
+def wins(games: Games, lead: Tensor) -> Tensor:
+    """(games, 5): what the decision that ended a game brought each seat: the win less par, and `lead` for a lead."""
+    there = torch.arange(SEATS, device=games.device) < games.players[:, None]
+    first = (games.places == 1) & there
+    share = first / first.sum(1, keepdim=True).clamp(1) - 1 / games.players[:, None]
+    others = (games.points.sum(1, keepdim=True) - games.points) / (games.players[:, None] - 1)
+    ahead = ((games.points - others) / LEAD).clamp(-MOST_LEAD, MOST_LEAD)
+    return (share + lead * ahead) * (there & games.done[:, None])
 
 
 def even_sizes(n: int, counts: Sequence[int]) -> dict[int, int]:

@@ -28,7 +28,9 @@ Start = Annotated[str, typer.Option(help="Folder of a policy, to begin with what
 Rate = Annotated[float, typer.Option(help="Of Adam, at first; falls to a fiftieth.")]
 Fresh = Annotated[bool, typer.Option("--fresh", help="Replace the policy in --out.")]
 Device = Annotated[str, typer.Option(help="cpu, cuda, or auto: cuda where there is a card. Games stay on the CPU.")]
-Seed = Annotated[int, typer.Option(help="With --timesteps, on the same kind of CPU, the same seed gives the same policy.")]
+Seed = Annotated[
+    int, typer.Option(help="With --timesteps, on the same kind of CPU, the same seed gives the same policy.")
+]
 
 
 def imitate(

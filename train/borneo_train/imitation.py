@@ -32,7 +32,7 @@ from borneo_env.engine.state import PHASES, SEATS, slots_of
 from borneo_env.files import in_short
 from borneo_env.ruleset import Ruleset
 from borneo_train.actor_critic import actor_of, judged_actions, masked
-from borneo_train.adam import adam
+from borneo_train.adam import LONGEST_STEP, adam, falling
 from borneo_train.games import WHOLE_GAME, Games, even_sizes
 from borneo_train.network import Dense, Tied, apply, dense, layers_of_model, prepared
 from borneo_train.on_card import RecordedStep, padded
@@ -43,7 +43,6 @@ from borneo_train.telling import short
 
 GUESTS = 0.75  # share of the games with a guest in one seat
 MEMORY = 48  # rollouts that are remembered
-LONGEST_STEP = 1.0  # gradients are cut to it
 Ints = NDArray[np.int64]
 
 
@@ -224,7 +223,7 @@ class Imitator:
     def learn(self, progress: float) -> float:
         """Learn from what is remembered; returns the mean loss. The rate falls as the lesson goes on."""
         lesson, memory = self.lesson, self.memory
-        self._set_rate(lesson.learning_rate * (1 - 0.98 * progress))
+        self._set_rate(falling(lesson.learning_rate, progress))
         steps = max(1, lesson.n_epochs * self._latest // lesson.batch_size) if len(memory) else 0
         self.lost.zero_()
         for _ in range(steps):

@@ -14,7 +14,7 @@ from itertools import product
 from typing import Any
 
 import torch
-from borneo_agents.policy.model import Model
+from borneo_agents.policy.model import LEAD_LEFT, Model
 from borneo_agents.policy.network import Layer
 from torch import Tensor
 from torch.nn.utils import clip_grad_norm_
@@ -22,8 +22,8 @@ from torch.nn.utils import clip_grad_norm_
 from borneo_env.engine.state import SEATS
 from borneo_train.actor_critic import actor_of, critic_of, judged_actions, masked, quick_networks
 from borneo_train.adam import adam, none_yet
-from borneo_train.advantages import advantages, mean_and_spread, standard
-from borneo_train.games import Games, games_of, seats_in_order, seats_on_table, some_games
+from borneo_train.advantages import advantages, mean_and_spread, shares_of, standard
+from borneo_train.games import Games, games_of, seats_in_order, seats_on_table, some_games, wins
 from borneo_train.network import Dense, apply, dense, hidden, prepared
 from borneo_train.on_card import Recorded, RecordedStep, meanwhile, side_by_side
 from borneo_train.on_cpu import drawn
@@ -32,13 +32,13 @@ from borneo_train.settings import SEEDS, Settings, shape
 from borneo_train.together import ALONE, Together
 from borneo_train.widening import fitted
 
-LEAD, MOST_LEAD = 12.0, 1.5  # points ahead that count as much as a win, and the most that count, in such units
 QUICK = "quick"  # how names of smaller networks begin, which not all learners have
 NAMES = ("actor", "critic", f"{QUICK}_actor", f"{QUICK}_critic")
 TOLD = ("policy_gradient_loss", "value_loss", "entropy", "approx_kl", "clip_fraction")
 QUICK_KL = f"{QUICK}_kl"
-WORKERS_APART = 2**40  # between the seeds of the games of two workers
+WORKERS_APART = 2**40 + 0x9E3779B1  # between the seeds of two workers; torch looks at 32 bits of a seed on a CPU
 KEPT = ("decisions", "updates", "progress", "caution")  # numbers of a learner that a checkpoint holds
+OWN = ("gained", "generator")  # tensors that each worker has of its own
 
 
 class Rollout:
@@ -158,6 +158,13 @@ class Learner:
         self.updates = 1  # or the first one would find another scale
         self.freeze()
 
+    @torch.no_grad()
+    def agree(self) -> None:
+        """Have all who learn together begin with what the first one has."""
+        for name, tensor in self.tensors().items():
+            if name not in OWN:
+                self.together.share(tensor)
+
     def numbers_kept(self) -> dict[str, float]:
         """The numbers that a checkpoint holds beside them."""
         return {name: getattr(self, name) for name in KEPT}
@@ -204,7 +211,7 @@ class Learner:
             self.learn(ahead=False)
 
     def _set_lead(self) -> None:
-        self.lead.fill_(self.settings.lead * (1 - 0.8 * self.progress))
+        self.lead.fill_(self.settings.lead * (1 - (1 - LEAD_LEFT) * self.progress))
 
     def _play_now(self) -> None:
         self._play_into(self.rollout, self._layers(self.actor), self._layers(self.critic))
@@ -221,7 +228,8 @@ class Learner:
             kept.action[moment], kept.logp[moment], kept.value[moment] = action, logp, self._by_seat(value)
             kept.own[moment] = ~self.opponents.asked()
             games.play(kept.action[moment])
-            kept.reward[moment], kept.done[moment] = self._rewards(), games.done
+            kept.reward[moment] = wins(games, self.lead) if self.settings.task == "win" else games.reward
+            kept.done[moment] = games.done
             self.gained += kept.reward[moment]
             self.ended += torch.where(games.done, self.gained.sum(1) / games.players, 0.0)
             self.gained *= ~games.done[:, None]
@@ -270,16 +278,6 @@ class Learner:
         """What the critic thinks of the seats, in their order, as returns."""
         return value.gather(1, seats_on_table(self.games.seat, self.games.players)) * self.scale * self.present
 
-    def _rewards(self) -> Tensor:
-        games = self.games
-        if self.settings.task != "win":
-            return games.reward
-        first = (games.places == 1) & self.present
-        share = first / first.sum(1, keepdim=True).clamp(1) - 1 / games.players[:, None]
-        others = (games.points.sum(1, keepdim=True) - games.points) / (games.players[:, None] - 1)
-        lead = ((games.points - others) / LEAD).clamp(-MOST_LEAD, MOST_LEAD)
-        return (share + self.lead * lead) * (self.present & games.done[:, None])
-
     # ------------------------------------------------------------ learning
 
     def learn(self, ahead: bool = True) -> dict[str, float]:
@@ -297,8 +295,9 @@ class Learner:
         own = standard(own, kept.own, self.together)
         seats = seats_in_order(kept.seat, self.games.players.expand_as(kept.seat))
         target = returns.gather(2, seats) / self.scale
-        rows = (kept.table, kept.mask, kept.action, kept.logp, own, kept.own, target, self.present.expand_as(returns))
         parts = settings.n_envs // settings.batch_size
+        shares = shares_of(kept.own, parts, self.together)
+        rows = (kept.table, kept.mask, kept.action, kept.logp, own, shares, target, self.present.expand_as(returns))
         minibatches = [*product(range(settings.n_steps), range(parts))] * settings.n_epochs
         self.told.zero_()
         order = [minibatches[number] for number in torch.randperm(len(minibatches), generator=self.order).tolist()]
@@ -343,11 +342,11 @@ class Learner:
 
     def _step_now(self, *rows: Tensor) -> None:
         """One step of the optimisers, on a minibatch; actor and critic have nothing in common."""
-        table, mask, action, old, advantage, own, target, there = rows
+        table, mask, action, old, advantage, share, target, there = rows
         table = self._as_numbers(table)
         actor, critic = side_by_side(
             self.device,
-            lambda: self._improve(0, self._actor_loss, table, mask, action, old, advantage, own),
+            lambda: self._improve(0, self._actor_loss, table, mask, action, old, advantage, share),
             lambda: self._improve(1, self._critic_loss, table, target, there, self.critic),
         )
         quick = self._improve(2, self._quick_actor_loss, table, mask) if self.quick else []
@@ -374,17 +373,16 @@ class Learner:
         self.optimizers[number].step()
 
     def _actor_loss(
-        self, table: Tensor, mask: Tensor, action: Tensor, old: Tensor, advantage: Tensor, own: Tensor
+        self, table: Tensor, mask: Tensor, action: Tensor, old: Tensor, advantage: Tensor, share: Tensor
     ) -> tuple[Tensor, list[Tensor]]:
         logp, entropies = judged_actions(self._layers(self.actor), table, mask, action)
-        change = torch.where(own, logp - old, 0.0)  # what others decided teaches the critic only
+        change = torch.where(share > 0, logp - old, 0.0)  # what others decided teaches the critic only
         ratio = change.exp()
         clipped = ratio.clamp(1 - self.settings.clip_range, 1 + self.settings.clip_range)
-        decided = own.sum().clamp(1)
-        policy = -torch.where(own, torch.minimum(ratio * advantage, clipped * advantage), 0.0).sum() / decided
-        entropy = torch.where(own, entropies, 0.0).sum() / decided
-        outside = ((ratio - 1).abs() > self.settings.clip_range).float().mean()
-        return policy - self.ent_coef * entropy, [policy, entropy, (ratio - 1 - change).mean(), outside]
+        policy = -(share * torch.minimum(ratio * advantage, clipped * advantage)).sum()
+        entropy, divergence = (share * entropies).sum(), (share * (ratio - 1 - change)).sum()
+        outside = (share * ((ratio - 1).abs() > self.settings.clip_range)).sum()
+        return policy - self.ent_coef * entropy, [policy, entropy, divergence, outside]
 
     def _quick_actor_loss(self, table: Tensor, mask: Tensor) -> tuple[Tensor, list[Tensor]]:
         """How far the odds of the quick actor are from the actor's."""

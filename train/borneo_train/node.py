@@ -35,7 +35,7 @@ class Beside:
     def start(self, checkpoints: Path) -> Beside:
         return self
 
-    def order(self, order: int, progress: float = 0.0) -> None:
+    def order(self, order: int, progress: float) -> None:
         """Have all do something together; what was written before is safe then."""
         self._mirror.send()
         self.together.order(order, progress)
@@ -45,7 +45,7 @@ class Beside:
 
     def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
         if error is None or isinstance(error, ValueError):  # which begins nobody anew
-            self.order(LEAVE)
+            self.order(LEAVE, 1.0)
 
 
 def learn(about: dict[str, Any]) -> None:
@@ -85,8 +85,8 @@ def _learn(ray: Any, about: dict[str, Any], together: Together) -> None:
 
 def _follow(settings: Settings, together: Together) -> None:
     with one_thread(together.count):
-        learner = checkpoint.made(settings, together)
         newest = checkpoint.newest(settings.out / CHECKPOINTS)
+        learner = checkpoint.made(settings, together, going_on=newest is not None)
         if newest is not None:
             checkpoint.restore(newest, learner)
         follow(learner)

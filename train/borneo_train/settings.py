@@ -11,6 +11,7 @@ from math import inf
 from pathlib import Path
 from typing import Annotated, Any
 
+from borneo_agents.policy.model import USUAL_LEAD
 from typer import Option
 
 AUTO, CPU, CUDA = DEVICES = ("auto", "cpu", "cuda")
@@ -87,7 +88,7 @@ class Settings:
     clip_range: Annotated[float, updates("How far one update may change the odds of an action.")] = 0.2
     max_grad_norm: Annotated[float, updates("Longer gradients are cut, those of actor and critic apart.")] = 0.5
     target_kl: Annotated[float, updates("An update that goes further makes the next ones smaller.")] = 0.02
-    lead: Annotated[float, updates("Task win: what a lead of 12 points counts beside a win; falls to a fifth.")] = 0.5
+    lead: Annotated[float, updates("Task win: what 12 points ahead count beside a win; falls to a fifth.")] = USUAL_LEAD
 
     out: Annotated[Path, where("Folder for the model, its curve and checkpoints.")] = Path("out/train")
     start: Annotated[str, where("Folder of another training or a policy, to begin with what it has learnt.")] = ""
@@ -112,6 +113,7 @@ class Settings:
     def usual_workers(self, cores: int) -> int:
         """How many processes learn if nobody says it: one on a card, else one for each core, with equal parts."""
         most = 1 if self.device == CUDA else min(cores, USUAL_WORKERS)
+        most = min(most, self.n_envs // len(self.counts()))  # a part has games of all player counts
         return max(count for count in range(1, most + 1) if count == 1 or self.batch_size % count == 0)
 
     def check_numbers(self) -> None:

@@ -10,13 +10,11 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
 from borneo_train.report import Row, figure
-from borneo_train.settings import Settings
 from borneo_train.tasks import Measurement
 
 
 class Teller:
-    def __init__(self, settings: Settings, console: Console) -> None:
-        self._settings = settings
+    def __init__(self, console: Console) -> None:
         self._console = console
         self._progress = bar_of(console)
         self._training: Any = None

@@ -21,8 +21,9 @@ from torch import Tensor, nn
 BACKEND = {"cpu": "gloo", "cuda": "nccl"}  # of torch.distributed, by device
 PATIENCE = timedelta(days=30)  # the others wait while the first one measures; a process that ends is missed at once
 READY = "worker {} is ready"  # what a worker writes where all meet
-# Orders: play and learn; learn from what was played ahead; write a checkpoint; be the opponents from now on; end.
-ROUND, SETTLE, KEEP, FREEZE, LEAVE = range(5)
+# Orders: begin with the same; play and learn; learn from what was played ahead; write a checkpoint; be the opponents
+# from now on; end.
+AGREE, ROUND, SETTLE, KEEP, FREEZE, LEAVE = range(6)
 
 
 class Together:
@@ -68,6 +69,11 @@ class Together:
     def _add_up(self, values: Tensor) -> Any:
         """Put the sum of what all have in the place of values, as soon as the message that is returned has come."""
         return dist.all_reduce(values, async_op=True)
+
+    def share(self, values: Tensor) -> None:
+        """Put what the first process has in the place of values."""
+        if self.count > 1:
+            dist.broadcast(values, 0)
 
     def order(self, order: int = ROUND, progress: float = 0.0) -> tuple[int, float]:
         """What the first process says is done next, and how much of the training is over; all call it together."""

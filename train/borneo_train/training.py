@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from dataclasses import asdict, replace
 from importlib.metadata import version
 from itertools import product
+from math import ceil
 from pathlib import Path
 from typing import Any
 
@@ -41,7 +42,7 @@ from borneo_train.report import Row, compare, draw_curve
 from borneo_train.settings import CUDA, UNSEEN, Settings, option
 from borneo_train.tasks import Measurement, evaluate, score
 from borneo_train.telling import Teller
-from borneo_train.together import FREEZE, KEEP, ROUND, SETTLE
+from borneo_train.together import AGREE, FREEZE, KEEP, ROUND, SETTLE
 from borneo_train.workers import Company, Workers, one_thread
 
 SOFTWARE = ("borneo-env", "numpy", "numba", "torch")
@@ -102,15 +103,17 @@ class Training:
         length = "timesteps" if changed.timesteps else "minutes"
         if getattr(changed, length) != getattr(before, length):
             command += f" and then --resume {option(length)} {getattr(changed, length)}"
-        training = cls(filled(changed), command, company, teller)
         newest = checkpoint.newest(folder / CHECKPOINTS)
+        training = cls(filled(changed), command, company, teller, going_on=newest is not None)
         if newest is not None:  # else it was stopped before there was anything to keep, and begins again
             notes = checkpoint.restore(newest, training.learner)
             check_notes(newest, notes, before)
             training.curve, training.best, training.seconds = notes["curve"], notes["best"], notes["seconds"]
             training.learner.progress = training.progress()  # of a length that may be another
-            training.next_evaluation = training.next_part(changed.evaluations)
             training.next_checkpoint, training.next_freeze = map(training.next_part, (TIMES_KEPT, FREEZES))
+            if training.curve:  # one that was cut short is made now
+                part = training.part(training.curve[-1]["steps"], training.curve[-1]["seconds"])
+                training.next_evaluation = int(part * changed.evaluations) + 1
             training.write_curve()
         training.keep_settings()
         return training
@@ -121,14 +124,18 @@ class Training:
         command: str,
         company: Callable[[Settings], Company] = Workers,
         teller: Teller | None = None,
+        going_on: bool = False,
     ) -> None:
-        """With other company and another teller on a cluster, where a command is on another machine."""
+        """With other company and another teller on a cluster, where a command is on another machine.
+
+        One that is going on takes up a checkpoint of its own next.
+        """
         check(settings)
         self.settings, self.command = settings, command
         self.folder = Path(settings.out)
         for name in FOLDERS:
             refuse_others(self.folder / name)
-        self.teller = teller or Teller(settings, Console(stderr=True))
+        self.teller = teller or Teller(Console(stderr=True))
         self.curve: list[dict[str, Any]] = []
         self.best: float | None = None
         self.seconds = self.session = 0.0  # spent learning: in all, and since this process began
@@ -136,7 +143,7 @@ class Training:
         self.stopping = self.stopped = False
         self.workers = company(settings)
         with one_thread(settings.workers):
-            self.learner = checkpoint.made(settings, self.workers.together)
+            self.learner = checkpoint.made(settings, self.workers.together, going_on)
 
     def keep_settings(self) -> None:
         """Write down what this training is, for those who go on with it."""
@@ -171,7 +178,11 @@ class Training:
     def _learn(self) -> None:
         """Learn, measure and keep; somebody who presses Ctrl-C waits for that, or presses it again."""
         with self._listening():
+            self._keep_what_is_due()
+            self._order(AGREE)
+            self.learner.agree()
             while self._goes_on():
+                self._keep_what_is_due()
                 self._update()
             if self.stopped:
                 self._checkpoint()  # measuring takes a while, and may be cut short
@@ -191,10 +202,14 @@ class Training:
 
     def progress(self) -> float:
         """The part of the training that is over: of its decisions or, if their number is open, of its minutes."""
+        return self.part(self.learner.decisions, self.seconds)
+
+    def part(self, decisions: int, seconds: float) -> float:
+        """The part of the training that is over after so much of it."""
         settings = self.settings
         if settings.timesteps:
-            return min(1.0, self.learner.decisions / settings.timesteps)
-        return min(1.0, self.seconds / (60 * settings.minutes))
+            return min(1.0, decisions / settings.timesteps)
+        return min(1.0, seconds / (60 * settings.minutes))
 
     def next_part(self, parts: int) -> int:
         """Which part comes next if the training has so many of the same length."""
@@ -208,14 +223,21 @@ class Training:
         self.stopped = more and (self.stopping or over)
         return more and not self.stopped
 
-    def _update(self) -> None:
-        """One rollout, what is learnt from it, and what is due after it."""
-        learner, settings = self.learner, self.settings
-        if learner.progress * settings.evaluations >= self.next_evaluation:
+    def _keep_what_is_due(self) -> None:
+        """Measure and keep the learner, or only keep it, where it is time for that."""
+        progress = self.learner.progress
+        if progress * self.settings.evaluations >= self.next_evaluation:
             self._checkpoint(self._evaluate())
-        elif learner.progress * TIMES_KEPT >= self.next_checkpoint:
+        elif progress * TIMES_KEPT >= self.next_checkpoint:
             self._checkpoint()
-        self.workers.order(ROUND, learner.progress)
+
+    def _order(self, order: int) -> None:
+        self.workers.order(order, self.learner.progress)
+
+    def _update(self) -> None:
+        """One rollout, and what is learnt from it."""
+        learner, settings = self.learner, self.settings
+        self._order(ROUND)
         began = time.monotonic()
         with one_thread(settings.workers):
             learner.play()
@@ -229,7 +251,7 @@ class Training:
         self._log(figures, speed)
         self.teller.update(learner.progress, steps, speed, figures)
         if settings.frozen and learner.progress * FREEZES >= self.next_freeze:
-            self.workers.order(FREEZE)
+            self._order(FREEZE)
             learner.freeze()
             self.next_freeze = self.next_part(FREEZES)
 
@@ -267,7 +289,7 @@ class Training:
     def _settle(self) -> None:
         """Have nothing under way."""
         if self.learner.ahead is not None:
-            self.workers.order(SETTLE)
+            self._order(SETTLE)
             self.learner.settle()
             self._check_sound()
 
@@ -291,7 +313,7 @@ class Training:
                 seed=settings.seed + UNSEEN, edition=settings.edition,
             )  # fmt: skip
         strength = [asdict(one) for one in found]
-        self.curve.append({"steps": steps, "seconds": round(self.seconds, 1), "strength": strength})
+        self.curve.append({"steps": steps, "seconds": ceil(10 * self.seconds) / 10, "strength": strength})
         self.write_curve()
         for one in found:
             self.log.add_scalar(f"eval/{one.measure}/{one.players - 1} {one.against}", one.value, steps)
@@ -314,7 +336,7 @@ class Training:
         self._settle()
         self.next_checkpoint = self.next_part(TIMES_KEPT)
         notes = {"curve": self.curve, "best": self.best, "seconds": self.seconds}
-        self.workers.order(KEEP)
+        self._order(KEEP)
         path = checkpoint.save(self.folder / CHECKPOINTS, self.learner, notes)
         if measured is not None:
             keep_model(path, measured)

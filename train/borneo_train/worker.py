@@ -17,7 +17,7 @@ from pathlib import Path
 from borneo_train import checkpoint
 from borneo_train.learner import Learner
 from borneo_train.settings import Settings
-from borneo_train.together import FREEZE, KEEP, LEAVE, READY, ROUND, SETTLE, Together, meeting_place
+from borneo_train.together import AGREE, FREEZE, KEEP, LEAVE, READY, ROUND, SETTLE, Together, meeting_place
 
 
 def follow(learner: Learner) -> None:
@@ -25,7 +25,9 @@ def follow(learner: Learner) -> None:
     order = ROUND
     while order != LEAVE:
         order, learner.progress = learner.together.order()
-        if order == ROUND:
+        if order == AGREE:
+            learner.agree()
+        elif order == ROUND:
             learner.play()
             learner.learn()
         elif order == SETTLE:
@@ -48,8 +50,8 @@ def main() -> None:
     threading.Thread(target=_leave_with, args=(about["parent"],), daemon=True).start()
     settings = Settings.kept(about["settings"], Path(about["out"]))
     together = Together(about["rank"], settings.workers)
-    learner = checkpoint.made(settings, together)
     newest = checkpoint.newest(Path(about["checkpoints"]))
+    learner = checkpoint.made(settings, together, going_on=newest is not None)
     if newest is not None:
         checkpoint.restore(newest, learner)
     store = meeting_place(Path(about["store"]), together.count)

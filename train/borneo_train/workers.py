@@ -41,8 +41,8 @@ class Company(Protocol):
     def start(self, checkpoints: Path) -> Company:
         """Have them begin, each where the newest checkpoint has it."""
 
-    def order(self, order: int, progress: float = 0.0) -> None:
-        """Have all do something together."""
+    def order(self, order: int, progress: float) -> None:
+        """Have all do something together, and know how much of the training is over."""
 
     def __enter__(self) -> Company: ...
 
@@ -93,7 +93,7 @@ class Workers:
         if gone:
             raise WorkerEnded(gone) from error
 
-    def order(self, order: int, progress: float = 0.0) -> None:
+    def order(self, order: int, progress: float) -> None:
         """Have all do something together; the first time, wait until they are there."""
         if self._processes and not self._joined:
             self._join()

@@ -76,9 +76,11 @@ class Policy:
     @property
     def fingerprint(self) -> bytes:
         """What the arena knows a policy by: games of two trainings must not be mixed."""
-        layers = [layer for network in self.model.networks.values() for layer in network]
-        parts = [part for layer in layers for part in layer if part is not None]
-        return hashlib.sha256(b"".join(part.tobytes() for part in parts)).digest()
+        card, found = self.model.card, hashlib.sha256()
+        found.update(repr((card.edition, card.players, card.task, self.model.per_lead)).encode())
+        for name, tensor in self.model.tensors().items():
+            found.update(f"{name} {tensor.shape}".encode() + tensor.tobytes())
+        return found.digest()
 
     def act(self, views: Views) -> NDArray[np.int64]:
         """An action for each view."""

@@ -13,9 +13,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from borneo_agents.policy.model import Model
+from borneo_agents.policy.model import LEAD, MOST_LEAD, Model
 from borneo_agents.policy.network import drawn_actions, logits_of
-from borneo_agents.policy.search import LEAD, MOST_LEAD
 from borneo_env.agent import Views
 from borneo_env.cards import COMPANIES
 from borneo_env.engine.batch import Batch

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from safetensors import SafetensorError
 from safetensors.numpy import load, save
 
-from borneo_agents.policy.network import Layer, Layers
+from borneo_agents.policy.network import Floats, Layer, Layers
 from borneo_env.engine.actions import ACTION_VERSION, action_table
 from borneo_env.engine.observe import OBSERVATION_VERSION, length, state_length
 from borneo_env.engine.state import SEATS, slots_of
@@ -27,7 +27,9 @@ CRITIC = "critic."
 IN_SEARCH = (CRITIC, "others.", "quick.", "shippers.")
 LARGEST_WEIGHTS, LARGEST_CARD = 256 * 2**20, 2**20  # bytes; no policy of ours comes near
 MOST_LAYERS = 64  # the same; each takes some memory, however narrow
+LEAD, MOST_LEAD = 12.0, 1.5  # points ahead that count as one lead, and the most leads that count
 USUAL_LEAD, MOST_LEAD_SET = 0.5, 10.0  # --lead of a training that does not say it, and more than anybody wants
+LEAD_LEFT = 0.2  # part of --lead that is left at the end of a training
 
 PLAIN, NORMED = Layer._fields[:2], Layer._fields  # the parts of the last layer, and of all others
 
@@ -84,9 +86,9 @@ class Model:
 
     @property
     def per_lead(self) -> float:
-        """What a lead of 12 points counts beside a win to its critic: a training ends with a fifth of --lead."""
+        """What a lead of 12 points counts beside a win to its critic: as at the end of its training."""
         lead = self.card.settings.get("lead", USUAL_LEAD)
-        return (lead if type(lead) in (int, float) and 0 <= lead <= MOST_LEAD_SET else USUAL_LEAD) / 5
+        return (lead if type(lead) in (int, float) and 0 <= lead <= MOST_LEAD_SET else USUAL_LEAD) * LEAD_LEFT
 
     @property
     def networks(self) -> dict[str, Layers]:
@@ -95,18 +97,21 @@ class Model:
         found = zip(("", *IN_SEARCH), networks, strict=True)
         return {name: layers for name, layers in found if layers is not None}
 
+    def tensors(self) -> dict[str, Floats]:
+        """All of its numbers, by their names in a file."""
+        return {
+            f"{network}{number}.{part}": np.ascontiguousarray(tensor, np.float32)
+            for network, layers in self.networks.items()
+            for number, layer in enumerate(layers)
+            for part, tensor in layer._asdict().items()
+            if tensor is not None
+        }
+
 
 def write_model(folder: str | Path, model: Model) -> None:
     """Write a policy into a folder, which is made if need be."""
     folder = make_folder(folder)
-    tensors = {
-        f"{network}{number}.{part}": np.ascontiguousarray(tensor, np.float32)
-        for network, layers in model.networks.items()
-        for number, layer in enumerate(layers)
-        for part, tensor in layer._asdict().items()
-        if tensor is not None
-    }
-    write_file(folder / WEIGHTS, save(tensors))
+    write_file(folder / WEIGHTS, save(model.tensors()))
     write_file(folder / CARD, json.dumps(asdict(model.card), indent=2) + "\n")
 
 

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from borneo_agents.policy.inference import compiled_network, make_room, output, room_of, run
-from borneo_agents.policy.model import Model, critic_length
+from borneo_agents.policy.model import LEAD, MOST_LEAD, Model, critic_length
 from borneo_agents.policy.network import Layer
 from borneo_agents.scripted.dispatch import NO_BOT, choose
 from borneo_agents.scripted.scratch import SCRATCH
@@ -32,7 +32,6 @@ from borneo_env.engine.threads import in_parallel
 
 MOST_DETERMINIZATIONS = 512  # that scratch memory has room for
 FEWEST_TURNS = 4  # of a playout
-LEAD, MOST_LEAD = 12.0, 1.5  # points ahead that count as one lead, and the most leads that count
 AT_ONCE = 4  # determinizations after which those who have fallen behind drop out
 GRAINS = 1 << 24  # of a random number
 VIEWS_PER_THREAD = 2  # at least: each takes a millisecond and more

@@ -366,6 +366,20 @@ def test_all_networks_are_in_the_fingerprint():
         assert Policy(replace(searcher(width=4, **PARTS["with all"]), **{part: None})).fingerprint not in seen
 
 
+def test_what_the_card_says_of_playing_is_in_the_fingerprint():
+    """And whose network it is: models with the same numbers may search in other ways."""
+    model = searcher(width=4, **PARTS["with all"])
+    cards = [
+        replace(model.card, settings=model.card.settings | {"lead": 3.0}),
+        replace(model.card, task="ranks"),
+        replace(model.card, players=[3, 5]),
+    ]
+    models = [model, *(replace(model, card=card) for card in cards)]
+    models += [replace(model, others=None, quick=model.others), replace(model, others=model.quick, quick=model.others)]
+    assert len({Policy(one).fingerprint for one in models}) == 6
+    assert Policy(replace(model, card=replace(model.card, command="another"))).fingerprint == Policy(model).fingerprint
+
+
 def test_more_options_than_there_is_room_for_are_refused():
     """The compiled loops would write beyond their scratch memory."""
     views = views_of(nth=300)
