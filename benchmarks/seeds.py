@@ -33,6 +33,7 @@ def draw(axes: Any, curves: list[list[dict[str, Any]]], against: str) -> None:
     axes.spines[["top", "right"]].set_visible(False)
     if wins.max() > PAR:
         axes.axhline(PAR, color=COLOUR, linewidth=0.9, linestyle="--")
+        axes.annotate(f"equals win {PAR} %", (1, PAR), xycoords=("axes fraction", "data"), ha="right", va="bottom")
 
 
 def share_of(entry: dict[str, Any], against: str) -> dict[str, Any]:

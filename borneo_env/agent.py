@@ -18,7 +18,7 @@ import importlib
 import inspect
 import re
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import cache
@@ -289,6 +289,16 @@ def seat_names(agents: str, players: int) -> list[str]:
     if len(names) != players:
         raise UnknownAgent(f"{len(names)} agents for {players} players; give one name, or one per seat")
     return names
+
+
+def check_agents(agents: Mapping[str, Agent], ruleset: Ruleset) -> None:
+    """Refuse an agent that cannot play such a game, before it is dealt: a policy was trained for some rulesets."""
+    for name, agent in agents.items():
+        if hasattr(agent, "check_ruleset"):
+            try:
+                agent.check_ruleset(ruleset)
+            except ValueError as error:
+                raise type(error)(f"{in_short(name)} cannot play: {error}") from None
 
 
 def find_opponents(opponents: Any, players: int) -> list[Agent]:

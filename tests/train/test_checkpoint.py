@@ -205,6 +205,15 @@ def test_damaged_files_are_told(damage, name, saved, training):
     assert "\n" not in str(told.value)
 
 
+def test_a_damaged_checkpoint_says_where_one_can_go_on(saved, training):
+    older = saved.with_name(f"{training.learner.decisions - 1:012}")
+    older.mkdir()
+    older.joinpath(checkpoint.NOTES).write_text("{}")
+    DAMAGES[next(iter(DAMAGES))](saved / checkpoint.TENSORS)
+    with pytest.raises(checkpoint.CheckpointError, match=f"; move it away, and --resume goes on from {older.name}$"):
+        restored(saved, training)
+
+
 @pytest.mark.parametrize(
     "change",
     [

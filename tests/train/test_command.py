@@ -60,6 +60,36 @@ def test_mistakes_are_one_line(borneo, tmp_path):
     assert err.strip() == "error: --resume goes on, and --fresh starts anew: give one of them"
 
 
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ("--learning-rate 0", "--learning-rate is a number above 0, not 0.0"),
+        ("--n-epochs 0", "--n-epochs is a number from 1, not 0"),
+        ("--workers 0", "--workers is a number from 1 to 512, not 0"),
+        ("--opponent merchant --frozen 0.5", "--opponent is random or the folder of a policy: merchant is given with"),
+        ("--against policy --edition card", "'policy' cannot play: the policy was trained for the board edition"),
+    ],
+)
+def test_what_is_typed_counts_even_if_it_is_nothing(given, told, borneo, tmp_path):
+    status, out, err = borneo("train", *given.split(), "--out", tmp_path / "mine")
+    assert (status, out) == (2, "") and err.startswith(f"error: {told}")
+    assert not (tmp_path / "mine").exists()
+
+
+def test_nobody_goes_on_with_other_settings_even_if_they_are_the_usual_ones(borneo, tmp_path, no_games_to_measure):
+    assert borneo(QUICK, "--out", tmp_path / "mine")[0] == 0
+    status, _, err = borneo("train --resume --seed 0 --out", tmp_path / "mine")
+    assert status == 2 and "the training has --seed 2 and cannot go on with 0" in err
+    status, _, err = borneo("train --resume --seed 2 --out", tmp_path / "mine")
+    assert status == 0 and "this training is over; --resume with more --timesteps makes it longer" in err
+
+
+def test_help_says_what_is_usual_on_each_device(borneo, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "200")
+    _, out, _ = borneo("train --help")
+    assert "[default: (1536 on a CPU, 8192 on a card)]" in out and "[default: (one on a card)]" in out
+
+
 def test_the_module_is_the_same_command(capsys, tmp_path, monkeypatch):
     monkeypatch.setattr(sys, "argv", ["borneo_train", "--task", "lose", "--out", str(tmp_path)])
     with pytest.raises(SystemExit, match="2"):

@@ -324,6 +324,8 @@ def test_the_command_writes_a_policy_that_plays(borneo, tmp_path):
         ("--players 2", "--players wants some of 3,4,5"),
         ("--actor wide", "--actor wants"),
         ("--phases ship,lunch", "--phases are some of place,contract,pay,"),
+        ("--phases over", "--phases are some of place,contract,pay,"),
+        ("--batch-size 0", "--batch-size is a number from 1, not 0"),
         ("--network woven", "--network 'woven' is not known"),
     ],
 )

@@ -104,6 +104,21 @@ def test_a_policy_that_is_no_name_is_measured():
     assert 0 <= rows[0].value <= 1
 
 
+class Broken:
+    def act(self, views):
+        raise RuntimeError("no idea")
+
+
+@pytest.mark.parametrize(("agent", "against"), [("random", Broken()), (Broken(), "random")])
+def test_games_that_somebody_lost_by_a_fault_measure_nothing(agent, against, monkeypatch):
+    name = "broken" if against != "random" else against
+    monkeypatch.setattr("borneo_train.tasks.play_arena", lambda table, *_, **given: play_arena(
+        {"learner": agent, name: against}, players=PLAYERS, **given | {"jobs": 0}
+    ))  # fmt: skip
+    with pytest.raises(ValueError, match=r"lost \d+ of \d+ games by a crash at a table against .*measure nothing"):
+        evaluate(agent, "win", name, players=PLAYERS, games=GAMES, seed=SEED, jobs=0)
+
+
 def test_the_same_seed_gives_the_same_measurements():
     again = [evaluate("random", "ranks", "climber", players=3, games=30, seed=s, jobs=0) for s in (1, 1, 2)]
     assert again[0] == again[1]

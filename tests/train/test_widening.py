@@ -89,5 +89,7 @@ def test_no_other_width_can_be_begun_with(tmp_path):
             checkpoint.made(replace(WIDE, actor=actor, start=str(tmp_path)))
     checkpoint.save(tmp_path / checkpoint.FOLDER, Learner(SMALL), {})
     for actor in ("192x2", "128x3", "128x1"):
-        with pytest.raises(ValueError, match="give --actor and --critic as it had them, or twice as wide"):
+        with pytest.raises(
+            ValueError, match="give --edition, --actor and --critic as it had them, or networks twice as wide"
+        ):
             checkpoint.made(replace(WIDE, actor=actor, start=str(tmp_path)))

@@ -130,8 +130,14 @@ def restore(path: Path, learner: Learner) -> dict[str, Any]:
         notes: dict[str, Any] = about["notes"]
     except Exception as error:  # a damaged file can raise nearly anything
         told = on_one_line(str(error) or type(error).__name__)
-        raise CheckpointError(f"{path}: cannot go on from this checkpoint: {told}") from error
+        raise CheckpointError(f"{path}: cannot go on from this checkpoint: {told}{_way_out(path)}") from error
     return notes
+
+
+def _way_out(path: Path) -> str:
+    """What one can do about a damaged checkpoint, if there is an older one."""
+    older = [other for other in folders_by_steps(path.parent, FILES) if other < path]
+    return f"; move it away, and --resume goes on from {older[-1].name}" if older else ""
 
 
 def made(settings: Settings, together: Together = ALONE, going_on: bool = False) -> Learner:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
@@ -10,10 +10,10 @@ from typing import Any
 
 import torch
 
-from borneo_env.agent import UnknownAgent, check_registered, find_agent
+from borneo_env.agent import UnknownAgent, check_agents, check_registered, find_agent
 from borneo_env.engine.threads import available_cores
 from borneo_env.files import on_one_line
-from borneo_env.ruleset import EDITIONS, PLAYER_COUNTS
+from borneo_env.ruleset import EDITIONS, PLAYER_COUNTS, Ruleset
 from borneo_train.checkpoint import CheckpointError
 from borneo_train.network import NETWORKS, Width
 from borneo_train.settings import Settings, option, shape
@@ -36,8 +36,8 @@ def check(settings: Settings) -> None:
         raise ValueError("--frozen and --bots are shares of the same games: together at most 1")
     if settings.opponent and not settings.frozen:
         raise ValueError("--opponent sits in a share of the games: say in which with --frozen")
-    for name in (*settings.tables(), settings.bot):
-        find_agent(name)
+    for name, count in product((*settings.tables(), settings.bot), settings.counts()):
+        check_agents({name: find_agent(name)}, Ruleset(settings.edition, count))
 
 
 def check_one_by_one(settings: Settings) -> None:
@@ -94,12 +94,11 @@ def refuse_code(path: Path, before: Settings, given: Settings) -> None:
             raise UnknownAgent(f"{path}: {error}; {told}") from None
 
 
-def refuse_other_settings(given: Settings, before: Settings) -> None:
-    """Complain about what cannot be changed once a training has begun; what is left at its default was not given."""
-    usual = Settings()
+def refuse_other_settings(given: Settings, before: Settings, typed: Collection[str]) -> None:
+    """Complain about what cannot be changed once a training has begun, if somebody has typed it."""
     for name, value in before.as_dict().items():
         wish = getattr(given, name)
-        if name not in MAY_CHANGE and wish not in (value, getattr(usual, name)):
+        if name in typed and name not in MAY_CHANGE and wish != value:
             may = " and ".join(map(option, MAY_CHANGE))
             raise ValueError(
                 f"the training has {option(name)} {value} and cannot go on with {wish}: only {may} may change; leave "

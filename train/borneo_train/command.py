@@ -14,7 +14,7 @@ import typer
 
 from borneo_env.console import AsJson
 from borneo_train.extra import missing
-from borneo_train.settings import Settings, where
+from borneo_train.settings import Settings, usual, where
 
 MORE: dict[str, tuple[Any, Any]] = {
     "resume": (Annotated[bool, where("Go on with the training in --out, with its settings.", "--resume")], False),
@@ -30,7 +30,7 @@ MORE: dict[str, tuple[Any, Any]] = {
 }
 
 
-def train(**given: Any) -> None:
+def train(context: typer.Context, **given: Any) -> None:
     """Train a policy by self-play (needs the extra `train`)."""
     resume, fresh, cluster, as_json = (given.pop(name) for name in MORE)
     if resume and fresh:
@@ -46,9 +46,15 @@ def train(**given: Any) -> None:
     except ModuleNotFoundError as error:
         raise ValueError(str(missing(error))) from None
     settings = Settings(**given)
+    typed = {name for name in given if getattr(context.get_parameter_source(name), "name", "") == "COMMANDLINE"}
+    settings.check_numbers(typed)
     command = shlex.join(["borneo", *sys.argv[1:]])
     company = Workers if cluster is None else Elsewhere
-    training = Training.taken_up(settings, company) if resume else Training.begun(settings, command, fresh, company)
+    training = (
+        Training.taken_up(settings, company, typed=typed)
+        if resume
+        else Training.begun(settings, command, fresh, company)
+    )
     report = training.run() if cluster is None else run_on(cluster, training)
     if as_json:
         print(json.dumps([asdict(row) for row in report]))
@@ -61,10 +67,15 @@ def train(**given: Any) -> None:
 def _signature() -> inspect.Signature:
     hints = get_type_hints(Settings, include_extras=True)
     options = {field.name: (hints[field.name], field.default) for field in fields(Settings)} | MORE
+    for name, (kind, _) in options.items():
+        kind.__metadata__[0].show_default = usual(name) or True
     return inspect.Signature(
         [
-            inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, annotation=kind, default=default)
-            for name, (kind, default) in options.items()
+            inspect.Parameter("context", inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation=typer.Context),
+            *(
+                inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, annotation=kind, default=default)
+                for name, (kind, default) in options.items()
+            ),
         ]
     )
 

@@ -298,9 +298,10 @@ class Imitator:
 
 def columns_of_phases(lesson: Lesson) -> list[int]:
     """The numbers of a table that say whether a phase is on whose decisions are learnt."""
-    names = lesson.phases.split(",") if lesson.phases else PHASES
-    if unknown := set(names) - set(PHASES):
-        raise ValueError(f"--phases are some of {','.join(PHASES)}, not {in_short(', '.join(sorted(unknown)))}")
+    known = PHASES[:-1]  # nobody decides when a game is over
+    names = lesson.phases.split(",") if lesson.phases else known
+    if unknown := set(names) - set(known):
+        raise ValueError(f"--phases are some of {','.join(known)}, not {in_short(', '.join(sorted(unknown)))}")
     [start] = [block.start for block in layout(slots_of(Ruleset(lesson.edition))) if block.name == "phase"]
     return [start + PHASES.index(name) for name in names]
 

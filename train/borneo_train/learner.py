@@ -25,7 +25,7 @@ from borneo_train.adam import adam, none_yet
 from borneo_train.advantages import advantages, mean_and_spread, shares_of, standard
 from borneo_train.games import Games, games_of, seats_in_order, seats_on_table, some_games, wins
 from borneo_train.network import Dense, apply, dense, hidden, prepared
-from borneo_train.on_card import Recorded, RecordedStep, meanwhile, side_by_side
+from borneo_train.on_card import WARM_UP, Recorded, RecordedStep, meanwhile, side_by_side
 from borneo_train.on_cpu import drawn
 from borneo_train.opponents import Opponents, drawn_by, layers_of, undecided
 from borneo_train.settings import SEEDS, Settings, shape
@@ -86,7 +86,7 @@ class Learner:
         self.plays_ahead = self.on_card and bool(games.with_bots.any())  # bots keep the CPU busy, updates the card
         self.ahead: Rollout | None = None  # the next rollout, if it was played already
         self._spare: Rollout | None = None  # room for it
-        self._practised = False  # whether steps have been taken, and so recorded: while that is done, nobody plays
+        self._practised = False  # whether steps were recorded: while that is done, nobody plays
         self.others = layers_of(settings.opponent, settings.edition)
         self.opponents = Opponents(games, settings.frozen, certain=self.others is not None)
         self.scale = torch.ones((), device=self.device)  # of returns: the critic learns them divided by it
@@ -306,7 +306,7 @@ class Learner:
             meanwhile(self.device, steps, partial(self._play_ahead, self._networks_now()))
         else:
             steps()
-            self._practised = True
+            self._practised |= len(order) > WARM_UP
         self.updates += 1
         told = total(self.told) / (len(minibatches) * self.together.count)
         figures = episodes | dict(zip(self.told_of, told.tolist(), strict=True))

@@ -215,7 +215,9 @@ class Tied(nn.Module):
         inputs = own[0].weight.shape[1] - parts[0].weight.shape[1]
         parts[0] = parts[0]._replace(weight=functional.pad(parts[0].weight, (0, max(0, inputs))))
         if [layer.each(_shape) for layer in parts] != [layer.each(_shape) for layer in own]:
-            raise ValueError(f"it has {_described(parts)}, and should have {_described(own)}")
+            raise ValueError(
+                f"it has {_described(parts)}, and should have {_described(own)}: train with layers of its size"
+            )
         *normed, last = parts
         weights = [normed[0].weight / self.scale, *(layer.weight for layer in normed[1:])]
         norms = [part for layer in normed for part in layer[1:]]

@@ -17,6 +17,7 @@ from borneo_agents.policy.network import Layer, Layers
 from numpy.typing import NDArray
 from torch import Tensor
 
+from borneo_env.agent import known_agents
 from borneo_env.engine.state import SEATS
 from borneo_train.games import Games, seats_in_order
 from borneo_train.network import Dense, apply
@@ -83,6 +84,10 @@ def layers_of(opponent: str, edition: str) -> Layers | None:
     """The actor of a policy in a folder; of other opponents there is none."""
     if opponent in ("", RANDOM_PLAYERS):
         return None
+    if opponent in known_agents():
+        raise ValueError(
+            f"--opponent is {RANDOM_PLAYERS} or the folder of a policy: {opponent} is given with --bot and --bots"
+        )
     model = read_model(opponent)
     if model.card.edition != edition:
         has = model.card.edition

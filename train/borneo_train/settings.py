@@ -5,7 +5,7 @@ They go by the names that stable-baselines3 has for them, where it has any.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, fields, replace
 from math import inf
 from pathlib import Path
@@ -40,10 +40,8 @@ UNSEEN = 1_000_000  # added to the seed for games in which a learner is measured
 def panel(title: str) -> Callable[..., Any]:
     """Makes the options of one panel of the help, each from its sentence."""
 
-    def option(sentence: str, *names: str, preset: bool = False, metavar: str | None = None) -> Any:
-        """With `preset` the default is the device's: 0 or nothing stands for it."""
-        shown = "the device's" if preset else True
-        return Option(*names, help=sentence, rich_help_panel=title, show_default=shown, metavar=metavar)
+    def option(sentence: str, *names: str, metavar: str | None = None) -> Any:
+        return Option(*names, help=sentence, rich_help_panel=title, metavar=metavar)
 
     return option
 
@@ -60,7 +58,7 @@ class Settings:
     task: Annotated[str, learnt("What is learnt: win, contracts (to fulfil), or ranks (to climb).")] = "win"
     players: Annotated[str, learnt("Player counts, all played by one policy.")] = "3,4,5"
     edition: Annotated[str, learnt("board (2008) or card (2007).")] = "board"
-    timesteps: Annotated[int, learnt("Decisions to learn from, of all seats.", preset=True)] = 0
+    timesteps: Annotated[int, learnt("Decisions to learn from, of all seats.")] = 0
     minutes: Annotated[float, learnt("Minutes to learn for; beside --timesteps, to stop after.")] = 0.0
 
     frozen: Annotated[float, others("Share of games with an earlier version of the learner in the other seats.")] = 0.0
@@ -68,20 +66,20 @@ class Settings:
     bots: Annotated[float, others("Share of games with scripted bots there.")] = 0.0
     bot: Annotated[str, others("Which bot that is.")] = "merchant"
 
-    evaluations: Annotated[int, measured("How often the learner is measured, evenly.")] = 6
+    evaluations: Annotated[int, measured("How often the learner is measured, evenly, after its beginning.")] = 6
     against: Annotated[str, measured("Who fills the tables then: agents, one curve for each.")] = "random,merchant"
-    evaluation_games: Annotated[int, measured("Games of each curve and player count then.", preset=True)] = 0
+    evaluation_games: Annotated[int, measured("Games of each curve and player count then.")] = 0
 
     network: Annotated[str, layers("tied: what it learns of a company holds for all; or plain.")] = "tied"
-    actor: Annotated[str, layers("Width and number of the policy's layers, such as 128x2.", preset=True)] = ""
-    critic: Annotated[str, layers("Width and number of the critic's, which sees all cards.", preset=True)] = ""
+    actor: Annotated[str, layers("Width and number of the policy's layers, such as 128x2.")] = ""
+    critic: Annotated[str, layers("Width and number of the critic's, which sees all cards.")] = ""
     quick: Annotated[str, layers("Width and layers of two smaller ones that learn beside them, for searches.")] = ""
 
-    n_envs: Annotated[int, updates("Games played side by side.", preset=True)] = 0
-    n_steps: Annotated[int, updates("Decisions in each game between two updates.", preset=True)] = 0
-    batch_size: Annotated[int, updates("Decisions in each step of the optimiser.", preset=True)] = 0
-    n_epochs: Annotated[int, updates("How often each decision is learnt from.", preset=True)] = 0
-    learning_rate: Annotated[float, updates("Of Adam, at first; falls to a twentieth.", preset=True)] = 0.0
+    n_envs: Annotated[int, updates("Games played side by side.")] = 0
+    n_steps: Annotated[int, updates("Decisions in each game between two updates.")] = 0
+    batch_size: Annotated[int, updates("Decisions in each step of the optimiser.")] = 0
+    n_epochs: Annotated[int, updates("How often each decision is learnt from.")] = 0
+    learning_rate: Annotated[float, updates("Of Adam, at first; falls to a twentieth.")] = 0.0
     ent_coef: Annotated[float, updates("What being undecided is worth, at first; falls to a tenth.")] = 0.02
     gamma: Annotated[float, updates("What a reward counts one decision earlier.")] = 0.9995
     gae_lambda: Annotated[float, updates("How far advantages look beyond the critic.")] = 0.97
@@ -93,7 +91,7 @@ class Settings:
     out: Annotated[Path, where("Folder for the model, its curve and checkpoints.")] = Path("out/train")
     start: Annotated[str, where("Folder of another training or a policy, to begin with what it has learnt.")] = ""
     device: Annotated[str, where("cpu, cuda, or auto: cuda where there is a card.")] = AUTO
-    workers: Annotated[int, where("Processes that learn as one, on a CPU usually one a core.", preset=True)] = 0
+    workers: Annotated[int, where("Processes that learn as one, on a CPU usually one a core.")] = 0
     seed: Annotated[int, where("With --timesteps, on the same kind of CPU, the same seed gives the same training.")] = 0
     # fmt: on
 
@@ -116,8 +114,12 @@ class Settings:
         most = min(most, self.n_envs // len(self.counts()))  # a part has games of all player counts
         return max(count for count in range(1, most + 1) if count == 1 or self.batch_size % count == 0)
 
-    def check_numbers(self) -> None:
-        """Complain about numbers nothing can be trained with; those of the device are filled in."""
+    def typed(self) -> set[str]:
+        """What somebody must have typed: all that is not as it is by default."""
+        return {field.name for field in fields(self) if getattr(self, field.name) != field.default}
+
+    def check_numbers(self, names: Collection[str] | None = None) -> None:
+        """Complain about numbers nothing can be trained with, all or some; those of the device are filled in."""
         ranges: list[tuple[tuple[str, ...], Callable[[float], bool], str]] = [
             (FROM_ONE, lambda value: 1 <= value < inf, "a number from 1"),
             (FROM_ZERO, lambda value: 0 <= value < inf, "a number from 0"),
@@ -126,9 +128,9 @@ class Settings:
             (("workers",), lambda value: 1 <= value <= MOST_WORKERS, f"a number from 1 to {MOST_WORKERS}"),
             (("seed",), lambda value: 0 <= value < SEEDS, "a number from 0, below 2**63"),
         ]
-        for names, fits, words in ranges:
-            for name in names:
-                if not fits(getattr(self, name)):
+        for alike, fits, words in ranges:
+            for name in alike:
+                if (names is None or name in names) and not fits(getattr(self, name)):
                     raise ValueError(f"{option(name)} is {words}, not {getattr(self, name)}")
 
     def check_parts(self) -> None:
@@ -140,10 +142,15 @@ class Settings:
             )
         if self.batch_size % self.workers:
             raise ValueError(
-                f"--batch-size {self.batch_size} is no multiple of --workers {self.workers}: each has an equal part"
+                f"--batch-size {self.batch_size} is no multiple of --workers {self.workers}: each has an equal part, "
+                f"as with --workers {max(n for n in range(1, self.workers) if self.batch_size % n == 0)}"
             )
         if self.n_envs // self.workers < len(self.counts()):
             raise ValueError(f"--n-envs {self.n_envs} leaves a player count without games")
+
+    def length(self) -> str:
+        """Which setting says how long the training is."""
+        return "timesteps" if self.timesteps else "minutes"
 
     def counts(self) -> list[int]:
         """The player counts."""
@@ -175,6 +182,14 @@ class Settings:
 def option(name: str) -> str:
     """A setting as it is typed."""
     return "--" + name.replace("_", "-")
+
+
+def usual(name: str) -> str | None:
+    """What a setting is if nobody gives it, in words, where that depends on the device: 0 or nothing stands for it."""
+    if name == "workers":
+        return "one on a card"
+    here, there = (PRESETS[device].get(name) for device in (CPU, CUDA))
+    return None if here is None else f"{here} on a CPU, {there} on a card"
 
 
 def numbers(text: str, what: str) -> list[int]:

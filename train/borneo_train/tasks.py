@@ -10,6 +10,7 @@ import numpy as np
 from borneo_agents.arena import ArenaResult, play_arena
 from borneo_agents.arena.profile import points_by_source
 from borneo_agents.arena.tournament import CHALLENGE, CHUNK
+from borneo_agents.arena.words import fault_lines
 from borneo_agents.statistics.intervals import mean_estimates
 from borneo_agents.statistics.results import Floats, seat_sums
 
@@ -91,6 +92,10 @@ def evaluate(
     """Measure an agent, alone at tables full of another, on the same deals from every seat."""
     table, ruleset = {LEARNER: agent, against: against}, Ruleset(edition, players)
     result = play_arena(table, ruleset, lineups=CHALLENGE, games=games, seed=seed, jobs=jobs, chunk=CHUNK)
+    if lines := fault_lines(result):
+        raise ValueError(
+            f"{lines[0]} at a table against {against}: such games measure nothing; `borneo arena` says why"
+        )
     rng = np.random.default_rng(seed)
     measurements = []
     for measure in TASKS[task]:

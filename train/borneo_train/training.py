@@ -8,7 +8,7 @@ import platform
 import signal
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, replace
 from importlib.metadata import version
@@ -19,7 +19,7 @@ from typing import Any
 
 import torch
 from borneo_agents.policy.agent import Policy
-from borneo_agents.policy.model import CARD, WEIGHTS, Model, ModelCard, read_model, write_model
+from borneo_agents.policy.model import BEST, CARD, WEIGHTS, Model, ModelCard, read_model, write_model
 from borneo_agents.policy.network import Layer
 from rich.console import Console
 from torch.utils.tensorboard import SummaryWriter
@@ -49,7 +49,8 @@ SOFTWARE = ("borneo-env", "numpy", "numba", "torch")
 FREEZES = 20  # times in a training that the version in the other seats is replaced
 TIMES_KEPT = 20  # checkpoints in a training, evenly, beside those at evaluations
 CURVE, PICTURE, REPORT, SETTINGS = FILES = ("curve.jsonl", "curve.png", "report.json", "settings.json")
-CHECKPOINTS, BEST, LAST, LOG = FOLDERS = (checkpoint.FOLDER, "best", "last", "tensorboard")
+CHECKPOINTS, LAST, LOG = checkpoint.FOLDER, "last", "tensorboard"
+FOLDERS = (CHECKPOINTS, BEST, LAST, LOG)
 MODEL_FILES = (CARD, WEIGHTS)
 NEW = ".new"  # how the name of a model's folder ends while it is written
 LARGEST_SETTINGS = 2**20  # bytes
@@ -86,21 +87,28 @@ class Training:
 
     @classmethod
     def taken_up(
-        cls, settings: Settings, company: Callable[[Settings], Company] = Workers, teller: Teller | None = None
+        cls,
+        settings: Settings,
+        company: Callable[[Settings], Company] = Workers,
+        teller: Teller | None = None,
+        typed: Collection[str] | None = None,
     ) -> Training:
-        """The training in a folder, as its newest checkpoint has it; timesteps and minutes may be others."""
+        """The training in a folder, as its newest checkpoint has it; timesteps and minutes may be others.
+
+        Other settings that were `typed` must be as they were; without that, those that are not as by default.
+        """
         folder = Path(settings.out)
         try:
             kept = parse_json(read_text(folder / SETTINGS, LARGEST_SETTINGS))
             before, command = Settings.kept(kept["settings"], folder), str(kept["command"])
         except (ValueError, KeyError, TypeError) as error:
             raise ValueError(f"{folder}: there is no training to go on with: {on_one_line(str(error))}") from None
-        refuse_other_settings(settings, before)
+        refuse_other_settings(settings, before, settings.typed() if typed is None else typed)
         refuse_code(folder / SETTINGS, before, settings)
         if before.device == CUDA and not torch.cuda.is_available():
             raise ValueError(f"{folder} was trained on a GPU and goes on on one only; torch can use none here")
         changed = lengthened(before, settings)
-        length = "timesteps" if changed.timesteps else "minutes"
+        length = changed.length()
         if getattr(changed, length) != getattr(before, length):
             command += f" and then --resume {option(length)} {getattr(changed, length)}"
         newest = checkpoint.newest(folder / CHECKPOINTS)
@@ -169,6 +177,10 @@ class Training:
         self.log = SummaryWriter(str(self.folder / LOG))
         try:
             with self.teller:
+                if self.learner.progress == 1:
+                    self.teller.say(
+                        f"this training is over; --resume with more {option(self.settings.length())} makes it longer"
+                    )
                 with self.workers.start(self.folder / CHECKPOINTS):
                     self._learn()
                 return self._report()

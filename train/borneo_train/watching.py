@@ -22,7 +22,7 @@ from borneo_train.checks import check_one_by_one, filled
 from borneo_train.folders import refuse_others
 from borneo_train.settings import Settings
 from borneo_train.telling import bar_of
-from borneo_train.training import keep_model, software
+from borneo_train.training import STOPPING, keep_model, software
 
 Lesson = TypeVar("Lesson", bound=Any)
 
@@ -75,6 +75,7 @@ class Watching:
             signal.signal(signal.SIGINT, before)
         model = self.pupil.model(command, software())
         keep_model(self.out, model)  # measuring takes a while, and may be cut short
+        err.print("measuring it in games it has not seen")
         found = self.pupil.measured()
         strength = [{"measure": self.pupil.measure, **asdict(found)}]
         keep_model(self.out, replace(model, card=replace(model.card, strength=strength)))
@@ -97,11 +98,14 @@ class Watching:
         if self.stopping:
             raise KeyboardInterrupt
         self.stopping = True
+        err.print(STOPPING)
 
 
 def checked(lesson: Lesson) -> Lesson:
     """A lesson with the device's values where none were given; one that cannot be learnt is a ValueError."""
     shared = {entry.name for entry in fields(lesson)} & {entry.name for entry in fields(Settings)}
-    settings = filled(Settings(**{name: getattr(lesson, name) for name in shared}))
+    settings = Settings(**{name: getattr(lesson, name) for name in shared})
+    settings.check_numbers(shared)
+    settings = filled(settings)
     check_one_by_one(settings)
     return replace(lesson, **{name: getattr(settings, name) for name in shared})

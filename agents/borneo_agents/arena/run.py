@@ -25,7 +25,7 @@ from borneo_agents.arena.workers import ArenaError, Workers
 from borneo_agents.protocol.agent import ProcessAgent
 from borneo_agents.statistics.results import blocks, results
 from borneo_agents.statistics.sequential import UNDECIDED, SequentialTest, Verdict
-from borneo_env.agent import Agent
+from borneo_env.agent import Agent, check_agents
 from borneo_env.engine.batch import Batch
 from borneo_env.engine.threads import available_cores
 from borneo_env.ruleset import Ruleset
@@ -129,6 +129,7 @@ def play_arena(
         raise TournamentError("a run with `debug` keeps no games: leave `out` away")
     question = Question(*_pair(until_decided, list(found)), effect, alpha, beta) if until_decided else None
     ruleset = Ruleset.given(ruleset, fields)
+    check_agents(found, ruleset)
     with contextlib.ExitStack() as stack:
         scratch = out is None and not here  # where workers leave their games
         place = stack.enter_context(tempfile.TemporaryDirectory(prefix="borneo-arena-")) if scratch else out

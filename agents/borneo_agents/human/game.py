@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import copy
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from borneo_env.agent import UnknownAgent, Views, check_registered, find_agent
+from borneo_env.agent import UnknownAgent, Views, check_agents, check_registered, find_agent
 from borneo_env.engine.batch import Batch
 from borneo_env.engine.loops import NO_ACTION
 from borneo_env.engine.state import CARDS, COMMIT, CONTRACT, DEFEND, HAND, NOBODY, TRADERS
@@ -70,7 +70,7 @@ class Game:
         self.seats = list(seats)
         self.names = agent_names(seats)
         self.agents = {seat: find_agent(name) for seat, name in enumerate(seats) if name != HUMAN}
-        _check_agents(self.agents.values(), ruleset)
+        check_agents({seats[seat]: agent for seat, agent in self.agents.items()}, ruleset)
         self.batch = Batch(1, ruleset, seed=seed, finished="hold", skip_forced=False, threads=1)
         self.lines: list[Line] = [header(ruleset, self.batch.games[0], seats, seed)]
         self.told: list[News] = []
@@ -269,13 +269,6 @@ def _saved_lines(path: Path) -> list[Line]:
     if not isinstance(lines, list) or not lines or not all(isinstance(line, dict) for line in lines):
         raise SaveError(f"{where}: holds no record")
     return lines
-
-
-def _check_agents(agents: Iterable[Any], ruleset: Ruleset) -> None:
-    """Refuse an agent that cannot play such a game, before it is dealt: a policy was trained for some rulesets."""
-    for agent in agents:
-        if hasattr(agent, "check_ruleset"):
-            agent.check_ruleset(ruleset)
 
 
 def _check_seats(seats: Sequence[str]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
@@ -22,6 +23,7 @@ from borneo_env.ruleset import EDITIONS, PLAYER_COUNTS, Ruleset
 
 FORMAT = "borneo-policy/8"
 WEIGHTS, CARD = "model.safetensors", "card.json"
+BEST = "best"  # folder of the best policy, in that of its training
 CRITIC = "critic."
 # Networks that only a search asks: how names of their tensors begin.
 IN_SEARCH = (CRITIC, "others.", "quick.", "shippers.")
@@ -117,8 +119,10 @@ def write_model(folder: str | Path, model: Model) -> None:
 
 def read_model(folder: str | Path) -> Model:
     """The policy in a folder, checked from end to end."""
-    card = read_card(Path(folder) / CARD)
-    return _read_weights(Path(folder) / WEIGHTS, card)
+    folder = Path(folder)
+    if not os.path.lexists(folder / CARD) and os.path.lexists(folder / BEST / CARD):
+        raise ModelError(f"{on_one_line(str(folder))}: is the folder of a training: its policy is in {BEST} there")
+    return _read_weights(folder / WEIGHTS, read_card(folder / CARD))
 
 
 def read_card(path: Path) -> ModelCard:

@@ -240,11 +240,17 @@ def test_a_policy_of_another_edition_says_so(trained, played):
         Policy(network(trained)).act(Views(batch.ruleset, *batch.view(np.array([0]))))
 
 
-def test_a_policy_of_another_edition_loses_in_the_arena_with_the_reason():
-    players = {"random": "random", "policy": Policy(network("card"))}
-    played = play_arena(players, TINY, games=6, jobs=0)
-    assert {fault.agent for fault in played.faults} == {1}
-    assert "trained for the card edition" in played.faults[0].reason
+def test_a_policy_of_another_edition_is_refused_in_the_arena_before_any_game(tmp_path):
+    players = {"random": "random", "mine": Policy(network("card"))}
+    with pytest.raises(ModelError, match=r"^'mine' cannot play: the policy was trained for the card edition"):
+        play_arena(players, TINY, games=6, jobs=0, out=tmp_path / "arena")
+    assert not (tmp_path / "arena").exists()
+
+
+def test_the_folder_of_a_training_says_where_its_policy_is(tmp_path):
+    write_model(tmp_path / "best", network(width=3))
+    with pytest.raises(ModelError, match=r"is the folder of a training: its policy is in best there$"):
+        Policy(tmp_path)
 
 
 # ---------------------------------------------------------------- by name
