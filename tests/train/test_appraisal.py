@@ -168,6 +168,7 @@ def test_the_command_writes_a_policy_that_plays(borneo, folder, tmp_path):
     assert (status, told) == (2, "") and "--fresh to replace it" in err
     status, told, err = borneo("appraise", folder, *QUICK.split(), "--out", out, "--fresh")
     assert status == 0 and "of a win is how far it is off" in told and told.endswith(f"play it as policy:{out}\n")
+    assert "before the lesson it was off by " in err
 
 
 @pytest.mark.parametrize(

@@ -24,6 +24,7 @@ from torch import Tensor
 from torch.nn.utils import clip_grad_norm_
 
 from borneo_env.agent import Views, find_agent
+from borneo_env.console import err
 from borneo_env.engine.batch import Batch
 from borneo_env.engine.threads import available_cores
 from borneo_env.ruleset import Ruleset
@@ -32,7 +33,7 @@ from borneo_train.adam import EPSILON, LONGEST_STEP, falling
 from borneo_train.games import even_sizes
 from borneo_train.network import apply, layers_of_model
 from borneo_train.settings import UNSEEN
-from borneo_train.telling import short
+from borneo_train.telling import in_percent, short
 
 MEMORY = 16  # rounds of games that are remembered
 Ints = NDArray[np.intp]
@@ -180,7 +181,13 @@ class Appraiser:
         """How far values of unseen games at others' turns are off, in wins, with the interval."""
         tables = self.play(self.lesson.seed + UNSEEN, 0)
         tables = tables.some(np.flatnonzero(tables.place > 0))
-        off = np.abs(self.values(tables) - tables.worth)
+        before = outputs_of(self._before, tables.shown, available_cores())[np.arange(len(tables.place)), tables.place]
+        err.print(f"before the lesson it was off by {in_percent(self._error(tables, before))} of a win")
+        return self._error(tables, self.values(tables))
+
+    def _error(self, tables: Tables, values: NDArray[np.float32]) -> Estimate:
+        """How far values are off in the mean, with the interval."""
+        off = np.abs(values - tables.worth)
         sums, counts = (np.bincount(tables.game, each)[:, None].astype(float) for each in (off, np.ones(len(off))))
         return mean_estimates(sums, counts, np.random.default_rng(self.lesson.seed), None)[0]
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from itertools import groupby
 from typing import Any
 
+from borneo_agents.statistics.intervals import Estimate
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
@@ -56,6 +57,10 @@ def bar_of(console: Console) -> Progress:
         TimeRemainingColumn(),
     )
     return Progress(*columns, console=console, disable=not console.is_terminal)
+
+
+def in_percent(share: Estimate) -> str:
+    return f"{share.words('.1f', 0.01)} %"
 
 
 def short(number: float) -> str:

@@ -21,7 +21,7 @@ from borneo_env.console import err
 from borneo_train.checks import check_one_by_one, filled
 from borneo_train.folders import refuse_others
 from borneo_train.settings import Settings
-from borneo_train.telling import bar_of
+from borneo_train.telling import bar_of, in_percent
 from borneo_train.training import STOPPING, keep_model, software
 
 Lesson = TypeVar("Lesson", bound=Any)
@@ -62,7 +62,7 @@ class Watching:
     def run_and_tell(self, words: str, as_json: bool) -> None:
         """What the command does: run, and print what was measured; whoever has stopped it gets the usual exit code."""
         found = self.run(shlex.join(["borneo", *sys.argv[1:]]))
-        print(json.dumps(asdict(found)) if as_json else f"{found.words('.1%')} {words}; play it as policy:{self.out}")
+        print(json.dumps(asdict(found)) if as_json else f"{in_percent(found)} {words}; play it as policy:{self.out}")
         if self.stopping:
             raise typer.Exit(130)
 
