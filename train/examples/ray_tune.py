@@ -43,7 +43,7 @@ def trial(options: dict[str, Any], settings: dict[str, Any]) -> None:
     with tempfile.TemporaryDirectory() as folder:
         wanted = Settings(**settings | options, device="cpu", workers=1, out=Path(folder) / "training")
         training = Training.begun(wanted, "ray_tune.py")
-        training.teller = Reporting(training.settings, Console(quiet=True))
+        training.teller = Reporting(Console(quiet=True))
         training.run()
 
 
