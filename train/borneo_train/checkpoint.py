@@ -173,6 +173,15 @@ def made(settings: Settings, together: Together = ALONE, going_on: bool = False)
     return learner
 
 
+def taken_up(settings: Settings, together: Together, folder: Path) -> Learner:
+    """A learner as the newest checkpoint in a folder has it; without one, as it begins."""
+    path = newest(folder)
+    learner = made(settings, together, going_on=path is not None)
+    if path is not None:
+        restore(path, learner)
+    return learner
+
+
 def check_tensors(found: dict[str, Tensor], own: dict[str, Tensor]) -> None:
     """Complain about tensors that a learner of these settings has not."""
     if set(found) != set(own):

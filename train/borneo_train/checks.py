@@ -36,8 +36,9 @@ def check(settings: Settings) -> None:
         raise ValueError("--frozen and --bots are shares of the same games: together at most 1")
     if settings.opponent and not settings.frozen:
         raise ValueError("--opponent sits in a share of the games: say in which with --frozen")
-    for name, count in product((*settings.tables(), settings.bot), settings.counts()):
-        check_agents({name: find_agent(name)}, Ruleset(settings.edition, count))
+    agents = {name: find_agent(name) for name in (*settings.tables(), settings.bot)}
+    for count in settings.counts():
+        check_agents(agents, Ruleset(settings.edition, count))
 
 
 def check_one_by_one(settings: Settings) -> None:

@@ -162,7 +162,7 @@ class Learner:
     def agree(self) -> None:
         """Have all who learn together begin with what the first one has."""
         for name, tensor in self.tensors().items():
-            if name not in OWN:
+            if name not in ("order", *OWN):
                 self.together.share(tensor)
 
     def numbers_kept(self) -> dict[str, float]:

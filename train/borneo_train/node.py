@@ -85,11 +85,7 @@ def _learn(ray: Any, about: dict[str, Any], together: Together) -> None:
 
 def _follow(settings: Settings, together: Together) -> None:
     with one_thread(together.count):
-        newest = checkpoint.newest(settings.out / CHECKPOINTS)
-        learner = checkpoint.made(settings, together, going_on=newest is not None)
-        if newest is not None:
-            checkpoint.restore(newest, learner)
-        follow(learner)
+        follow(checkpoint.taken_up(settings, together, settings.out / CHECKPOINTS))
 
 
 def _lead(ray: Any, desk: Any, settings: Settings, together: Together) -> None:

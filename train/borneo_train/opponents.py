@@ -9,6 +9,7 @@ all moves the same; so they play on a card as well, where bots cannot.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 
 import numpy as np
 import torch
@@ -84,7 +85,7 @@ def layers_of(opponent: str, edition: str) -> Layers | None:
     """The actor of a policy in a folder; of other opponents there is none."""
     if opponent in ("", RANDOM_PLAYERS):
         return None
-    if opponent in known_agents():
+    if opponent in known_agents() and not Path(opponent).exists():
         raise ValueError(
             f"--opponent is {RANDOM_PLAYERS} or the folder of a policy: {opponent} is given with --bot and --bots"
         )

@@ -50,10 +50,7 @@ def main() -> None:
     threading.Thread(target=_leave_with, args=(about["parent"],), daemon=True).start()
     settings = Settings.kept(about["settings"], Path(about["out"]))
     together = Together(about["rank"], settings.workers)
-    newest = checkpoint.newest(Path(about["checkpoints"]))
-    learner = checkpoint.made(settings, together, going_on=newest is not None)
-    if newest is not None:
-        checkpoint.restore(newest, learner)
+    learner = checkpoint.taken_up(settings, together, Path(about["checkpoints"]))
     store = meeting_place(Path(about["store"]), together.count)
     store.set(READY.format(together.rank), "")
     together.join(store, settings.device)
