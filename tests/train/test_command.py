@@ -71,7 +71,7 @@ def test_mistakes_are_one_line(borneo, tmp_path):
     ],
 )
 def test_what_is_typed_counts_even_if_it_is_nothing(given, told, borneo, tmp_path):
-    status, out, err = borneo("train", *given.split(), "--out", tmp_path / "mine")
+    status, out, err = borneo("train --minutes 0.001", *given.split(), "--out", tmp_path / "mine")
     assert (status, out) == (2, "") and err.startswith(f"error: {told}")
     assert not (tmp_path / "mine").exists()
 
