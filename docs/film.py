@@ -71,7 +71,7 @@ def decide(page: Page, table: Table, film: Film | None) -> None:
     if film:
         film.shoot(LOOK)
     for part in parts_of(batch, moves[0]):
-        page.locator(f'#board [data-part="{part}"].live').first.dispatch_event("click")
+        page.locator(f'#main [data-part="{part}"].live').first.dispatch_event("click")
         if film:
             film.shoot(CLICK)
     if not page.locator("input[name=move]:checked").count() and page.locator(f'input[value="{moves[0]}"]').count():

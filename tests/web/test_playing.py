@@ -15,7 +15,7 @@ from borneo_agents.policy.fears import Fear
 from borneo_web.server.choices import parts_of
 from borneo_web.server.coach import advise
 from borneo_web.server.games import Games
-from borneo_web.server.sight import picture
+from borneo_web.server.sight import pieces
 from borneo_web.server.table import Refused, SteppedGame, Table
 from web_games import Person, begin, seats, served
 
@@ -244,8 +244,9 @@ def test_hostile_names_are_only_names(tmp_path):
         (name,) = games
         links = seats(games, name)
         for link in (*links.values(), f"{links[0]}/story", f"{links[1]}/steps", "/"):
-            page = httpx.get(address + link).text
-            found = Elements(page)
+            answer = httpx.get(address + link)
+            shown = answer.json() if link.endswith("/steps") else [{"told": [answer.text], "pieces": []}]
+            found = Elements("".join(html for step in shown for html in step["told"] + step["pieces"]))
             scripts = [attributes for tag, attributes in found.found if tag == "script"]
             assert all(str(attributes.get("src")).startswith("/static/") for attributes in scripts)
             assert not any(key.startswith("on") for _, attributes in found.found for key in attributes)
@@ -255,7 +256,7 @@ def test_hostile_names_are_only_names(tmp_path):
 
 
 @pytest.mark.parametrize("edition", ["board", "card"])
-def test_every_option_can_be_clicked_in_the_picture(tmp_path, edition):
+def test_every_option_can_be_clicked_on_the_table(tmp_path, edition):
     """Every legal move but those that decline is about something that is drawn, and no two about the same."""
     rng = random.Random(5)
     game = SteppedGame(Ruleset(edition, 3, blackbeard=edition == "board"), ["human", "random", "random"], 2)
@@ -265,7 +266,7 @@ def test_every_option_can_be_clicked_in_the_picture(tmp_path, edition):
         if game.over:
             break
         moves = game.batch.legal_moves()
-        drawn = "".join(pane.content for pane in picture(table, game.player).panes())
+        drawn = "".join(piece for place in pieces(table.scene(game.player)).values() for piece in place)
         ways = [parts_of(game.batch, move) for move in moves]
         clicked = [parts for parts in ways if parts]
         assert len(set(clicked)) == len(clicked) >= len(moves) - 1

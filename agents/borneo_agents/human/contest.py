@@ -12,7 +12,7 @@ from borneo_env.engine.batch import Batch
 from borneo_env.engine.state import COMMIT, DEFEND
 from borneo_env.files import in_short
 from borneo_env.render.scene import Scene, count
-from borneo_env.render.text import CARD, laid_card, length, packed, padded, wrapped
+from borneo_env.render.text import CARD, length, packed, padded, wrapped
 
 
 def decision(batch: Batch, scene: Scene) -> Decision:
@@ -121,7 +121,7 @@ class CardsDecision(Decision):
         ranks = f"rank {g.attacker_rank + 1} against rank {g.defender_rank + 1}"
         between = f", +{scene.bonus} for the defence" if scene.bonus else ""
         attacks = f"player {attack.player} attacks player {defence.player} in {self._company}: {ranks}{between}."
-        played = [laid_card(scene.card(card), covered=False) for card in attack.cards]
+        played = [card_words(self._batch, card) for card in attack.cards]
         with_cards = f" {count(g.strength[0], 'flag')} on {', '.join(played)}." if played and self._defends else ""
         return [*wrapped(attacks + with_cards), *wrapped(self._enough(defence.player))]
 

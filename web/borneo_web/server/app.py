@@ -7,7 +7,7 @@
 | `.../choose`, `.../undo` (POST) | | a person's choice, with the number of the decision it answers |
 | `.../story`, `.../steps`, `.../preview` | | what has happened; step by step; what a set of cards would mean |
 | `.../events` | | server-sent events: `changed` whenever the table has |
-| `.../record`, `.../replay` | | after the end |
+| `.../record`, `.../replay`, `.../again` (POST) | | after the end; once more with the same people |
 | `POST /records`, `/records/KEY` | `library.py` | a record that somebody has sent, replayed |
 | `/arena`, `/arena/NUMBER`, `/training` | | the folders that the server was started with |
 | `/rules`, `/static/FILE` | `statics.py` | the rules, each at its id; style and scripts |

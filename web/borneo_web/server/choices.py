@@ -1,4 +1,4 @@
-"""The legal moves of a decision as people choose among them: in words, and by what is clicked in the picture."""
+"""The legal moves of a decision as people choose among them: in words, and by what is clicked on the table."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from borneo_agents.human.options import options
 from borneo_env.cards import COMPANIES
 from borneo_env.engine.actions import PASS
 from borneo_env.engine.batch import Batch
+from borneo_env.engine.state import COMMIT, DEFEND
 from borneo_web.server.table import Table
 
 
@@ -19,8 +20,7 @@ class Choice(NamedTuple):
     move: str  # its text: "ship 17 0"
     words: str  # what it is: "ship 17 rrg/b pepper to Banda"
     more: str  # what it leads to
-    parts: tuple[str, ...]  # what is clicked for it in the picture, one after the other
-    group: str  # what it has in common with others: the trader, the card
+    parts: tuple[str, ...]  # what is clicked for it on the table, one after the other
 
 
 class Question(NamedTuple):
@@ -30,6 +30,8 @@ class Question(NamedTuple):
     told: list[str]  # what there is to know first
     several: bool  # whether any number of the choices is one answer: the cards of a contest
     choices: list[Choice]
+    verb: str = ""  # what is done with several: "attack", "defend"
+    none: bool = False  # whether none of them is an answer, too
 
 
 def question(table: Table, seat: int) -> Question:
@@ -38,19 +40,20 @@ def question(table: Table, seat: int) -> Question:
     asked = decision(batch, scene)
     several = isinstance(asked, CardsDecision)
     told = asked.told if isinstance(asked, CardsDecision) else []
-    choices = []
+    choices, none = [], False
     for action, words in options(batch):
         move = batch.actions.text(action, batch.phase_name())
         if several and action == PASS:
-            continue  # the answer without a card
+            none = True  # the answer without a card
+            continue
         more = "" if several else asked.words([action]).removeprefix(words + ".").strip()
-        parts = parts_of(batch, move)
-        choices.append(Choice(move, words, more, parts, parts[0] if len(parts) > 1 else ""))
-    return Question(scene.question, [" ".join(told)] if told else [], several, choices)
+        choices.append(Choice(move, words, more, parts_of(batch, move)))
+    verb = {COMMIT: "attack", DEFEND: "defend"}.get(scene.g.phase, "")
+    return Question(scene.question, [" ".join(told)] if told else [], several, choices, verb, none)
 
 
 def parts_of(batch: Batch, move: str) -> tuple[str, ...]:
-    """What of the picture a move is about, in the order in which it is clicked; declining is about nothing."""
+    """What on the table a move is about, in the order in which it is clicked; declining is about nothing."""
     verb, *words = move.split()
     game, player = batch.games[0], int(batch.player[0])
     if words[-1] in ("none", "done"):

@@ -12,6 +12,7 @@ from typing import Any
 from borneo_agents.human.game import HUMAN
 
 from borneo_env.agent import UnknownAgent, known_agents
+from borneo_env.engine.batch import fresh_seed
 from borneo_env.engine.state import SPECTATOR
 from borneo_env.files import in_short, make_folder, on_one_line, parse_json, read_text
 from borneo_env.record import LARGEST_FILE
@@ -37,6 +38,7 @@ class Games:
         self.pool: Executor = ThreadPoolExecutor(2, thread_name_prefix="borneo-web")
         self._tables: dict[str, Table | None] = {path.stem: None for path in sorted(folder.glob("*.json"))}
         self._lock = threading.Lock()
+        self._dealing = threading.Lock()  # so that two who want to play again do not begin two games
         self.closing = False  # whether those who listen for events should leave
 
     def __iter__(self) -> Iterator[str]:
@@ -74,15 +76,29 @@ class Games:
 
     def begin(self, ruleset: Ruleset, seats: Sequence[str], names: Sequence[str], seed: int) -> str:
         """Deal a new game and return its id. Seats are `human`, opponents, or agents by name, without arguments."""
-        if len(self._tables) >= MOST_GAMES:
-            raise Refused(409, f"There are {MOST_GAMES:,} games; remove some first.")
         opponents = self.opponents()
         known = [*known_agents(), *opponents]
         unknown = [seat for seat in seats if seat not in (HUMAN, *known)]
         if unknown:
             raise Refused(422, f"There is no agent {in_short(unknown[0])}; known are: {', '.join(known)}.")
+        return self._deal(ruleset, [opponents.get(seat, seat) for seat in seats], names, seed)
+
+    def again(self, table: Table) -> Table:
+        """The game after this one, with a new deal for the same people: who asks first begins it, for all of them."""
+        with self._dealing:
+            if table.next not in self._tables:
+                game = table.game
+                table.next = self._deal(game.batch.ruleset, game.seats, game.names, fresh_seed())
+                with table.lock:
+                    table.save()
+                table.announce()
+        return self.table(table.next)
+
+    def _deal(self, ruleset: Ruleset, seats: Sequence[str], names: Sequence[str], seed: int) -> str:
+        if len(self._tables) >= MOST_GAMES:
+            raise Refused(409, f"There are {MOST_GAMES:,} games; remove some first.")
         try:
-            game = SteppedGame(ruleset, [opponents.get(seat, seat) for seat in seats], seed)
+            game = SteppedGame(ruleset, seats, seed)
         except (UnknownAgent, ValueError) as error:
             raise Refused(422, f"{on_one_line(str(error))}.") from None
         name = secrets.token_hex(6)
@@ -123,19 +139,16 @@ def read_table(path: Path) -> Table:
     if not isinstance(lines, list) or not lines or not all(isinstance(line, dict) for line in lines):
         raise ValueError("it holds no record")
     game = SteppedGame.of_lines(lines)
-    names, keys, heard = saved.get("names"), saved.get("keys"), saved.get("heard")
+    names, keys = saved.get("names"), saved.get("keys")
     people = [str(seat) for seat in (*game.humans, SPECTATOR)]
     if not isinstance(names, list) or len(names) != len(game.seats) or not all(map(_is_name, names)):
         raise ValueError("names: should be a name for each seat")
     if not isinstance(keys, dict) or sorted(keys) != sorted(people) or not all(map(_is_key, keys.values())):
         raise ValueError("keys: should be a key for each person, and one for watching")
-    if not isinstance(heard, dict) or sorted(heard) != sorted(people) or not all(map(_is_count, heard.values())):
-        raise ValueError("heard: should be a number for each person, and one for watching")
     if not _is_count(saved.get("choices")):
         raise ValueError("choices: should be a number")
     table = Table(game, names, {int(seat): key for seat, key in keys.items()}, path)
-    table.choices = saved["choices"]
-    table.heard = {int(seat): min(count, len(game.told)) for seat, count in heard.items()}
+    table.choices, table.next = saved["choices"], saved.get("next", "")
     return table
 
 

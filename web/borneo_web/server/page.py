@@ -6,8 +6,10 @@ from borneo_env.rulebook import chapters, find_rules
 from borneo_web.server.html import Html, join, tag
 
 
-def page(title: str, *content: object, script: str | None = None, tools: object = None) -> Html:
-    """A whole page, with a script of its own if need be, and tools in its header beside those that all pages have."""
+def page(
+    title: str, *content: object, script: str | None = None, style: str | None = None, tools: object = None
+) -> Html:
+    """A whole page, with a script and a style of its own if need be, and tools in its header beside those of all."""
     head = tag(
         "head",
         tag("meta", charset="utf-8"),
@@ -16,6 +18,7 @@ def page(title: str, *content: object, script: str | None = None, tools: object 
         tag("title", f"{title} · Borneo"),
         tag("link", rel="stylesheet", href="/static/colours.css"),
         tag("link", rel="stylesheet", href="/static/style.css"),
+        tag("link", rel="stylesheet", href=f"/static/{style}") if style else None,
         tag("link", rel="icon", href="/static/icon.svg"),
         tag("script", src="/static/theme.js"),
         tag("script", type="module", src=f"/static/{script}") if script else None,

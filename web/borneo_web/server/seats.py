@@ -12,6 +12,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response, StreamingResponse
 from starlette.routing import Route
 
+from borneo_env.engine.state import SPECTATOR
 from borneo_web.server.coach import advise
 from borneo_web.server.games import Games
 from borneo_web.server.html import Html, join
@@ -37,6 +38,7 @@ class Seats:
             Route(game, self.seat),
             Route(f"{game}/choose", self.choose, methods=["POST"]),
             Route(f"{game}/undo", self.undo, methods=["POST"]),
+            Route(f"{game}/again", self.again, methods=["POST"]),
             Route(f"{game}/story", self.story),
             Route(f"{game}/steps", self.steps),
             Route(f"{game}/preview", self.preview),
@@ -80,6 +82,15 @@ class Seats:
             return HTMLResponse(await run_in_threadpool(self._seat, request, False, str(error)), error.status)
         table.go_on(self._games.pool)
         return RedirectResponse(table.address(seat), 303)
+
+    async def again(self, request: Request) -> Response:
+        table, seat = await run_in_threadpool(self._found, request)
+        if not table.game.over:
+            raise Refused(409, "The game is not over yet.")
+        if seat == SPECTATOR and table.game.humans and not table.next:
+            raise Refused(403, "Who watches cannot deal.")
+        following = await run_in_threadpool(self._games.again, table)
+        return RedirectResponse(following.address(seat), 303)
 
     async def story(self, request: Request) -> Response:
         table, seat = await run_in_threadpool(self._found, request)

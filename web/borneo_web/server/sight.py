@@ -1,4 +1,4 @@
-"""What a seat sees of a table: pictures and news, all made from the game with what the seat may not know taken out."""
+"""What a seat sees of a table: what lies on it, and news; all made from the game without what it may not know."""
 
 from __future__ import annotations
 
@@ -8,9 +8,11 @@ import numpy as np
 
 from borneo_env.engine.hidden import redact
 from borneo_env.engine.state import SPECTATOR
-from borneo_env.render.chart import BACKGROUND, HEIGHT, WIDTH
-from borneo_env.render.picture import DEFINITIONS, Picture
+from borneo_env.render.scene import Scene
+from borneo_web.server.affair import affair
+from borneo_web.server.board import contracts, ladders, piles, ports
 from borneo_web.server.html import Html, tag
+from borneo_web.server.players import hand, opponents, own
 from borneo_web.server.table import Table
 from borneo_web.server.words import sentence, told
 
@@ -18,26 +20,32 @@ RECENT = 12  # lines of the story that a spectator is shown
 MOST_STEPS = 60  # that are shown one after the other
 
 
-def picture(table: Table, seat: int, game: np.void | None = None, last: str = "") -> Picture:
-    """The position, or an earlier one, for the eyes of a seat."""
-    shown = redact(table.game.batch.games[0] if game is None else game, seat)
-    return Picture(table.game.batch.ruleset, shown, seat, last, table.game.names)
+def scene_of(table: Table, seat: int, game: np.void) -> Scene:
+    """A position for the eyes of a seat."""
+    return Scene(table.game.batch.ruleset, redact(game, seat), seat, "", table.game.names)
 
 
-def drawing(picture: Picture) -> Html:
-    """A picture as part of a page. Its panes have numbers, so that another position can take their place, and boxes."""
-    panes = (
-        tag("g", Html(pane.content), data_pane=i, data_box=" ".join(f"{edge:.0f}" for edge in pane[:4]))
-        for i, pane in enumerate(picture.panes())
-    )
-    return tag(
-        "svg", Html(DEFINITIONS + BACKGROUND), *panes, viewBox=f"0 0 {WIDTH} {HEIGHT}", id="picture", aria_hidden="true"
-    )
+def pieces(scene: Scene) -> dict[str, list[Html]]:
+    """Everything that lies on the table, by its place there. Each piece has an id, so that another can replace it."""
+    seat = scene.seat if scene.seat is not None and scene.seat >= 0 else None
+    return {
+        "opponents": opponents(scene),
+        "sea": [ladders(scene), *ports(scene)],
+        "supply": [contracts(scene), piles(scene)],
+        "own": [] if seat is None else [own(scene, seat)],
+        "hand": [] if seat is None else [hand(scene, seat)],
+        "affair": [affair(scene)],
+    }
+
+
+def heard(table: Table, seat: int) -> int:
+    """How much of the story a seat knows: what came before the end of its last turn; whoever watches, all but some."""
+    return max(0, len(table.game.told) - RECENT) if seat == SPECTATOR else table.game.end_of_turn(seat)
 
 
 def news(table: Table, seat: int) -> list[Html]:
-    """What has happened since the seat's last decision began, told as far as the seat may know it."""
-    return story(table, seat, table.heard.get(seat, 0) if seat != SPECTATOR else max(0, len(table.game.told) - RECENT))
+    """What has happened since the end of the seat's last turn, told as far as the seat may know it."""
+    return story(table, seat, heard(table, seat))
 
 
 def story(table: Table, seat: int, since: int = 0) -> list[Html]:
@@ -50,21 +58,22 @@ def story(table: Table, seat: int, since: int = 0) -> list[Html]:
 
 
 def steps(table: Table, seat: int, since: int) -> list[dict[str, Any]]:
-    """What has happened since so much was told, step by step: words, and the panes of the picture that changed."""
+    """What has happened since so much was told, step by step: words, who acted, and the pieces that changed."""
     with table.lock:
         positions = sorted(table.game.positions.items())
-        heard = list(table.game.told)
+        lines_told = list(table.game.told)
     shown: list[dict[str, Any]] = []
-    before: dict[int, str] = {}
+    before: list[Html] = []
+    player = next((int(game["player"]) for count, game in reversed(positions) if count <= since), SPECTATOR)
     start = since
     for count, game in [pair for pair in positions if pair[0] > since][-MOST_STEPS:]:
-        lines = [line for line in heard[start:count] if line.seat in (None, seat)]
+        lines = [line for line in lines_told[start:count] if line.seat in (None, seat)]
         start = count
-        if not lines:
-            continue
-        words = [table.words(seat, line.words).strip() for line in lines]
-        drawn = dict(enumerate(pane.content for pane in picture(table, seat, game, words[-1]).panes()))
-        changed = {pane: content for pane, content in drawn.items() if before.get(pane) != content}
-        before = drawn
-        shown.append({"told": [told(table.game.batch.ruleset, line) for line in words], "panes": changed})
+        if lines:
+            words = [told(table.game.batch.ruleset, table.words(seat, line.words).strip()) for line in lines]
+            drawn = [piece for place in pieces(scene_of(table, seat, game)).values() for piece in place]
+            changed = [piece for piece in drawn if piece not in before]
+            shown.append({"told": words, "who": player, "turn": int(game["turn"]), "pieces": changed})
+            before = drawn
+        player = int(game["player"])
     return shown

@@ -9,7 +9,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
 
-from borneo_env.render import symbols
+from borneo_env.render import chart, symbols
 from borneo_env.render.pen import INK
 from borneo_web.server.html import Html
 from borneo_web.server.page import rules_page
@@ -45,7 +45,7 @@ def _rules_page() -> Html:
 def _contents() -> dict[str, str]:
     """All files by their names: those of the folder, and those that are made from the pictures."""
     kept = {file.name: file.read_text(encoding="utf-8") for file in FOLDER.iterdir()}
-    return kept | {"colours.css": _colours(), "icon.svg": _icon()}
+    return kept | {"colours.css": _colours(), "icon.svg": _icon(), "chart.svg": _chart()}
 
 
 def _colours() -> str:
@@ -59,3 +59,10 @@ def _colours() -> str:
 def _icon() -> str:
     ship = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="-14 -14 28 28"><defs>{symbols.SYMBOLS}</defs>'
     return f'{ship}<use href="#ship"/></svg>'
+
+
+def _chart() -> str:
+    """The sea with the island, on which ports lie."""
+    box = f"{chart.LEFT + chart.MARGIN} {chart.TOP + chart.MARGIN} {chart.RIGHT - chart.LEFT - 2 * chart.MARGIN}"
+    height = chart.BOTTOM - chart.TOP - 2 * chart.MARGIN
+    return f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="{box} {height}">{chart.BACKGROUND}</svg>'

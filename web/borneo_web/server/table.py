@@ -47,17 +47,26 @@ class SteppedGame(Game):
 
     def __init__(self, *arguments: Any) -> None:
         self.positions: dict[int, np.void] = {}  # by how much was told when it came about
+        self._turns: list[tuple[int, int]] = []  # whose turn has ended, and how much was told then
         super().__init__(*arguments)
         self._keep()
 
     def play(self, action: int) -> None:
+        turn = int(self.batch.games["turn"][0])
         super().play(action)
         self._keep()
+        if self.batch.games["turn"][0] != turn:
+            self._turns.append((turn, len(self.told)))
 
     def undo(self) -> None:
         super().undo()
         self.positions = {told: game for told, game in self.positions.items() if told <= len(self.told)}
+        self._turns = [(turn, told) for turn, told in self._turns if told <= len(self.told)]
         self._keep()
+
+    def end_of_turn(self, seat: int) -> int:
+        """How much was told when the last turn of a seat ended; 0 before that."""
+        return max((told for turn, told in self._turns if turn == seat), default=0)
 
     def _keep(self) -> None:
         self.positions[len(self.told)] = self.batch.games[0].copy()
@@ -72,8 +81,8 @@ class Table:
         self.path = path
         self.choices = 0  # of people so far, those taken back included: the number of the decision that is asked for
         self.trouble = ""  # why the game cannot go on
+        self.next = ""  # the game that the same people play after this one
         self.removed = False
-        self.heard = dict.fromkeys([*game.humans, SPECTATOR], 0)  # how much was told before each last decided
         self.listeners: set[Callable[[], None]] = set()
         self.lock = threading.RLock()
         self._running = False
@@ -126,7 +135,6 @@ class Table:
         with self.lock:
             self._check_asked(seat, number)
             actions = self.actions(seat, moves)
-            self.heard[seat] = self.heard[SPECTATOR] = len(self.game.told)
             self.game.choose(actions)
             self.choices += 1
             self.save()
@@ -142,7 +150,6 @@ class Table:
                 raise Refused(409, "There is nothing that could be taken back any more.")
             self.game.undo()
             self.choices += 1
-            self.heard = {who: min(heard, len(self.game.told)) for who, heard in self.heard.items()}
             self.save()
         self.announce()
 
@@ -223,7 +230,7 @@ class Table:
             "names": self.game.names,
             "keys": {str(seat): key for seat, key in self.keys.items()},
             "choices": self.choices,
-            "heard": {str(seat): heard for seat, heard in self.heard.items()},
+            "next": self.next,
             "record": self.game.lines,
         }
         write_file(self.path, json.dumps(content), sync=False)  # only a power cut could lose it; a disk may take 0.5 s

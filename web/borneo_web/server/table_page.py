@@ -1,45 +1,56 @@
-"""The pages of a seat at a table: the picture, what is asked, what has happened, and the end."""
+"""The pages of a seat at a table: what lies on it, what is asked, and what has happened."""
 
 from __future__ import annotations
 
 from borneo_agents.human.decision import RULES
 
-from borneo_env.render.picture import DEFINITIONS, Picture
-from borneo_env.render.scene import count, ordinal
+from borneo_env.render.symbols import SYMBOLS
 from borneo_env.rulebook import find_rules
 from borneo_web.server.choices import Choice, Question, question
 from borneo_web.server.coach import Advice
 from borneo_web.server.coach_page import coach_section
+from borneo_web.server.end import end
 from borneo_web.server.html import Html, join, tag
 from borneo_web.server.page import page
-from borneo_web.server.sight import drawing, news, picture, story
+from borneo_web.server.sight import heard, news, pieces, story
 from borneo_web.server.table import Table
 from borneo_web.server.words import sentence, told
+
+SYMBOLS_OF_PAGE = Html(f"<svg hidden><defs>{SYMBOLS}</defs></svg>")  # all others refer to them
 
 
 def table_page(table: Table, seat: int, *, problem: str = "", advice: Advice | None = None) -> Html:
     """What a seat, or a spectator, sees of a table."""
     game, scene, address = table.game, table.scene(seat), table.address(seat)
     asked = question(table, seat) if table.asks(seat) else None
-    lines = game.news(seat)
-    last = next((line.strip() for line in reversed(lines) if line.startswith(" ")), "")
-    shown = picture(table, seat, last=last)
+    lying = pieces(scene)
     content = tag(
         "main",
         tag(
-            "section",
-            tag("div", drawing(shown), class_="board", id="board", role="group",
-                aria_label="The table, drawn; the list of options says the same"),
-            tag("p", id="step", class_="step", hidden=True, aria_live="polite"),
-            _in_words(shown),
-            class_="table",
+            "div",
+            tag("div", *lying["opponents"], class_=f"opponents of{len(lying['opponents'])}"),
+            tag("div", *lying["sea"], tag("div", *lying["supply"], class_="supply"), class_="sea"),
+            class_="board",
+            id="board",
+        ),
+        *lying["own"],
+        tag(
+            "div",
+            *lying["hand"],
+            tag(
+                "div",
+                tag("p", problem, class_="problem", role="alert") if problem else None,
+                tag("p", table.trouble, class_="problem", role="alert") if table.trouble else None,
+                end(table, seat) if game.over else _status(table, seat, scene.question),
+                *lying["affair"],
+                _form(table, seat, asked, address) if asked else None,
+                tag("div", id="step", class_="step", hidden=True, aria_live="polite"),
+                class_="deciding",
+            ),
+            class_="dock",
         ),
         tag(
-            "section",
-            tag("p", problem, class_="problem", role="alert") if problem else None,
-            tag("p", table.trouble, class_="problem", role="alert") if table.trouble else None,
-            _end(table, address) if game.over else _status(table, seat, scene.question),
-            _form(table, seat, asked, address) if asked else None,
+            "aside",
             coach_section(table, seat, address, advice) if asked else None,
             _news(table, seat, address),
             _rules(game.batch.phase_name()),
@@ -47,28 +58,33 @@ def table_page(table: Table, seat: int, *, problem: str = "", advice: Advice | N
         ),
         id="main",
         data_address=address,
+        data_seat=seat,
+        data_players=len(game.seats),
         data_told=len(game.told),
-        data_heard=table.heard.get(seat, 0),
+        data_heard=heard(table, seat),
         data_state=_state(table, seat),
+        data_next=table.next or None,
         class_="play",
     )  # fmt: skip
-    motion = tag("button", "Motion: on", type="button", id="motion", hidden=True)
-    return page(scene.title, _lost(), content, script="play.js", tools=motion)
+    return page(scene.title, SYMBOLS_OF_PAGE, _lost(), content, script="play.js", style="table.css", tools=_motion())
+
+
+def _motion() -> Html:
+    """How fast what others do is shown: a script fills it in."""
+    return tag("select", id="motion", hidden=True, aria_label="How fast it moves")
 
 
 def _lost() -> Html:
-    """What is shown by a script while the server does not answer."""
+    """What is shown by a script while the server does not answer, and when it refuses something."""
     words = "The server does not answer. Nothing is lost: the game goes on here when it is started again."
-    return tag("p", words, class_="problem lost", id="lost", role="alert", hidden=True)
+    return join(
+        tag("p", words, class_="problem lost", id="lost", role="alert", hidden=True),
+        tag("p", class_="problem lost", id="refused", role="alert", hidden=True),
+    )
 
 
 def _state(table: Table, seat: int) -> str:
     return "over" if table.game.over else "asked" if table.asks(seat) else "waits"
-
-
-def _in_words(shown: Picture) -> Html:
-    text = shown.ansi(colour=False)
-    return tag("details", tag("summary", "The table in words"), tag("pre", text, tabindex="0"), class_="words")
 
 
 def _status(table: Table, seat: int, question: str) -> Html:
@@ -83,23 +99,20 @@ def _form(table: Table, seat: int, asked: Question, address: str) -> Html:
     choices = [_choice(table, seat, asked, choice) for choice in asked.choices]
     do = "Play these cards" if asked.several else "Do it"
     undo = tag("button", "Take back my last choice", formaction=f"{address}/undo", formnovalidate=True)
+    options = tag("button", "Options", type="button", id="options", hidden=True, aria_expanded="false")
     return tag(
         "form",
         tag("h2", asked.words),
-        *(tag("p", sentence(ruleset, table.words(seat, line))) for line in asked.told),
+        *(tag("p", sentence(ruleset, table.words(seat, line)), class_="told") for line in asked.told),
         tag("input", type="hidden", name="decision", value=table.choices),
         tag("fieldset", tag("legend", "Your options", class_="spoken"), *choices, class_="choices"),
-        tag(
-            "div",
-            tag("p", asked.words, class_="question", aria_hidden="true"),  # where the heading is out of sight
-            tag("p", id="preview", aria_live="polite", class_="preview"),
-            tag("div", tag("button", do, class_="do", id="do"), undo if table.can_undo else None, class_="deeds"),
-            class_="bar",
-        ),
+        tag("p", id="preview", aria_live="polite", class_="preview"),
+        tag("div", tag("button", do, class_="do", id="do"), options, undo if table.can_undo else None, class_="deeds"),
         method="post",
         action=f"{address}/choose",
         id="choose",
-        data_several=asked.several,
+        data_several=asked.several and asked.verb,
+        data_none=asked.none,
     )
 
 
@@ -123,13 +136,13 @@ def _choice(table: Table, seat: int, asked: Question, choice: Choice) -> Html:
 
 
 def _news(table: Table, seat: int, address: str) -> Html:
+    """What the others have done; the newest at the lower end, which a list shows that is turned round twice."""
     lines = news(table, seat)
+    told = tag("ul", *lines, class_="story", id="news") if lines else tag("p", "Nothing yet.")
     return tag(
         "section",
         tag("h2", "What has happened"),
-        tag("ul", *lines, class_="story", id="news", tabindex="0", aria_label="What has happened")
-        if lines
-        else tag("p", "Nothing yet."),
+        tag("div", told, class_="newest", tabindex="0", role="group", aria_label="What has happened"),
         tag(
             "p",
             tag("button", "Show it step by step", type="button", id="again", hidden=True),
@@ -142,10 +155,9 @@ def _news(table: Table, seat: int, address: str) -> Html:
 
 def story_page(table: Table, seat: int) -> Html:
     """All that has happened, as far as a seat may know it."""
-    symbols = Html(f'<svg hidden="">{DEFINITIONS}</svg>')
     back = tag("p", tag("a", "Back to the table", href=table.address(seat)))
     lines = tag("section", tag("ul", *story(table, seat), class_="story"), class_="sheet")
-    return page("The whole story", symbols, tag("main", back, lines, back, class_="start"))
+    return page("The whole story", SYMBOLS_OF_PAGE, tag("main", back, lines, back, class_="start"))
 
 
 def _rules(phase: str) -> Html | None:
@@ -158,31 +170,3 @@ def _rules(phase: str) -> Html | None:
         for rule, text in find_rules(name).items()
     ]
     return tag("details", tag("summary", "The rules for this decision"), tag("dl", *rules), class_="rules")
-
-
-def _end(table: Table, address: str) -> Html:
-    """The result, and what can be had of the game now."""
-    result, names = table.record[-1], table.game.names
-    order = sorted(range(len(names)), key=result["places"].__getitem__)
-    rows = (
-        tag(
-            "tr",
-            tag("td", ordinal(result["places"][player])),
-            tag("th", tag("span", player, class_=f"trader player{player}"), names[player], scope="row"),
-            tag("td", count(result["scores"][player], "point")),
-            tag("td", count(result["contracts"][player], "contract")),
-        )
-        for player in order
-    )
-    return tag(
-        "section",
-        tag("h2", "The game is over", id="status"),
-        tag("table", *rows, class_="result"),
-        tag(
-            "p",
-            tag("a", "Replay", href=f"{address}/replay", class_="do"),
-            tag("a", "Download the record", href=f"{address}/record", download=True, class_="do"),
-            class_="deeds",
-        ),
-        class_="end",
-    )

@@ -9,6 +9,7 @@ from borneo_env.cards import Cargo
 from borneo_env.render.text import ESCAPE
 from borneo_env.ruleset import Ruleset
 from borneo_web.server.html import Html, join, tag
+from borneo_web.server.pieces import symbol
 
 # "card 17 [red red green / blue, pepper x2]" of a story, and "17 rrg/b pepper x2" of an option.
 CARD = re.compile(r"\bcard (\d{1,2}) \[[a-z0-9/, ]*\]|\b(\d{1,2}) [rygb]{3}/[rygb] [a-z]+(?: x2)?")
@@ -39,17 +40,13 @@ def card(number: int, cargo: Cargo) -> Html:
     """A cargo card in small; whoever hears it is told its flags and its spice."""
     double = " x2" if cargo.count == 2 else ""
     spoken = f" ({' '.join(cargo.flags[:3])}, below {cargo.flags[3]})"
-    drawn = [_symbol(flag, "0 0 22 18") for flag in cargo.flags[:3]]
+    drawn = [symbol(flag) for flag in cargo.flags[:3]]
     return tag(
         "span",
         tag("b", number),
         tag("span", spoken, class_="spoken"),
-        tag("span", *drawn, tag("i", "/"), _symbol(cargo.flags[3], "0 0 22 18"), class_="flags", aria_hidden="true"),
-        _symbol(cargo.spice, "-13 -13 26 26"),
+        tag("span", *drawn, tag("i", "/"), symbol(cargo.flags[3]), class_="flags", aria_hidden="true"),
+        symbol(cargo.spice),
         f"{cargo.spice}{double}",
         class_="card",
     )
-
-
-def _symbol(name: str, box: str) -> Html:
-    return tag("svg", tag("use", href=f"#{name}"), viewBox=box, aria_hidden="true", class_="symbol")

@@ -1,18 +1,27 @@
 // A seat at a table: forms and links without leaving the page, and news as they come.
 import { attach } from "./choose.js";
-import { fold, narrow } from "./fold.js";
-import { motion, setUpMotion, show } from "./steps.js";
+import { begin, rest, setUpMotion, show, speed } from "./steps.js";
 
 const PATIENCE = 250; // milliseconds: then an event has told that something has changed, or an agent thinks for long
+const SCROLLING = ["#hand", "#ladders"]; // they stay as somebody has moved them
 
 let busy = false; // steps are being shown, or a page is being fetched
 let stale = false; // something has changed meanwhile
 
 const main = () => document.getElementById("main");
-const telling = (page) => [page.dataset.told, page.dataset.state, page.querySelector("[name=decision]")?.value].join();
+const telling = (page) =>
+  [page.dataset.told, page.dataset.state, page.dataset.next, page.querySelector("[name=decision]")?.value].join();
 
+// The page of an answer; where it has none, what it says stands on the page that is there, as it is.
 async function parsed(answer) {
-  return new DOMParser().parseFromString(await answer.text(), "text/html").getElementById("main");
+  const found = new DOMParser().parseFromString(await answer.text(), "text/html");
+  const page = found.getElementById("main");
+  if (page?.dataset.address) return page;
+  const words = document.getElementById("refused");
+  words.textContent = found.querySelector(".problem")?.textContent ?? "The server could not answer.";
+  words.hidden = false;
+  rest(main());
+  return null;
 }
 
 // Whoever has chosen something, or asked the coach, finds it again while the same is decided.
@@ -24,10 +33,13 @@ function keep(before, page) {
 }
 
 function swap(page) {
+  document.getElementById("refused").hidden = true;
   const open = [...main().querySelectorAll("details[open]")].map((details) => details.className);
+  const scrolled = SCROLLING.map((place) => [place, main().querySelector(place)?.scrollLeft ?? 0, main().querySelector(place)?.scrollTop ?? 0]);
   if (telling(page) === telling(main())) keep(main(), page);
   main().replaceWith(page);
   for (const name of open) page.querySelector(`details.${name}`)?.setAttribute("open", "");
+  for (const [place, across, down] of scrolled) Object.assign(page.querySelector(place) ?? {}, { scrollLeft: across, scrollTop: down });
   setUp();
 }
 
@@ -43,15 +55,18 @@ async function refresh() {
   try {
     while (stale) {
       stale = false;
-      const page = await parsed(await fetch(main().dataset.address));
-      if (!page) return location.reload(); // the game is not there any more
+      const answer = await fetch(main().dataset.address);
+      if (answer.status === 404) return location.reload(); // the game is not there any more
+      const page = await parsed(answer);
+      if (!page) return;
       if (telling(page) === telling(main())) continue;
-      if (motion()) await show(main(), await steps(main().dataset.told));
+      if (speed()) await show(main(), await steps(main().dataset.told));
       swap(page);
-      if (page.dataset.state === "asked") document.getElementById("status").focus();
+      if (page.dataset.state === "asked") document.getElementById("status").focus({ preventScroll: true });
     }
     document.getElementById("lost").hidden = true;
   } catch {
+    rest(main());
     document.getElementById("lost").hidden = false; // until the stream of events is there again
   } finally {
     busy = false;
@@ -60,20 +75,20 @@ async function refresh() {
 
 async function send(form, button) {
   const fields = new URLSearchParams(new FormData(form));
-  const buttons = [...form.querySelectorAll("button")];
+  const buttons = [...form.querySelectorAll("button:enabled")];
   for (const one of buttons) one.disabled = true;
-  let answer;
+  begin(main());
   try {
     const address = button?.getAttribute("formaction") ?? form.action;
-    answer = await fetch(address, { method: "POST", body: fields, redirect: "manual" });
+    const answer = await fetch(address, { method: "POST", body: fields, redirect: "manual" });
+    if (answer.type === "opaqueredirect") return setTimeout(() => form.isConnected && refresh(), PATIENCE);
+    const page = await parsed(answer);
+    if (page) return swap(page);
   } catch {
-    for (const one of buttons) one.disabled = false;
     document.getElementById("lost").hidden = false;
-    return;
+    rest(main());
   }
-  if (answer.type === "opaqueredirect") return setTimeout(() => form.isConnected && refresh(), PATIENCE);
-  swap(await parsed(answer));
-  main().querySelector(".problem")?.scrollIntoView({ block: "center" });
+  for (const one of buttons) one.disabled = false;
 }
 
 function setUp() {
@@ -85,9 +100,11 @@ function setUp() {
   for (const link of main().querySelectorAll("[data-swap]")) {
     link.addEventListener("click", async (event) => {
       event.preventDefault();
+      const words = link.textContent;
       link.textContent = "The coach thinks …";
-      const page = await parsed(await fetch(link.href));
+      const page = await fetch(link.href).then(parsed, () => null);
       if (page) swap(page);
+      else link.textContent = `${words} (it did not answer: try again)`;
     });
   }
   const button = document.getElementById("again");
@@ -95,20 +112,19 @@ function setUp() {
   button.addEventListener("click", async () => {
     if (busy) return;
     busy = true;
-    await show(main(), await steps(main().dataset.heard), !motion());
+    await show(main(), await steps(main().dataset.heard), true);
     busy = false;
     again();
   });
   document.getElementById("status").tabIndex = -1;
-  if (narrow.matches) fold(main());
   attach(main());
 }
 
 async function again() {
-  swap(await parsed(await fetch(main().dataset.address)));
+  const page = await parsed(await fetch(main().dataset.address));
+  if (page) swap(page);
 }
 
 setUp();
 setUpMotion();
-narrow.addEventListener("change", again);
 new EventSource(`${main().dataset.address}/events`).addEventListener("changed", refresh);

@@ -1,59 +1,163 @@
-// What has happened, step by step: one picture after the other, with its words. Motion can be turned off.
+// What has happened, step by step: what moved glides to its place, what changed lights up, and the words are told.
 
-const PAUSE = 700; // milliseconds for each step, and so many more for each letter that is read
-const LETTER = 9;
 const KEY = "borneo-motion";
+const SPEEDS = { off: 0, slow: 2.2, usual: 1, fast: 0.4 };
+const ROUND = 6200; // milliseconds that all others together take at the usual speed, and so one of them its share
+const PAUSE = 500, LETTER = 10, LONGEST = 2000; // of a step, if there is time enough
+const GLIDE = 550; // at most: of one thing
+const STILL = "(prefers-reduced-motion: reduce)";
 
-export function motion() {
+export function speed() {
   const kept = localStorage.getItem(KEY);
-  return kept ? kept === "on" : !matchMedia("(prefers-reduced-motion: reduce)").matches;
+  return SPEEDS[kept in SPEEDS ? kept : matchMedia(STILL).matches ? "off" : "usual"];
 }
 
 export function setUpMotion() {
-  const button = document.getElementById("motion");
-  const say = () => {
-    button.textContent = `Motion: ${motion() ? "on" : "off"}`;
-    button.setAttribute("aria-pressed", motion());
-    document.documentElement.classList.toggle("still", !motion());
-  };
-  button.hidden = false;
-  button.addEventListener("click", () => {
-    localStorage.setItem(KEY, motion() ? "off" : "on");
-    say();
-  });
-  say();
+  const select = document.getElementById("motion");
+  for (const [name, pace] of Object.entries(SPEEDS)) {
+    select.append(new Option(`Motion: ${name}`, name, false, pace === speed()));
+  }
+  select.hidden = false;
+  select.addEventListener("change", () => localStorage.setItem(KEY, select.value));
 }
 
-/** Show steps in the picture; by hand, each waits for a click. */
+/** Milliseconds for each step. A turn has its share of a round: where much happens, each step takes less. */
+export function schedule(steps, players, pace) {
+  const wanted = steps.map(({ told }) => Math.min(LONGEST, PAUSE + LETTER * told.join(" ").replace(/<[^>]*>/g, "").length));
+  const turns = new Set(steps.map(({ turn }) => turn)).size;
+  const budget = (ROUND * Math.min(players - 1, turns)) / (players - 1);
+  const share = Math.min(1, budget / wanted.reduce((sum, time) => sum + time, 0));
+  return wanted.map((time) => pace * share * time);
+}
+
+/** Show steps on the table; by hand, each waits for a click. */
 export async function show(main, steps, byHand = false) {
   if (!steps.length) return;
   const bar = main.querySelector("#step");
-  const form = main.querySelector("#choose");
-  let skipped = false;
-  bar.hidden = false;
-  if (form) form.inert = true;
-  for (const shape of main.querySelectorAll(".live, .chosen, .next")) shape.classList.remove("live", "chosen", "next");
+  const lines = document.createElement("ul");
+  const go = document.createElement("button");
+  go.type = "button";
+  const buttons = document.createElement("p");
+  buttons.append(go);
+  bar.replaceChildren(lines, buttons);
+  lines.className = "story";
+  begin(main);
+  const times = schedule(steps, Number(main.dataset.players), speed());
   for (const [number, step] of steps.entries()) {
-    if (skipped || !main.isConnected) break;
-    const words = document.createElement("span");
-    words.innerHTML = step.told.map((line) => line.charAt(0).toUpperCase() + line.slice(1)).join("<br>");
-    const go = document.createElement("button");
-    go.type = "button";
-    go.textContent = byHand ? `Next (${number + 1} of ${steps.length})` : "Skip";
-    bar.replaceChildren(words, go);
-    for (const [pane, content] of Object.entries(step.panes)) {
-      const group = main.querySelector(`[data-pane="${pane}"]`);
-      if (!group || group.innerHTML === content) continue;
-      group.innerHTML = content;
-      group.classList.remove("fresh");
-      group.getBBox(); // so that the animation begins anew
-      group.classList.add("fresh");
+    for (const words of step.told) {
+      const line = document.createElement("li");
+      line.innerHTML = words.charAt(0).toUpperCase() + words.slice(1);
+      lines.append(line);
     }
-    const clicked = new Promise((done) => go.addEventListener("click", () => done(true)));
-    const time = new Promise((done) => byHand || setTimeout(done, PAUSE + LETTER * words.textContent.length, false));
-    if (byHand) go.focus();
-    if ((await Promise.race([clicked, time])) && !byHand) skipped = true;
+    lines.scrollTop = lines.scrollHeight;
+    go.textContent = byHand ? `Next (${number + 1} of ${steps.length})` : "Skip";
+    lay(main, step, byHand ? GLIDE * Boolean(speed()) : Math.min(GLIDE, 0.8 * times[number]));
+    if (byHand) go.focus({ preventScroll: true });
+    const clicked = new Promise((done) => go.addEventListener("click", () => done(true), { once: true }));
+    const time = new Promise((done) => byHand || setTimeout(done, times[number], false));
+    const skipped = (await Promise.race([clicked, time])) && !byHand;
+    if (skipped || !main.isConnected) break;
   }
-  bar.hidden = true;
-  if (form) form.inert = false;
+}
+
+/** From now on the options are not what is asked; a page that is fetched ends it. */
+export function begin(main) {
+  main.classList.remove("listing");
+  main.classList.add("showing");
+  main.querySelector("#step").hidden = false;
+  main.querySelector("#choose")?.setAttribute("inert", "");
+  for (const ghost of main.querySelectorAll(".ghost")) ghost.remove();
+  for (const shape of main.querySelectorAll(".live, .chosen, .next")) shape.classList.remove("live", "chosen", "next");
+}
+
+/** The options are asked again: nothing came of it. */
+export function rest(main) {
+  main.classList.remove("showing");
+  main.querySelector("#step").hidden = true;
+  main.querySelector("#choose")?.removeAttribute("inert");
+}
+
+// Put the pieces of a step in the place of those that were there.
+function lay(main, { pieces, who }, time) {
+  const before = located(main), looked = looks(main);
+  for (const html of pieces) {
+    const piece = document.createElement("template");
+    piece.innerHTML = html;
+    document.getElementById(piece.content.firstElementChild.id)?.replaceWith(piece.content);
+  }
+  if (!time) return;
+  const after = located(main);
+  for (const [thing, { element, box }] of after) {
+    const from = before.get(thing)?.box ?? origin(main, element, who)?.getBoundingClientRect();
+    if (from) glide(element, from, box, time);
+  }
+  for (const [thing, { element, box }] of before) {
+    if (!after.has(thing)) leave(element, box, goal(main, element, who), time);
+  }
+  for (const [name, element] of looks(main, true)) {
+    if (looked.has(name) && looked.get(name) !== element.textContent) light(element, time);
+  }
+}
+
+// Cards by their numbers; traders by their players, those who stay on a ladder first.
+function located(main) {
+  const found = new Map();
+  for (const element of main.querySelectorAll('[data-part^="card "], .ladder .chip')) {
+    let name = element.dataset.part;
+    if (element.matches(".chip")) {
+      const company = name.split(" ")[1], player = element.textContent;
+      for (let i = 0; found.has((name = `${company} ${player} ${i}`)); ) i += 1;
+    }
+    found.set(name, { element, box: element.getBoundingClientRect() });
+  }
+  return found;
+}
+
+const strip = (main, who) => main.querySelector(`[data-part="hand ${who}"]`) ?? main.querySelector("#hand");
+const pile = (main, name) => main.querySelector(`[data-part="pile ${name}"]`);
+
+// Where a thing comes from that was not on the table before.
+function origin(main, element, who) {
+  if (element.matches(".chip")) return main.querySelector(`#player${element.textContent} .chip`);
+  return element.closest("#hand") ? pile(main, "draw") : strip(main, who);
+}
+
+// Where a thing goes that is not on the table any more.
+function goal(main, element, who) {
+  if (element.matches(".chip")) return null;
+  return element.closest(".cargo") ? main.querySelector(`#player${who}`) : pile(main, "discards");
+}
+
+function glide(element, from, to, time) {
+  const [x, y] = [from.left - to.left, from.top - to.top];
+  if (Math.abs(x) + Math.abs(y) < 3 || !to.width) return;
+  const start = { transform: `translate(${x}px, ${y}px) scale(${Math.min(2, from.width / to.width)})`, zIndex: 9 };
+  element.animate([{ ...start, transformOrigin: "0 0" }, { transformOrigin: "0 0", zIndex: 9 }], { duration: time, easing: "ease-in-out" });
+}
+
+function leave(element, from, to, time) {
+  const end = to?.getBoundingClientRect();
+  if (!end?.width || !from.width) return;
+  const copy = element.cloneNode(true);
+  copy.removeAttribute("data-part");
+  copy.classList.add("flying");
+  Object.assign(copy.style, { left: `${from.left}px`, top: `${from.top}px`, width: `${from.width}px`, height: `${from.height}px` });
+  document.body.append(copy);
+  const there = `translate(${end.left + end.width / 2 - from.left - from.width / 2}px, ${end.top - from.top}px) scale(0.3)`;
+  copy.animate([{}, { transform: there, opacity: 0.4 }], { duration: time, easing: "ease-in" }).finished.finally(() => copy.remove());
+}
+
+// What is told by figures: shelves, contracts, piles, flags and crates of ports, points.
+function looks(main, elements = false) {
+  const found = new Map();
+  const figures = '[data-part]:not([data-part^="card "], [data-part^="trader "], [data-part^="company "], [data-part^="port "]), .gauges > li, .limit, .points';
+  for (const element of main.querySelectorAll(figures)) {
+    const home = element.dataset.part ?? `${element.closest("[id]").id} ${element.className} ${[...element.parentElement.children].indexOf(element)}`;
+    found.set(home, elements ? element : element.textContent);
+  }
+  return found;
+}
+
+function light(element, time) {
+  element.animate([{ boxShadow: "0 0 0 3px #d29a2e" , offset: 0.3 }, { boxShadow: "0 0 0 3px #d29a2e00" }], { duration: 2 * time });
 }
