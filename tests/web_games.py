@@ -13,13 +13,15 @@ from html import unescape
 import httpx
 import numpy as np
 import uvicorn
+from borneo_agents.human.game import HUMAN
 from borneo_web.server.app import make_app
 from borneo_web.server.games import Games
 from borneo_web.server.serve import Server
-from borneo_web.server.table import Table
+from borneo_web.server.table import SteppedGame, Table
 
 from borneo_env.engine.hidden import UNSEEN, redact
 from borneo_env.engine.state import CARDS, HAND
+from borneo_env.ruleset import Ruleset
 
 CARD = re.compile(
     r'data-part=\\?"card (\d+)|<b>(\d+)</b>|\bcard (\d+)|value=\\?"(?:ship|commit|defend|drop|keep) (\d+)'
@@ -114,6 +116,26 @@ def begin(server: str, **fields: str) -> httpx.Response:
 def seats(games: Games, name: str) -> dict[int, str]:
     """The addresses of all who may look at a game."""
     return {seat: f"/game/{name}/{key}" for seat, key in games.table(name).keys.items()}
+
+
+def table_at(games: Games, phase: str, ruleset: Ruleset, seed: int = 1, cards: int = 0) -> Table:
+    """A table at which seat 0, a person's, is asked in a phase and holds so many cards; the others are random."""
+    while True:
+        game = SteppedGame(ruleset, [HUMAN, *["random"] * (ruleset.players - 1)], seed)
+        rng = random.Random(seed)
+        while not game.over:
+            game.advance()
+            if game.batch.phase_name() == phase and game.batch.games["hand_size"][0, 0] >= cards:
+                table = Table.set_up(
+                    game, [f"Person{seat}" for seat in range(ruleset.players)], games.folder / "set.json"
+                )
+                games._tables["set"] = table
+                return table
+            if not game.over:
+                moves = [move for move in game.batch.legal_moves() if not move.startswith("contract")]
+                move = rng.choice(moves or game.batch.legal_moves())
+                game.choose([game.batch.actions.action(move, game.batch.phase_name())])
+        seed += 1
 
 
 # ---------------------------------------------------------------- secrets

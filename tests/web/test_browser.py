@@ -7,7 +7,7 @@ import time
 from pathlib import Path
 
 import pytest
-from web_games import cards_in, hidden_from, seats, served
+from web_games import cards_in, hidden_from, seats, served, table_at
 
 from borneo_env.engine.state import SPECTATOR
 from borneo_env.record import read_record, verify
@@ -16,12 +16,37 @@ from borneo_env.ruleset import Ruleset
 GOLDEN = Path(__file__).parent.parent / "golden"
 
 TINY = Ruleset(players=3, tables="tiny")
+PHONE, TABLET, DESK, LARGE = (360, 740), (768, 1024), (1280, 800), (1920, 1080)
 WHOLE_GAMES = [
-    pytest.param(TINY, id="board-tiny"),
-    pytest.param(Ruleset("card", 3, tables="tiny"), id="card-tiny"),
-    pytest.param(Ruleset("board", 3), id="board", marks=pytest.mark.soak),
-    pytest.param(Ruleset("card", 4), id="card", marks=pytest.mark.soak),
+    pytest.param(TINY, PHONE, id="phone"),
+    pytest.param(Ruleset("card", 3, tables="tiny"), TABLET, id="tablet"),
+    pytest.param(TINY, DESK, id="desk"),
+    *(
+        pytest.param(Ruleset(edition, 4), size, id=f"{edition}-{size[0]}", marks=pytest.mark.soak)
+        for edition in ("board", "card")
+        for size in (PHONE, TABLET, DESK)
+    ),
 ]
+COMPLAINTS = """() => {
+  const found = [], [width, height] = [innerWidth, innerHeight], all = (what) => [...document.querySelectorAll(what)];
+  const box = (one) => one.getBoundingClientRect();
+  if (document.documentElement.scrollWidth > width) found.push("the page is wider than the window");
+  for (const card of all("#hand .face")) if (box(card).width < 64) found.push(`a hand card of ${box(card).width}`);
+  const seen = width < 768 ? ["#hand", "#do"] : ["#board", "#ladders", "#port2", "#piles", "#hand", "#do", "#news"];
+  for (const what of seen) for (const one of all(what)) {
+    if (what !== "#news" && box(one).bottom > height + 1) found.push(`${what} ends at ${box(one).bottom}`);
+    if (box(one).right > width + 1) found.push(`${what} is cut off at the right`);
+  }
+  const letters = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  while (width >= 768 && letters.nextNode()) {
+    const one = letters.currentNode.parentElement, drawn = one.ownerSVGElement;
+    const scale = drawn ? box(drawn).width / drawn.viewBox.baseVal.width : 1;
+    const size = parseFloat(getComputedStyle(one).fontSize) * scale;
+    const shown = letters.currentNode.textContent.trim() && box(one).width > 1 && !one.closest("title, script");
+    if (shown && size < 10.95) found.push(`${letters.currentNode.textContent} has ${size}`);
+  }
+  return found;
+}"""
 pytestmark = pytest.mark.browser
 
 
@@ -58,12 +83,14 @@ def click_through(page, rng: random.Random) -> str:
     move, parts = rng.choice(drawn or moves or [("", "")])
     for part in filter(None, parts.split(" > ")):
         shape = page.locator(f'#main [data-part="{part}"].live').first
-        shape.evaluate("one => one.scrollIntoView({ block: 'center' })")  # on a phone, a bar covers the lower edge
+        shape.evaluate("one => one.scrollIntoView()")  # on a phone, a bar covers the lower edge
         corner = {"x": min(9, shape.bounding_box()["width"] / 2), "y": min(9, shape.bounding_box()["height"] / 2)}
         scrolled = page.evaluate("scrollY")
         shape.click(position=corner, force=True)
         assert page.evaluate("scrollY") == scrolled, "a click leaves the page where it is"
     if move and not parts:
+        if page.is_visible("#options"):
+            page.click("#options")
         page.check(f'input[name=move][value="{move}"]')
     if move:
         assert page.is_checked(f'input[name=move][value="{move}"]')
@@ -88,20 +115,24 @@ def test_a_game_begins_on_the_start_page(page, server):
     assert games.table(name).game.names == ["Anna", "random 1", "normal 2", "normal 3"]
 
 
-@pytest.mark.parametrize("ruleset", WHOLE_GAMES)
-def test_a_whole_game_is_clicked_against_merchants(page, server, ruleset):
+@pytest.mark.parametrize(("ruleset", "size"), WHOLE_GAMES)
+def test_a_whole_game_is_clicked_against_merchants(page, server, ruleset, size):
     games, address = server
+    page.set_viewport_size({"width": size[0], "height": size[1]})
     seated = ["human", *["merchant"] * (ruleset.players - 1)]
     name = games.begin(ruleset, seated, ["Anna", "m 1", "m 2", "m 3"][: ruleset.players], 3)
     page.goto(address + seats(games, name)[0])
     rng, clicked = random.Random(1), []
     while asked(page):
+        assert not page.evaluate(COMPLAINTS)
         clicked.append(click_through(page, rng))
         if len(clicked) == 4 and asked(page):
             number = page.get_attribute("[name=decision]", "value")
             page.reload()
             assert asked(page) and page.get_attribute("[name=decision]", "value") == number
-    assert "The game is over" in page.inner_text("#status")
+    assert "The game is over" in page.inner_text("#status") and "wins!" in page.inner_text(".winner").replace(
+        "win!", "wins!"
+    )
     with page.expect_download() as download:
         page.click("text=Download the record")
     assert download.value.suggested_filename == "borneo-game.jsonl"
@@ -132,6 +163,95 @@ def test_what_another_does_appears_by_itself_and_is_shown_step_by_step(page, ser
         page.wait_for_selector("#news li:has-text('Ben')")
 
 
+@pytest.mark.parametrize("size", [PHONE, TABLET, DESK, LARGE], ids=lambda size: size[0])
+def test_a_full_hand_and_a_contest_of_five_can_be_read_at_every_size(page, server, size):
+    games, address = server
+    page.set_viewport_size({"width": size[0], "height": size[1]})
+    for phase, ruleset, cards in (("drop", Ruleset("card", 3), 8), ("defend", Ruleset("board", 5), 3)):
+        page.goto(address + table_at(games, phase, ruleset, cards=cards).address(0))
+        assert not page.evaluate(COMPLAINTS)
+        assert page.locator("#hand .face").count() >= cards
+    strengths = page.locator("#strengths").bounding_box()
+    assert strengths["y"] + strengths["height"] < size[1]
+    ground = "getComputedStyle(document.querySelector('.port-card')).backgroundColor"
+    light = page.evaluate(ground)
+    page.emulate_media(color_scheme="dark")
+    assert page.evaluate(ground) != light
+
+
+def test_a_choice_is_changed_by_parts_and_dropped(page, server):
+    """Another port or another card changes that alone; what would come of it is seen; the list follows by itself."""
+    games, address = server
+    page.set_viewport_size({"width": 1280, "height": 600})
+    table = table_at(games, "ship", Ruleset("board", 3), cards=4)
+    page.goto(address + table.address(0))
+    one, *_, other = table.scene(0).hands[0]
+    chosen = "document.querySelector('input[name=move]:checked')?.value ?? ''"
+    assert page.is_disabled("#do")
+    found = []
+    for part in (f"card {one}", "port 0", "port 2", f"card {other}", f"card {other}"):
+        page.click(f'[data-part="{part}"].live', position={"x": 20, "y": 8})
+        found.append(page.evaluate(chosen))
+    assert found == ["", f"ship {one} 0", f"ship {one} 2", f"ship {other} 2", f"ship {other} 2"]
+    assert page.locator("#port2 .cargo > .ghost").count() == page.locator(".ghost").count() == 1
+    assert page.is_enabled("#do")
+    label, choices = page.locator(".choice:has(:checked)").bounding_box(), page.locator(".choices").bounding_box()
+    assert choices["y"] <= label["y"] + 1 and label["y"] + label["height"] <= choices["y"] + choices["height"] + 1
+    page.keyboard.press("Escape")
+    assert page.evaluate(chosen) == "" and page.is_disabled("#do") and not page.locator(".ghost, .chosen").count()
+
+
+def test_a_trader_is_seen_where_it_would_stand_and_a_button_says_what_it_does(page, server):
+    games, address = server
+    table = table_at(games, "place", TINY)
+    page.goto(address + table.address(0))
+    page.click('[data-part="company green"]')
+    assert page.inner_text('[data-part="company green"] .ghost') == "0"
+    table = table_at(games, "defend", Ruleset("board", 3))
+    page.goto(address + table.address(0))
+    assert page.inner_text("#do") == "Do not defend"
+    page.click("#hand .live >> nth=0")
+    assert page.inner_text("#do") == "Defend with 1 card"
+
+
+def test_a_round_of_four_takes_less_than_eight_seconds(page, server):
+    """However much happens, and in however many pieces it comes; where little happens there is time to read."""
+    page.goto(server[1])
+    milliseconds = """async ([turns, size]) => {
+      const { schedule } = await import("/static/steps.js");
+      const steps = turns.map((turn) => ({ turn, told: ["Ben ships a card of four flags to Palembang"] }));
+      let round, all = [];
+      for (let i = 0; i < steps.length; i += size) {
+        round ??= { turn: null, left: 0 };
+        all = [...all, ...schedule(steps.slice(i, i + size), 5, 1, round)];
+      }
+      return all;
+    }"""
+    for often, size in ((1, 99), (3, 99), (12, 99), (3, 1), (10, 4)):
+        turns = [turn for turn in (0, 1, 2, 3, 4) for _ in range(often)]
+        times = page.evaluate(milliseconds, [turns, size])
+        assert len(times) == len(turns) and 2000 < sum(times) < 8000 and min(times) > 80
+    assert min(page.evaluate(milliseconds, [[1, 2, 3, 4], 99])) > 600
+
+
+def test_while_others_play_nothing_is_asked(chromium, server):
+    """With motion: the options are gone, it is told who plays, and a click ends it."""
+    games, address = server
+    page = chromium.new_page(viewport={"width": 1280, "height": 800})
+    name = games.begin(TINY, ["human", "random", "random"], ["Anna", "Ben", "Chitra"], 3)
+    page.goto(address + seats(games, name)[0])
+    for _ in range(2):
+        page.wait_for_selector("#main[data-state=asked]:not(.showing)")
+        page.click(".ladder.live")
+        number = page.get_attribute("[name=decision]", "value")
+        page.click("#do")
+        page.wait_for_selector("#step li:last-child")
+        assert page.is_hidden("#choose") and page.is_hidden("#status") and "play" in page.inner_text("#step h2")
+        page.click("#step button")
+        page.wait_for_selector(f'#main:not(:has([name=decision][value="{number}"]))', state="attached")
+    page.close()
+
+
 def test_a_choice_is_made_by_the_keyboard_alone(page, server):
     games, address = server
     name = games.begin(TINY, ["human", "random", "random"], ["Anna", "r 1", "r 2"], 3)
@@ -154,11 +274,11 @@ def test_what_is_chosen_and_the_advice_stay_while_the_same_is_decided(page, serv
     move = page.get_attribute("input[name=move]:checked", "value")
     page.click("text=Ask the coach")
     page.wait_for_selector("section.coach", timeout=120_000)  # machine code may have to be made first
-    for width in (360, 1280):  # the page is fetched anew when the picture comes apart
-        page.set_viewport_size({"width": width, "height": 800})
-        page.evaluate("dispatchEvent(new Event('changed'))")
-        assert page.is_checked(f'input[name=move][value="{move}"]') and page.inner_text("#preview")
-        assert page.locator("#board .chosen").count() and page.locator("section.coach").count() == 1
+    page.click("#again")  # at its end, the page is fetched anew
+    while page.locator("#main.showing").count():
+        page.locator("#step button").dispatch_event("click")
+    assert page.is_checked(f'input[name=move][value="{move}"]') and page.inner_text("#preview")
+    assert page.locator("#board .chosen").count() and page.locator("section.coach").count() == 1
     click_through(page, random.Random(1))
     assert asked(page) and not page.locator("input[name=move]:checked, section.coach").count()
 

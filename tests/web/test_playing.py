@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import re
 import threading
 from html.parser import HTMLParser
 
@@ -15,9 +16,9 @@ from borneo_agents.policy.fears import Fear
 from borneo_web.server.choices import parts_of
 from borneo_web.server.coach import advise
 from borneo_web.server.games import Games
-from borneo_web.server.sight import pieces
+from borneo_web.server.sight import news, pieces
 from borneo_web.server.table import Refused, SteppedGame, Table
-from web_games import Person, begin, seats, served
+from web_games import Person, begin, seats, served, table_at
 
 from borneo_env import Batch, resample
 from borneo_env.engine.loops import NO_ACTION
@@ -83,6 +84,24 @@ def test_a_choice_is_taken_back_while_nobody_has_learnt_of_it(server):
     assert len(games.table(name).game.lines) < lines
     assert anna.decision != decision
     assert anna.send(anna.moves[0], decision=decision) == 409  # the number of a decision never comes again
+
+
+def test_what_the_others_did_is_told_until_the_turn_ends(tmp_path):
+    """Everything since the end of the last turn, at each decision of the next one."""
+    game = SteppedGame(Ruleset("board", 3), ["human", "merchant", "merchant"], 3)
+    table, rng = Table.set_up(game, ["Anna", "m 1", "m 2"], tmp_path / "x.json"), random.Random(1)
+    first: dict[int, list[str]] = {}  # what was told at the first decision of each turn
+    while True:
+        game.advance()
+        told = news(table, 0)
+        if game.over:
+            break
+        if game.batch.games["turn"][0] == 0 and game.batch.phase_name() != "place":
+            turns = sum(line.endswith(": you") for line in game.news(0))
+            before = first.setdefault(turns, told)
+            assert told[: len(before)] == before and any("M 1 ships" in line for line in told[: len(before)])
+        table.choose(0, table.choices, [rng.choice(game.batch.legal_moves())])
+    assert len(first) > 5 and "Result:" in told[-4]
 
 
 # ---------------------------------------------------------------- lies
@@ -206,6 +225,41 @@ def test_saved_games_go_on_in_a_new_server(tmp_path):
         assert (tmp_path / f"{name}.json").stat().st_mode & 0o077 == 0
 
 
+def test_a_game_that_an_earlier_version_has_saved_goes_on(tmp_path):
+    with served(tmp_path) as (games, _):
+        name = new_table(games)
+    path = tmp_path / f"{name}.json"
+    saved = json.loads(path.read_text())
+    del saved["next"]
+    path.write_text(json.dumps(saved | {"heard": {"0": 4, "1": 0, "-1": 2}}))
+    with served(tmp_path) as (games, _):
+        assert people((games, _), name)[0].look() in ("asked", "waits")
+
+
+def test_the_same_people_play_again(server):
+    """Whoever asks first deals for all: the others find their seats in the same game."""
+    games, _ = server
+    name = new_table(games)
+    everybody, rng = people(server, name), random.Random(1)
+    anna, ben, watcher = everybody[0], everybody[1], everybody[-1]
+    assert anna.client.post(f"{anna.address}/again").status_code == 409
+    while not games.table(name).game.over:
+        for person in (anna, ben):
+            if person.look() == "asked":
+                person.choose(rng)
+    assert watcher.client.post(f"{watcher.address}/again").status_code == 403
+    assert anna.look() == "over" and "Play again" in anna.page and "To the next game" not in anna.page
+    links = [person.client.post(f"{person.address}/again").headers["location"] for person in (anna, ben, ben, watcher)]
+    before, after = games.table(name), games.table(links[0].split("/")[2])
+    assert links == [after.address(seat) for seat in (0, 1, 1, -1)] and before is not after
+    assert (after.game.seats, after.game.names) == (before.game.seats, before.game.names)
+    assert after.game.lines[0]["seed"] != before.game.lines[0]["seed"]
+    assert ben.look() == "over" and "To the next game" in ben.page
+    games.remove(after.path.stem)
+    other = anna.client.post(f"{anna.address}/again").headers["location"]
+    assert other.split("/")[2] in games and other != links[0]
+
+
 def test_the_start_page_reads_few_of_many_games(tmp_path):
     with served(tmp_path) as (games, _):
         names = [new_table(games, seed=seed) for seed in range(8)]
@@ -276,6 +330,15 @@ def test_every_option_can_be_clicked_on_the_table(tmp_path, edition):
         move = rng.choice([move for move in moves if not move.endswith(" none")] or moves)
         game.play(game.batch.actions.action(move, game.batch.phase_name()))
     assert verbs >= {"place", "ship", "take", "traders", "transfer", "attack", "commit", "defend", "contract", "pay"}
+
+
+def test_a_contest_draws_its_cards_in_its_words(tmp_path):
+    with served(tmp_path) as (games, address):
+        table = table_at(games, "defend", Ruleset("board", 3))
+        page = httpx.get(address + table.address(0)).text
+        told = re.search(r'<p class="told">(.*?)</p>', page)[1]
+        assert told.count('class="card"') == len(table.scene(0).sides[0].cards) > 0
+        assert 'data-several="defend" data-none' in page and 'id="strengths"' in page
 
 
 def test_the_coach_advises_and_changes_nothing(server):

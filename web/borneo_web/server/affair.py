@@ -58,7 +58,7 @@ def _side(scene: Scene, side: Side) -> Html:
     name = scene.names[side.player]
     cards = [covered(card, scene.card(card)) for card in side.cards]
     played = cards or [tag("p", count(side.played, "card") if side.played else "no cards")]
-    return tag("div", tag("h3", chip(side.player, name), name), tag("p", f"{side.deed} {side.origin}".strip()),
+    return tag("div", tag("h2", chip(side.player, name), name), tag("p", f"{side.deed} {side.origin}".strip()),
                tag("div", *played, class_="played"), class_="fighter")  # fmt: skip
 
 

@@ -17,7 +17,7 @@ def ladders(scene: Scene) -> Html:
     """The four ladders; without a limit (R0.7) they have one slot more than the longest needs."""
     slots = min(slots_of(scene.ruleset), max(BOARD_SLOTS, 1 + max(scene.g.height)))
     ranks = (tag("li", rank) for rank in range(1, slots + 1))
-    numbers = tag("div", tag("h3"), tag("ol", *ranks), class_="ranks", aria_hidden="true")
+    numbers = tag("div", tag("span"), tag("ol", *ranks), class_="ranks", aria_hidden="true")
     columns = (_ladder(scene, company, slots) for company in range(len(COMPANIES)))
     return tag("section", numbers, *columns, class_="ladders", id="ladders", aria_label="The ladders of the companies",
                tabindex="0" if slots > BOARD_SLOTS else None)  # fmt: skip
@@ -31,7 +31,7 @@ def _ladder(scene: Scene, company: int, slots: int) -> Html:
         else None
         for rank, player in enumerate(ladder[:slots])
     )
-    return tag("div", tag("h3", symbol(name), name), tag("ol", *(tag("li", one) for one in chips)),
+    return tag("div", tag("h2", symbol(name), name), tag("ol", *(tag("li", one) for one in chips)),
                class_=f"ladder {name}", data_part=f"company {name}")  # fmt: skip
 
 
@@ -43,7 +43,7 @@ def port(scene: Scene, place: int) -> Html:
     cards = [(card, scene.card(card)) for card in scene.cards_at(place)]
     card = scene.port(place)
     if card is None:
-        head = tag("div", tag("h3", scene.distribution or "no port left"), class_="port-card")
+        head = tag("div", tag("h2", scene.distribution or "no port left"), class_="port-card")
         lying = [face(*one) for one in cards]
     else:
         head = _port_card(scene, place, card)
@@ -59,7 +59,7 @@ def _port_card(scene: Scene, place: int, card: Port) -> Html:
     shown = zip(COMPANIES, scene.g.shown[place], strict=True)
     return tag(
         "div",
-        tag("h3", symbol(card.spice, f"This port counts as {card.spice}"), card.name, class_=card.spice),
+        tag("h2", symbol(card.spice, f"This port counts as {card.spice}"), card.name, class_=card.spice),
         tag("p", f"cargo {laid}/{card.limit} ", *crates, class_="limit",
             title=f"{laid} of at most {count(card.limit, 'cargo card')}: with the last of them, all are shared out"),
         tag("ul", *(_gauge(company, flags, card.monopoly) for company, flags in shown), class_="gauges"),

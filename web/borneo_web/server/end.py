@@ -15,14 +15,20 @@ def end(table: Table, seat: int) -> Html:
     order = sorted(scene.players, key=scene.places.__getitem__)
     sources = list(scene.points_for(order[0]) | scene.points_for(scene.g.pirates) if scene.g.pirates >= 0
                    else scene.points_for(order[0]))  # fmt: skip
-    heads = (tag("th", source, scope="col") for source in ("", "", *sources, "points"))
+    rows = (_row(scene, player, sources) for player in order)
+    heads = (tag("th", source, scope="col") for source in (*sources, "points"))
     return tag(
         "section",
         _winners(scene, seat),
-        tag("table", tag("tr", *heads), *(_row(scene, player, sources) for player in order), class_="result"),
-        tag("form", _again(table, seat), method="post", action=f"{address}/again", id="another", class_="deeds"),
         tag(
-            "p",
+            "table",
+            tag("tr", tag("td"), tag("td"), *heads),
+            *(_row(scene, player, sources) for player in order),
+            class_="result",
+        ),
+        tag(
+            "div",
+            tag("form", _again(table, seat), method="post", action=f"{address}/again"),
             tag("a", "Replay", href=f"{address}/replay", class_="do"),
             tag("a", "Download the record", href=f"{address}/record", download=True, class_="ask"),
             tag("a", "Another game", href="/", class_="ask"),

@@ -28,7 +28,7 @@ def _strip(scene: Scene, player: int) -> Html:
     return tag(
         "article",
         _name(scene, player),
-        tag("div", hand, _seals(scene, player), class_="has"),
+        tag("div", hand if scene.g.phase != OVER else None, _seals(scene, player), class_="has"),
         tag("div", *shelves, class_="shelves"),
         class_=f"strip{_marked(scene, player)}",
         id=f"player{player}",
@@ -39,7 +39,7 @@ def _name(scene: Scene, player: int) -> Html:
     pirates = symbol("pirates", "has the pirate ship") if scene.g.pirates == player else None
     turn = symbol("ship", "has the turn") if scene.step is not None and scene.g.turn == player else None
     points = signed(scene.scores[player])
-    return tag("h3", chip(player, scene.names[player]), tag("span", scene.names[player], class_="who"), turn, pirates,
+    return tag("h2", chip(player, scene.names[player]), tag("span", scene.names[player], class_="who"), turn, pirates,
                tag("small", _status(scene, player)),
                tag("span", points, tag("small", " points", class_="unit"), class_="points"))  # fmt: skip
 

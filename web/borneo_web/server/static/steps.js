@@ -4,7 +4,10 @@ const KEY = "borneo-motion";
 const SPEEDS = { off: 0, slow: 2.2, usual: 1, fast: 0.4 };
 const ROUND = 6200; // milliseconds that all others together take at the usual speed, and so one of them its share
 const PAUSE = 500, LETTER = 10, LONGEST = 2000; // of a step, if there is time enough
+const LEAST = 90; // of a step, whatever has been shown before it
 const GLIDE = 550; // at most: of one thing
+const fresh = () => ({ turn: null, left: 0 });
+let round = fresh(); // since the last own choice
 const STILL = "(prefers-reduced-motion: reduce)";
 
 export function speed() {
@@ -21,12 +24,19 @@ export function setUpMotion() {
   select.addEventListener("change", () => localStorage.setItem(KEY, select.value));
 }
 
-/** Milliseconds for each step. A turn has its share of a round: where much happens, each step takes less. */
-export function schedule(steps, players, pace) {
+/** Milliseconds for each step. A turn has its share of a round: where much happens in it, each step takes less.
+ *
+ * A round remembers whose turn was shown last, and how much of its share is left: steps may come in several pieces.
+ */
+export function schedule(steps, players, pace, round = fresh()) {
   const wanted = steps.map(({ told }) => Math.min(LONGEST, PAUSE + LETTER * told.join(" ").replace(/<[^>]*>/g, "").length));
-  const turns = new Set(steps.map(({ turn }) => turn)).size;
-  const budget = (ROUND * Math.min(players - 1, turns)) / (players - 1);
-  const share = Math.min(1, budget / wanted.reduce((sum, time) => sum + time, 0));
+  const whole = wanted.reduce((sum, time) => sum + time, 0);
+  for (const { turn } of steps) {
+    if (turn !== round.turn) round.left = Math.min(ROUND, round.left + ROUND / (players - 1));
+    round.turn = turn;
+  }
+  const share = Math.min(1, Math.max(round.left, LEAST * steps.length) / whole);
+  round.left -= share * whole;
   return wanted.map((time) => pace * share * time);
 }
 
@@ -34,16 +44,16 @@ export function schedule(steps, players, pace) {
 export async function show(main, steps, byHand = false) {
   if (!steps.length) return;
   const bar = main.querySelector("#step");
-  const lines = document.createElement("ul");
-  const go = document.createElement("button");
+  const [head, lines, buttons, go] = ["h2", "ul", "p", "button"].map((kind) => document.createElement(kind));
   go.type = "button";
-  const buttons = document.createElement("p");
   buttons.append(go);
-  bar.replaceChildren(lines, buttons);
+  bar.replaceChildren(head, lines, buttons);
   lines.className = "story";
-  begin(main);
-  const times = schedule(steps, Number(main.dataset.players), speed());
+  cover(main);
+  const times = byHand ? [] : schedule(steps, Number(main.dataset.players), speed(), round);
   for (const [number, step] of steps.entries()) {
+    const name = main.querySelector(`#player${step.who} .who`)?.textContent;
+    head.textContent = String(step.who) === main.dataset.seat ? "You play" : `${name ?? "Somebody"} plays`;
     for (const words of step.told) {
       const line = document.createElement("li");
       line.innerHTML = words.charAt(0).toUpperCase() + words.slice(1);
@@ -60,8 +70,14 @@ export async function show(main, steps, byHand = false) {
   }
 }
 
-/** From now on the options are not what is asked; a page that is fetched ends it. */
+/** A choice was made: a new round begins. */
 export function begin(main) {
+  round = fresh();
+  cover(main);
+}
+
+// From now on the options are not what is asked; a page that is fetched ends it.
+function cover(main) {
   main.classList.remove("listing");
   main.classList.add("showing");
   main.querySelector("#step").hidden = false;
@@ -88,8 +104,9 @@ function lay(main, { pieces, who }, time) {
   if (!time) return;
   const after = located(main);
   for (const [thing, { element, box }] of after) {
-    const from = before.get(thing)?.box ?? origin(main, element, who)?.getBoundingClientRect();
-    if (from) glide(element, from, box, time);
+    const was = before.get(thing);
+    const from = was?.box ?? origin(main, element, who)?.getBoundingClientRect();
+    if (from) glide(element, from, box, time, was && was.element.className !== element.className);
   }
   for (const [thing, { element, box }] of before) {
     if (!after.has(thing)) leave(element, box, goal(main, element, who), time);
@@ -128,10 +145,10 @@ function goal(main, element, who) {
   return element.closest(".cargo") ? main.querySelector(`#player${who}`) : pile(main, "discards");
 }
 
-function glide(element, from, to, time) {
+function glide(element, from, to, time, other) {
   const [x, y] = [from.left - to.left, from.top - to.top];
   if (Math.abs(x) + Math.abs(y) < 3 || !to.width) return;
-  const start = { transform: `translate(${x}px, ${y}px) scale(${Math.min(2, from.width / to.width)})`, zIndex: 9 };
+  const start = { transform: `translate(${x}px, ${y}px) scale(${other ? 1 : Math.min(2, from.width / to.width)})`, zIndex: 9 };
   element.animate([{ ...start, transformOrigin: "0 0" }, { transformOrigin: "0 0", zIndex: 9 }], { duration: time, easing: "ease-in-out" });
 }
 
