@@ -167,7 +167,7 @@ def test_what_another_does_appears_by_itself_and_is_shown_step_by_step(page, ser
 def test_a_full_hand_and_a_contest_of_five_can_be_read_at_every_size(page, server, size):
     games, address = server
     page.set_viewport_size({"width": size[0], "height": size[1]})
-    for phase, ruleset, cards in (("drop", Ruleset("card", 3), 8), ("defend", Ruleset("board", 5), 3)):
+    for phase, ruleset, cards in (("drop", Ruleset("board", 3), 7), ("defend", Ruleset("board", 5), 3)):
         page.goto(address + table_at(games, phase, ruleset, cards=cards).address(0))
         assert not page.evaluate(COMPLAINTS)
         assert page.locator("#hand .face").count() >= cards
@@ -182,7 +182,7 @@ def test_a_full_hand_and_a_contest_of_five_can_be_read_at_every_size(page, serve
 def test_a_choice_is_changed_by_parts_and_dropped(page, server):
     """Another port or another card changes that alone; what would come of it is seen; the list follows by itself."""
     games, address = server
-    page.set_viewport_size({"width": 1280, "height": 600})
+    page.set_viewport_size({"width": 1280, "height": 720})
     table = table_at(games, "ship", Ruleset("board", 3), cards=4)
     page.goto(address + table.address(0))
     one, *_, other = table.scene(0).hands[0]

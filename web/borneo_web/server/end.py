@@ -15,7 +15,6 @@ def end(table: Table, seat: int) -> Html:
     order = sorted(scene.players, key=scene.places.__getitem__)
     sources = list(scene.points_for(order[0]) | scene.points_for(scene.g.pirates) if scene.g.pirates >= 0
                    else scene.points_for(order[0]))  # fmt: skip
-    rows = (_row(scene, player, sources) for player in order)
     heads = (tag("th", source, scope="col") for source in (*sources, "points"))
     return tag(
         "section",

@@ -2,7 +2,7 @@
 
 const KEY = "borneo-motion";
 const SPEEDS = { off: 0, slow: 2.2, usual: 1, fast: 0.4 };
-const ROUND = 6200; // milliseconds that all others together take at the usual speed, and so one of them its share
+const ROUND = 5800; // milliseconds that all others together take at the usual speed, and so one of them its share
 const PAUSE = 500, LETTER = 10, LONGEST = 2000; // of a step, if there is time enough
 const LEAST = 90; // of a step, whatever has been shown before it
 const GLIDE = 550; // at most: of one thing
