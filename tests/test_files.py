@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import os
+import signal
 import stat
+import subprocess
 import sys
+import time
+from errno import ENOLCK
 from pathlib import Path
 
 import pytest
 
+from borneo_env import files
 from borneo_env.files import (
     FileError,
+    FolderLock,
     check_writable,
     in_short,
     make_folder,
@@ -18,6 +24,7 @@ from borneo_env.files import (
     parse_json,
     read_bytes,
     read_text,
+    remove_half_written,
     write_file,
 )
 
@@ -145,6 +152,91 @@ def test_a_folder_is_made(tmp_path):
     for path in (tmp_path / "file", tmp_path / "file" / "x"):
         with pytest.raises(FileError, match=f"{path}: is no folder, and cannot become one: .*; give another"):
             make_folder(path)
+
+
+# ---------------------------------------------------------------- one owner
+
+OWNER = """
+import sys, importlib.util
+spec = importlib.util.spec_from_file_location("files", sys.argv[1])
+files = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(files)
+lock = files.FolderLock(sys.argv[2], "a training", "")
+lock.tell("a training that began")
+print(flush=True)
+sys.stdin.read()
+"""
+
+
+def names(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir())
+
+
+def test_a_folder_has_one_owner_and_others_are_told_who_and_what_to_do(tmp_path):
+    folder = tmp_path / "new"
+    with FolderLock(folder, "the first", "") as first:
+        first.tell("the first at its place")
+        owner = rf"the first at its place \(process {os.getpid()} on .*\)"
+        with pytest.raises(FileError, match=f"new: is in use by {owner}; end that first, or give another --out$"):
+            FolderLock(folder, "the second", "give another --out")
+        assert stat.S_IMODE((folder / "borneo.lock").stat().st_mode) == 0o600
+    with FolderLock(folder, "the second", ""):
+        first.release()  # once more
+        with pytest.raises(FileError, match="in use by the second"):
+            FolderLock(folder, "the third", "")
+    assert names(folder) == []
+
+
+def test_a_folder_is_free_when_its_owner_was_killed(tmp_path):
+    command = [sys.executable, "-c", OWNER, files.__file__, str(tmp_path)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as owner:
+        assert owner.stdout.readline()
+        with pytest.raises(FileError, match=rf"a training that began \(process {owner.pid} "):
+            FolderLock(tmp_path, "another", "")
+        owner.send_signal(signal.SIGKILL)
+    assert names(tmp_path) == ["borneo.lock"]
+    with FolderLock(tmp_path, "another", ""):
+        assert "another" in (tmp_path / "borneo.lock").read_text()
+
+
+def test_a_lock_that_its_owner_removes_meanwhile_is_none(tmp_path, monkeypatch):
+    """Its file was opened here before it was removed: whoever comes then makes a new one, and both would own it."""
+    first, lock = FolderLock(tmp_path, "the first", ""), files._lock
+
+    def late(file: int) -> None:
+        first.release()
+        lock(file)
+
+    monkeypatch.setattr(files, "_lock", late)
+    with FolderLock(tmp_path, "the second", ""), pytest.raises(FileError, match="in use by the second"):
+        FolderLock(tmp_path, "the third", "")
+
+
+def test_where_there_are_no_locks_nobody_is_refused(tmp_path, monkeypatch):
+    def fail(*_):
+        raise OSError(ENOLCK, "No locks available")
+
+    monkeypatch.setattr("fcntl.flock", fail)
+    with FolderLock(tmp_path, "the first", ""), FolderLock(tmp_path, "the second", ""):
+        pass
+
+
+def test_what_was_half_written_goes_when_the_folder_is_locked(tmp_path):
+    left, others = tmp_path / f".borneo-{1:016x}", [".borneo-notes", "game.json", f".borneo-{2:016x}"]
+    left.write_text("half")
+    for name in others[:2]:
+        (tmp_path / name).write_text("whole")
+    (tmp_path / others[2]).mkdir()
+    os.utime(left, (1, 1))
+    remove_half_written(tmp_path, 0.5)
+    assert left.exists()
+    with FolderLock(tmp_path, "the first", ""):
+        live = tmp_path / f".borneo-{3:016x}"
+        live.write_text("half")
+        os.utime(live, (time.time() + 60,) * 2)
+        with pytest.raises(FileError):
+            FolderLock(tmp_path, "the second", "")
+        assert names(tmp_path) == sorted([*others, live.name, "borneo.lock"])
 
 
 # ---------------------------------------------------------------- quoting

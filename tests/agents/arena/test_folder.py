@@ -472,8 +472,8 @@ def test_a_chunk_that_is_no_file_is_refused(make, tmp_path):
 
 def test_what_a_killed_run_has_half_written_is_removed(tmp_path):
     here(["random", First()], games=6, out=tmp_path)
-    left = [tmp_path / ".borneo-0123", tmp_path / "chunks" / ".borneo-4567"]
-    new = tmp_path / "chunks" / ".borneo-89ab"
+    left = [tmp_path / f".borneo-{1:016x}", tmp_path / "chunks" / f".borneo-{2:016x}"]
+    new = tmp_path / "chunks" / f".borneo-{3:016x}"
     for file in (*left, new):
         file.touch()
     for file in left:
