@@ -20,11 +20,12 @@ from contextlib import suppress
 from errno import EACCES, EAGAIN
 from itertools import chain
 from pathlib import Path
-from stat import S_ISREG
+from stat import S_IMODE, S_ISREG
 from typing import Any, Self
 
 DEEPEST = 32  # lists and objects inside each other; no file of ours has more than a few
 LONGEST_QUOTE, LONGEST_WORDS = 80, 1000  # characters
+PRIVATE, PUBLIC = 0o600, 0o666  # modes of new files; the second as far as the user lets others read
 HALF_WRITTEN = re.compile(r"\.borneo-[0-9a-f]{16}")
 LOCK, LONGEST_OWNER = "borneo.lock", 200  # characters
 NEVER_WAIT = getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0)  # opening a pipe would wait for its other end
@@ -110,20 +111,22 @@ def _check_depth(value: Any) -> None:
 # ---------------------------------------------------------------- writing
 
 
-def write_file(path: str | Path, content: str | bytes, *, sync: bool = True) -> None:
+def write_file(path: str | Path, content: str | bytes, *, sync: bool = True, private: bool = False) -> None:
     """Write a file whole or not at all: beside its place first, then there. What a link points to is replaced.
 
-    With `sync` it has reached the disk when this returns.
+    With `sync` it has reached the disk when this returns. A `private` one can never be read by other users.
     """
     try:
         place, beside = _places(path)
+        kept = None if private or not place.exists() else place
+        mode = PRIVATE if private else S_IMODE(place.stat().st_mode) if kept else PUBLIC
         try:
-            with open(beside, "xb") as file:
+            with open(beside, "xb", opener=lambda name, flags: os.open(name, flags, mode)) as file:
                 file.write(content.encode("utf-8") if isinstance(content, str) else content)
                 file.flush()
                 if sync:
                     os.fsync(file.fileno())
-            if place.exists():
+            if kept:
                 shutil.copymode(place, beside)
             beside.replace(place)
         except BaseException:
@@ -161,10 +164,10 @@ def remove_half_written(folder: Path, before: float) -> None:
                 file.unlink()
 
 
-def make_folder(path: str | Path) -> Path:
+def make_folder(path: str | Path, mode: int = 0o777) -> Path:
     """A folder, made with those above it if need be."""
     try:
-        Path(path).mkdir(parents=True, exist_ok=True)
+        Path(path).mkdir(mode, parents=True, exist_ok=True)
     except OSError as error:
         raise FileError(path, f"is no folder, and cannot become one: {error.strerror}; give another") from None
     return Path(path)
@@ -221,7 +224,7 @@ class FolderLock:
 def _locked(path: Path) -> int:
     """The file of a lock, open, locked, and the one of this name; BlockingIOError if another process has locked it."""
     while True:
-        file = os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0) | NEVER_WAIT, 0o600)
+        file = os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0) | NEVER_WAIT, PRIVATE)
         try:
             _lock(file)
             if os.path.lexists(path) and os.path.samestat(os.fstat(file), path.lstat()):

@@ -107,6 +107,25 @@ def test_a_file_is_replaced_and_keeps_its_mode(tmp_path):
     assert sorted(path.name for path in tmp_path.iterdir()) == ["file", "link"]
 
 
+@pytest.mark.parametrize(
+    ("private", "before", "after"), [(True, None, 0o600), (True, 0o644, 0o600), (False, 0o600, 0o600)]
+)
+def test_others_read_no_private_file_not_even_while_it_is_written(private, before, after, tmp_path, monkeypatch):
+    file, modes, replace = tmp_path / "file", [], Path.replace
+    if before is not None:
+        file.touch()
+        file.chmod(before)
+
+    def watched(path, place):
+        modes.append(stat.S_IMODE(path.stat().st_mode))
+        return replace(path, place)
+
+    monkeypatch.setattr(Path, "replace", watched)
+    monkeypatch.setattr("shutil.copymode", lambda *_: None)
+    write_file(file, "keys", private=private)
+    assert [*modes, stat.S_IMODE(file.stat().st_mode)] == [after] * 2
+
+
 @pytest.mark.parametrize("interruption", [OSError(28, "No space left on device"), KeyboardInterrupt()], ids=repr)
 def test_a_write_that_fails_leaves_what_was_there(interruption, tmp_path, monkeypatch):
     write_file(tmp_path / "file", "before")
