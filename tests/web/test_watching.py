@@ -207,7 +207,7 @@ def test_a_damaged_folder_is_told_and_nothing_breaks(tmp_path, file, text):
     (tmp_path / "run" / file).write_text(text)
     with served(tmp_path / "games", arena=ArenaFolder(tmp_path / "run")) as (_, address):
         answer = httpx.get(f"{address}/arena")
-        assert answer.status_code == 500 and re.search("holds no results|is no table", answer.text)
+        assert answer.status_code == 422 and re.search("holds no results|is no table", answer.text)
         assert str(tmp_path) not in answer.text
 
 
@@ -304,7 +304,7 @@ def test_a_curve_that_is_none_is_told(training, tmp_path):
         (training / "curve.jsonl").write_text(text)
         with served(tmp_path / "games", training=TrainingFolder(training)) as (_, address):
             answer = httpx.get(f"{address}/training")
-            assert answer.status_code == 500 and "holds no curve" in answer.text
+            assert answer.status_code == 422 and "holds no curve" in answer.text
 
 
 # ---------------------------------------------------------------- games that are refused or removed

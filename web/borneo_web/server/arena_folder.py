@@ -11,9 +11,11 @@ from borneo_agents.arena.folder import GAMES, RECORDS, RESULTS, UNFINISHED
 
 from borneo_env.files import FileError, on_one_line, parse_json, read_text
 from borneo_env.record import Line, read_record
+from borneo_env.render.scene import NUMBER_WORDS
 
 LARGEST = 64 * 2**20  # bytes of a table; 100,000 games take some 10 MB
 RECORD = re.compile(r"game(\d{7,9})\.jsonl")
+MOST_SEATS = max(NUMBER_WORDS)
 LONGEST_NAME = 80  # characters of an agent's name that are shown
 
 
@@ -54,7 +56,7 @@ class ArenaFolder:
             return [_standing(row) for row in results["standings"]]
         except FileError:
             raise
-        except (ValueError, TypeError, KeyError, AttributeError):
+        except Exception:  # what is no table of ours can raise nearly anything
             raise FileError(self.path / RESULTS, "holds no results of an arena") from None
 
     def games(self) -> list[Played]:
@@ -64,7 +66,7 @@ class ArenaFolder:
         rows = csv.DictReader(read_text(self.path / GAMES, LARGEST).splitlines())
         try:
             return [_played(row) for row in rows]
-        except (ValueError, TypeError, KeyError, csv.Error):
+        except Exception:
             raise FileError(self.path / GAMES, "is no table of games") from None
 
     def recorded(self) -> dict[int, Path]:
@@ -92,7 +94,9 @@ def _estimate(estimate: dict[str, Any], scale: float, unit: str) -> str:
 
 
 def _played(row: dict[str, str]) -> Played:
-    seats = range(sum(key.startswith("agent ") for key in row))
+    seats = range(sum(key.startswith("agent ") for key in row))  # a row longer than the heads has a key None
+    if len(seats) > MOST_SEATS:
+        raise ValueError("no game has so many players")
     agents, scores, places = ([_short(row[f"{what} {seat}"]) for seat in seats] for what in ("agent", "score", "place"))
     fault = f"{row['fault']}: {row['reason']}" if row["fault"] else ""
     return Played(int(row["game"]), agents, scores, places, on_one_line(fault))

@@ -72,8 +72,24 @@ async function send(form, button) {
     return;
   }
   if (answer.type === "opaqueredirect") return setTimeout(() => form.isConnected && refresh(), PATIENCE);
-  swap(await parsed(answer));
+  const said = new DOMParser().parseFromString(await answer.text(), "text/html");
+  const page = said.getElementById("main");
+  if (page) swap(page);
+  else {
+    for (const one of buttons) one.disabled = false;
+    refuse((said.querySelector(".problem") ?? said.body).textContent);
+  }
   main().querySelector(".problem")?.scrollIntoView({ block: "center" });
+}
+
+// The server has not done it, and says so without a page of the table: what was chosen stays, to be sent again.
+function refuse(words) {
+  main().querySelector(".problem")?.remove();
+  const problem = document.createElement("p");
+  problem.className = "problem";
+  problem.setAttribute("role", "alert");
+  problem.textContent = words;
+  main().querySelector(".side").prepend(problem);
 }
 
 function setUp() {
