@@ -14,12 +14,12 @@ import time
 from pathlib import Path
 from typing import Any
 
-import uvicorn
 from borneo_agents.human.game import HUMAN
 from borneo_web.server.app import make_app
 from borneo_web.server.choices import parts_of
 from borneo_web.server.games import Games
-from borneo_web.server.serve import Server
+from borneo_web.server.process import Process
+from borneo_web.server.serve import Server, settings
 from borneo_web.server.table import Table
 from PIL import Image
 from playwright.sync_api import Page, sync_playwright
@@ -117,7 +117,7 @@ def main() -> None:
         sys.exit("Chromium is missing: `make test-browser` installs it")
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as engine:
         games = Games(Path(folder))
-        server = Server(uvicorn.Config(make_app(games), port=0, log_level="error", lifespan="off"), games)
+        server = Server(settings(make_app(games, coach=Process(), reader=Process())), games.close)
         thread = threading.Thread(target=server.run, daemon=True)
         thread.start()
         while not server.started:
