@@ -15,13 +15,13 @@ import secrets
 import shutil
 import sys
 import time
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from errno import EACCES, EAGAIN
 from itertools import chain
 from pathlib import Path
 from stat import S_IMODE, S_ISREG
-from typing import Any, Self
+from typing import Any, BinaryIO, Self
 
 DEEPEST = 32  # lists and objects inside each other; no file of ours has more than a few
 LONGEST_QUOTE, LONGEST_WORDS = 80, 1000  # characters
@@ -116,13 +116,20 @@ def write_file(path: str | Path, content: str | bytes, *, sync: bool = True, pri
 
     With `sync` it has reached the disk when this returns. A `private` one can never be read by other users.
     """
+    with whole_file(path, sync=sync, private=private) as file:
+        file.write(content.encode("utf-8") if isinstance(content, str) else content)
+
+
+@contextmanager
+def whole_file(path: str | Path, *, sync: bool = True, private: bool = False) -> Iterator[BinaryIO]:
+    """A file to write into, for what is large or written by others; it comes to its place when all is written."""
     try:
         place, beside = _places(path)
         kept = None if private or not place.exists() else place
         mode = PRIVATE if private else S_IMODE(place.stat().st_mode) if kept else PUBLIC
         try:
             with open(beside, "xb", opener=lambda name, flags: os.open(name, flags, mode)) as file:
-                file.write(content.encode("utf-8") if isinstance(content, str) else content)
+                yield file
                 file.flush()
                 if sync:
                     os.fsync(file.fileno())
@@ -133,7 +140,7 @@ def write_file(path: str | Path, content: str | bytes, *, sync: bool = True, pri
             beside.unlink(missing_ok=True)
             raise
     except OSError as error:
-        raise FileError(path, f"cannot be written: {error.strerror}") from None
+        raise FileError(path, f"cannot be written: {error.strerror or error}") from None
 
 
 def check_writable(path: str | Path) -> None:

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import os
+import resource
 import signal
 import stat
 import subprocess
 import sys
 import time
+from contextlib import contextmanager
 from errno import ENOLCK
+from functools import partial
 from pathlib import Path
 
 import pytest
+from borneo_web.replay.replay import Replay
 
 from borneo_env import files
+from borneo_env.engine.batch import Batch
 from borneo_env.files import (
     FileError,
     FolderLock,
@@ -27,6 +32,11 @@ from borneo_env.files import (
     remove_half_written,
     write_file,
 )
+from borneo_env.record import record_games, write_record
+from borneo_env.render import Animation, Picture
+from borneo_env.ruleset import Ruleset
+
+TINY = Ruleset(players=3, tables="tiny")
 
 # ---------------------------------------------------------------- reading
 
@@ -137,6 +147,34 @@ def test_a_write_that_fails_leaves_what_was_there(interruption, tmp_path, monkey
     with pytest.raises((FileError, KeyboardInterrupt)):
         write_file(tmp_path / "file", "after")
     assert [(path.name, path.read_text()) for path in tmp_path.iterdir()] == [("file", "before")]
+
+
+@contextmanager
+def full_disk(most):
+    """No file can have more bytes; the system says so as it does of a full disk."""
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (most, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
+@pytest.mark.parametrize("name", ["batch", "game.svg", "game.png", "game.gif", "game.html", "record.jsonl"])
+def test_what_was_saved_stays_when_another_save_fails(name, tmp_path):
+    (record,) = record_games(TINY, 1, seed=1, agents=["random"] * 3)
+    picture = Picture(TINY, Batch(1, TINY).games[0])
+    save = {
+        "batch": Batch(20, TINY).save, "game.svg": picture.save, "game.png": picture.save,
+        "game.gif": Animation([picture] * 2).save, "game.html": Replay.of(record[:5]).save,
+        "record.jsonl": partial(write_record, record=record),
+    }[name]  # fmt: skip
+    (tmp_path / name).write_bytes(b"from before")
+    with full_disk(1000), pytest.raises(FileError, match=f"{name}: cannot be written: File too large"):
+        save(tmp_path / name)
+    assert [(path.name, path.read_bytes()) for path in tmp_path.iterdir()] == [(name, b"from before")]
+    save(tmp_path / name)
+    assert (tmp_path / name).stat().st_size > 1000
 
 
 def test_places_that_cannot_be_written(tmp_path):
