@@ -235,7 +235,10 @@ def _make(agent: str, kind: type[Agent], arguments: Sequence[str]) -> Agent:
         takes = ", ".join(signature.parameters) or "none"
         raise UnknownAgent(f"{in_short(agent)}: {on_one_line(str(error))}; its arguments are: {takes}") from None
     try:
-        return kind(*values, **keywords)
+        made = kind(*values, **keywords)
+        if not isinstance(made, Agent):  # its __new__ may give anything
+            raise UnknownAgent(f"{in_short(agent)} is no agent: making one gives {in_short(made)}")
+        return made
     except (Exception, SystemExit) as error:
         ours = _parts(agent)[0] in (*known_agents(), *program_agents())
         if isinstance(error, UnknownAgent) or (isinstance(error, (ValueError, OSError)) and ours):
@@ -258,8 +261,13 @@ def _checked(agent: str, kind: Any) -> type[Agent]:
     """A class with the method of an agent: nothing else is ever called."""
     if not isinstance(kind, type):
         raise UnknownAgent(f"{in_short(agent)} is no agent: it is no class")
-    if not callable(getattr(kind, "act", None)):
+    act = _imported(agent, lambda: getattr(kind, "act", None))
+    if not callable(act):
         raise UnknownAgent(f"{in_short(agent)} is no agent: it has no method act(views)")
+    if act is Agent.act or inspect.isabstract(kind) or getattr(kind, "_is_protocol", False):
+        raise UnknownAgent(
+            f"{in_short(agent)} is no agent but a form for some: name a class that has its own act(views)"
+        )
     return kind
 
 
@@ -294,11 +302,15 @@ def seat_names(agents: str, players: int) -> list[str]:
 def check_agents(agents: Mapping[str, Agent], ruleset: Ruleset) -> None:
     """Refuse an agent that cannot play such a game, before it is dealt: a policy was trained for some rulesets."""
     for name, agent in agents.items():
-        if hasattr(agent, "check_ruleset"):
-            try:
+        try:
+            if hasattr(agent, "check_ruleset"):
                 agent.check_ruleset(ruleset)
-            except ValueError as error:
-                raise type(error)(f"{in_short(name)} cannot play: {error}") from None
+        except ValueError as error:
+            error.args = (f"{in_short(name)} cannot play: {error}",)  # of whatever kind it is
+            raise
+        except Exception as error:
+            told = UnknownAgent(f"{in_short(name)} does not say whether it can play: {_told(error)}")
+            raise _with_traceback(told, error) from error
 
 
 def find_opponents(opponents: Any, players: int) -> list[Agent]:
