@@ -99,6 +99,40 @@ def test_names_of_agents_are_no_formulas(drawn):
     assert not axes._left_title.get_parse_math()
 
 
+# ---------------------------------------------------------------- whether anything was learnt
+
+
+def course(*intervals, task="win"):
+    """A curve against one agent, from the ends of its intervals."""
+    name = TASKS[task][0].name
+    strength = [{"measure": name, "against": "random", "players": 4, "low": low, "high": high} for low, high in intervals]
+    return [{"steps": 1000 * i, "strength": [one]} for i, one in enumerate(strength)]
+
+
+@pytest.mark.parametrize(
+    ("task", "intervals", "learnt"),
+    [
+        ("win", [(0.3, 0.4), (0.5, 0.6)], True),
+        ("win", [(0.3, 0.4), (0.5, 0.6), (0.3, 0.4)], True),  # best is the second
+        ("win", [(0.3, 0.4), (0.39, 0.5)], False),
+        ("win", [(0.5, 0.6), (0.3, 0.4)], False),
+        ("win", [(0.3, 0.4)], False),
+        ("win", [(None, None), (0.5, 0.6)], False),  # so few games that there is no interval
+        ("ranks", [(2.0, 2.2), (1.5, 1.7)], True),  # less is better
+        ("ranks", [(1.5, 1.7), (2.0, 2.2)], False),
+    ],
+)
+def test_a_training_too_short_to_tell_says_so(task, intervals, learnt):
+    doubt = report.too_short(course(*intervals, task=task), Settings(task=task, minutes=0.3))
+    assert bool(doubt) is not learnt
+    assert learnt or f"after {1000 * (len(intervals) - 1):,} decisions no evaluation is clearly better" in doubt
+    assert learnt or doubt.startswith("too short to tell") and doubt.endswith("--resume and more --minutes")
+
+
+def test_a_doubtful_curve_says_so(drawn):
+    assert drawn(Settings(), GROWING[:1])[0].figure.get_suptitle().startswith("too short to tell")
+
+
 # ---------------------------------------------------------------- beside the bots
 
 

@@ -15,7 +15,7 @@ from rich.console import Console
 from rich.table import Table
 
 from borneo_train.folders import write_here
-from borneo_train.settings import Settings
+from borneo_train.settings import Settings, option
 from borneo_train.tasks import LEARNER, TASKS, WIN_SHARE, Measure, Measurement, evaluate, score
 
 BOTS = ("random", "contractor", "climber", "merchant")
@@ -77,6 +77,25 @@ def figure(one: Measurement) -> str:
     return f"{value}{unit} ({one.low * scale:.{digits}f} to {one.high * scale:.{digits}f})"
 
 
+def too_short(curve: Sequence[dict[str, Any]], settings: Settings) -> str:
+    """What is said of a training that came to nothing clearly better than its beginning, or no words."""
+    measure, begun = TASKS[settings.task][0], curve[0]["strength"]
+    before = {(one["against"], one["players"]): one for one in begun if one["measure"] == measure.name}
+    after = [one for entry in curve[1:] for one in entry["strength"] if one["measure"] == measure.name]
+    if any(_is_better(one, before[one["against"], one["players"]], measure) for one in after):
+        return ""
+    return (
+        f"too short to tell: after {curve[-1]['steps']:,} decisions no evaluation is clearly better than the first, so "
+        f"best is the luckiest model of them; learn longer, with --resume and more {option(settings.length())}"
+    )
+
+
+def _is_better(one: dict[str, Any], other: dict[str, Any], measure: Measure) -> bool:
+    """Whether their intervals do not meet, and the first is on the good side."""
+    less, more = (other, one) if measure.more_is_better else (one, other)
+    return less["high"] is not None and more["low"] is not None and bool(less["high"] < more["low"])
+
+
 def draw_curve(curve: Sequence[dict[str, Any]], settings: Settings, path: Path) -> None:
     """The measures of a task over the decisions learnt from: a panel for each measure and each agent at the tables."""
     measures = TASKS[settings.task]
@@ -88,6 +107,8 @@ def draw_curve(curve: Sequence[dict[str, Any]], settings: Settings, path: Path) 
     for axes, (measure, against) in zip(drawn, panels, strict=True):
         _draw(axes, measure, _points(curve, measure, against), _Course(curve, settings))
         axes.set_title(f"{measure.name} against {against}", loc="left", fontweight="bold", parse_math=False)
+    if too_short(curve, settings):
+        picture.suptitle("too short to tell: nothing is clearly better than at the beginning", color=FAINT)
     picture.legend(*drawn[0].get_legend_handles_labels(), loc="outside lower center", ncols=5, frameon=False)
     written = BytesIO()
     picture.savefig(written, format="png")
