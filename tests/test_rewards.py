@@ -40,7 +40,7 @@ def test_rewards_follow_from_the_records(name, ruleset):
 
 @pytest.mark.parametrize("name", REWARDS)
 def test_the_recorded_games_have_something_to_reward(name):
-    """The comparisons above would be empty otherwise. A reward may be for what one edition has and the other has not."""
+    """The comparisons above would be empty otherwise. A reward may be for what only one edition has."""
     given = [expected[name].any() for ruleset in SEVERAL_RULESETS for expected, *_ in moves(*ruleset.values)]
     assert any(given), "record more games in `moves`: none of these comes to anything"
 
