@@ -64,6 +64,11 @@ def test_a_curve_is_a_picture(tmp_path):
     assert (tmp_path / "curve.png").stat().st_size > 1000
 
 
+def test_a_notebook_shows_the_curve():
+    drawing = report.plot_curve(curve_of(Settings(), GROWING), Settings())
+    assert drawing._repr_svg_().startswith("<svg") and "characters of SVG" in repr(drawing)
+
+
 def test_there_is_one_curve_for_each_agent_at_the_tables(drawn):
     weak, strong = drawn(Settings(), GROWING)
     assert [axes.get_title(loc="left") for axes in (weak, strong)] == [
@@ -105,7 +110,8 @@ def test_names_of_agents_are_no_formulas(drawn):
 def course(*intervals, task="win"):
     """A curve against one agent, from the ends of its intervals."""
     name = TASKS[task][0].name
-    strength = [{"measure": name, "against": "random", "players": 4, "low": low, "high": high} for low, high in intervals]
+    table = {"measure": name, "against": "random", "players": 4}
+    strength = [table | {"low": low, "high": high} for low, high in intervals]
     return [{"steps": 1000 * i, "strength": [one]} for i, one in enumerate(strength)]
 
 
@@ -126,7 +132,7 @@ def test_a_training_too_short_to_tell_says_so(task, intervals, learnt):
     doubt = report.too_short(course(*intervals, task=task), Settings(task=task, minutes=0.3))
     assert bool(doubt) is not learnt
     assert learnt or f"after {1000 * (len(intervals) - 1):,} decisions no evaluation is clearly better" in doubt
-    assert learnt or doubt.startswith("too short to tell") and doubt.endswith("--resume and more --minutes")
+    assert learnt or (doubt.startswith("too short to tell") and doubt.endswith("--resume and more --minutes"))
 
 
 def test_a_doubtful_curve_says_so(drawn):

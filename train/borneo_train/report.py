@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from io import BytesIO
+from io import BytesIO, StringIO
 from pathlib import Path
 from typing import Any
 
+from borneo_agents.arena.result import Drawing
 from borneo_agents.policy.agent import Policy
 from borneo_agents.policy.model import Model
 from matplotlib.figure import Figure
@@ -97,6 +98,20 @@ def _is_better(one: dict[str, Any], other: dict[str, Any], measure: Measure) -> 
 
 
 def draw_curve(curve: Sequence[dict[str, Any]], settings: Settings, path: Path) -> None:
+    """Write the curve as a picture."""
+    written = BytesIO()
+    _picture(curve, settings).savefig(written, format="png")
+    write_here(path, written.getvalue())
+
+
+def plot_curve(curve: Sequence[dict[str, Any]], settings: Settings) -> Drawing:
+    """The curve as SVG, which shows itself in a notebook."""
+    written = StringIO()
+    _picture(curve, settings).savefig(written, format="svg", metadata={"Date": None})
+    return Drawing(written.getvalue()[written.getvalue().index("<svg") :])
+
+
+def _picture(curve: Sequence[dict[str, Any]], settings: Settings) -> Figure:
     """The measures of a task over the decisions learnt from: a panel for each measure and each agent at the tables."""
     measures = TASKS[settings.task]
     tables = list(dict.fromkeys(one["against"] for entry in curve for one in entry["strength"]))
@@ -110,9 +125,7 @@ def draw_curve(curve: Sequence[dict[str, Any]], settings: Settings, path: Path) 
     if too_short(curve, settings):
         picture.suptitle("too short to tell: nothing is clearly better than at the beginning", color=FAINT)
     picture.legend(*drawn[0].get_legend_handles_labels(), loc="outside lower center", ncols=5, frameon=False)
-    written = BytesIO()
-    picture.savefig(written, format="png")
-    write_here(path, written.getvalue())
+    return picture
 
 
 class _Course:

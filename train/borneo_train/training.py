@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from borneo_agents.arena.result import Drawing
 from borneo_agents.policy.agent import Policy
 from borneo_agents.policy.model import BEST, CARD, WEIGHTS, Model, ModelCard, read_model, write_model
 from borneo_agents.policy.network import Layer
@@ -38,7 +39,7 @@ from borneo_train.folders import (
 )
 from borneo_train.learner import Learner
 from borneo_train.network import layers_of_model
-from borneo_train.report import Row, compare, draw_curve, too_short
+from borneo_train.report import Row, compare, draw_curve, plot_curve, too_short
 from borneo_train.settings import CUDA, UNSEEN, Settings, option
 from borneo_train.tasks import Measurement, evaluate, score
 from borneo_train.telling import Teller
@@ -290,6 +291,10 @@ class Training:
         about = {"command": self.command, "doubt": doubt, "comparison": [asdict(row) for row in found]}
         write_here(self.folder / REPORT, json.dumps(about, indent=2) + "\n")
         return found
+
+    def plot(self) -> Drawing:
+        """The curve so far, which shows itself in a notebook."""
+        return plot_curve(self.curve, self.settings)
 
     # ------------------------------------------------------------ measuring and keeping
 
