@@ -63,7 +63,10 @@ def test_a_finished_game_has_a_replay_for_everybody_and_a_running_one_for_nobody
     replays = [httpx.get(f"{address}{links[seat]}/replay", timeout=30) for seat in (0, SPECTATOR)]
     assert [replay.status_code for replay in replays] == [200, 200]
     shown = content(replays[0].text)
-    assert shown["names"] == ["Anna 0", "random 1", "random 2"]
+    assert shown["names"] == ["Anna", "random 1", "random 2"]
+    for replay, seat in zip(replays, (0, SPECTATOR), strict=True):
+        assert f'<a class="back" href="{links[seat]}">← Back to the table</a>' in replay.text
+    assert links[0] not in replays[1].text, "who watches does not get the key of a seat"
     assert shown["points"][-1] == games.table(name).record[-1]["scores"]
     assert f'href="{links[SPECTATOR]}/replay"' in httpx.get(address).text
     assert httpx.get(f"{address}/game/{name}/{'A' * 32}/replay").status_code == 404
@@ -90,7 +93,9 @@ def replay_of(address: str, record: bytes) -> httpx.Response:
 def test_a_record_that_is_sent_is_replayed_as_far_as_it_goes(server):
     _, address = server
     lines = (GOLDEN / "board-3.jsonl").read_bytes().splitlines(keepends=True)
-    whole, part = (content(replay_of(address, b"".join(record)).text) for record in (lines, lines[:40]))
+    pages = [replay_of(address, b"".join(record)).text for record in (lines, lines[:40])]
+    assert all('<a class="back" href="/">← Back to the start</a>' in page for page in pages)
+    whole, part = map(content, pages)
     assert whole["finished"] and not part["finished"]
     assert len(part["turns"]) == 40 - sum(b"shuffle" in line for line in lines[:40])
 
@@ -149,9 +154,12 @@ def test_an_arena_shows_standings_games_and_replays(arena, tmp_path):
         assert f"{100 * results['standings'][0]['win_share']['value']:.1f}" in page
         games = [int(number) for number in re.findall(r'href="/arena/(\d+)"', page)]
         assert games == list(range(results["games"]))
-        shown = content(httpx.get(f"{address}/arena/4", timeout=30).text)
+        answer = httpx.get(f"{address}/arena/4", timeout=30)
+        shown = content(answer.text)
         record = [json.loads(line) for line in (arena / "records" / "game0000004.jsonl").read_text().splitlines()]
         assert shown["points"][-1] == record[-1]["scores"]
+        assert '<a class="back" href="/arena?from=0#game4">← Back to the arena</a>' in answer.text
+        assert 'id="game4"' in page
         for wrong in ("999", "-1", "4.jsonl", "..%2f..%2fsettings", "٤"):
             assert httpx.get(f"{address}/arena/{wrong}").status_code == 404
 

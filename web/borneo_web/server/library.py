@@ -63,7 +63,7 @@ class Library:
         page = self._replays.find(request.path_params["key"])
         if page is None:
             raise Refused(404, "This replay is kept no more. Send the record again.")
-        return replay_answer(page)
+        return replay_answer(page, "Back to the start", "/")
 
     async def arena(self, request: Request) -> Response:
         self._door.check(request)
@@ -74,8 +74,9 @@ class Library:
     async def game(self, request: Request) -> Response:
         self._door.check(request)
         arena, number = _present(self._arena), whole_number(request.path_params["number"])
-        page = self._replays.do(address_of(request), f"arena {number}", replay_of_arena, arena, number)
-        return replay_answer(await page)
+        page = await self._replays.do(address_of(request), f"arena {number}", replay_of_arena, arena, number)
+        first = (number or 0) // GAMES_ON_A_PAGE * GAMES_ON_A_PAGE
+        return replay_answer(page, "Back to the arena", f"/arena?from={first}#game{number}")
 
     async def training(self, request: Request) -> Response:
         self._door.check(request)
@@ -88,6 +89,7 @@ def _arena_page(arena: ArenaFolder, first: int) -> Html:
         standings, games = arena.standings(), arena.games()
     except FileError as error:
         raise Refused(UNREADABLE, f"The folder cannot be shown: it {error.reason}.") from None
+    first = min(first, max(0, len(games) - 1)) // GAMES_ON_A_PAGE * GAMES_ON_A_PAGE  # there may be fewer than that
     shown = games[first : first + GAMES_ON_A_PAGE]
     return arena_page(standings, shown, set(arena.recorded()), first, len(games))
 

@@ -47,7 +47,9 @@ def _game(game: Played, recorded: bool) -> tuple[object, object, object]:
         for seat, (agent, score, place) in enumerate(players)
     ]
     fault = tag("p", game.fault, class_="problem") if game.fault else None
-    replay = tag("a", "watch", href=f"/arena/{game.number}", aria_label=f"Replay of game {game.number}")
+    replay = tag(
+        "a", "watch", href=f"/arena/{game.number}", id=f"game{game.number}", aria_label=f"Replay of game {game.number}"
+    )
     return game.number, [tag("ul", *told, class_="seats") if told else None, fault], replay if recorded else "no record"
 
 

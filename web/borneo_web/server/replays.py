@@ -9,7 +9,7 @@ from starlette.responses import HTMLResponse
 
 from borneo_env.record import Line, RecordError, parse_record
 from borneo_web.replay import Replay
-from borneo_web.replay.page import policy
+from borneo_web.replay.page import policy, with_way_back
 from borneo_web.server.long_work import LongWork, Worker
 from borneo_web.server.table import Refused
 
@@ -18,7 +18,6 @@ if TYPE_CHECKING:  # whose package takes a while, and few servers need it
 
 KEPT = 24  # pages, of up to a megabyte each
 MOST, EACH = 16, 4  # that are waited for, by all people and by one
-THINKER = "merchant"  # says what it thinks of every decision
 
 
 def replays(worker: Worker) -> LongWork:
@@ -29,7 +28,7 @@ def replays(worker: Worker) -> LongWork:
 def replay_of(record: Sequence[Line]) -> str:
     """The page of a record; Refused if it is wrong."""
     try:
-        return Replay.of(record, thoughts=[THINKER]).html()
+        return Replay.of(record).html()
     except RecordError as error:
         raise _wrong(error) from None
 
@@ -64,6 +63,7 @@ def _text(body: bytes) -> str:
         raise RecordError(1, "the file is not text in UTF-8") from None
 
 
-def replay_answer(page: str) -> HTMLResponse:
-    """A replay with a policy of its own: of all scripts, the one in the page runs."""
+def replay_answer(page: str, words: str, address: str) -> HTMLResponse:
+    """A replay with a link back to where it was opened, and a policy of its own: of all scripts, the one in it runs."""
+    page = with_way_back(page, words, address)  # not in what is kept: an address of a seat has its key in it
     return HTMLResponse(page, headers={"content-security-policy": f"{policy()}; frame-ancestors 'none'"})

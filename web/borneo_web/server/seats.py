@@ -131,10 +131,11 @@ class Seats:
         return Response(content, media_type="application/jsonl", headers=headers)
 
     async def replay(self, request: Request) -> Response:
-        table, _ = await run_in_threadpool(self._found, request)
+        table, seat = await run_in_threadpool(self._found, request)
         name, key = request.path_params["name"], request.path_params["key"]
         record = table.record  # refused while the game runs, whatever is kept
-        return replay_answer(await self._replays.do(key, f"game {name}", replay_of, record))
+        page = await self._replays.do(key, f"game {name}", replay_of, record)
+        return replay_answer(page, "Back to the table", table.address(seat))
 
 
 def _asked(table: Table, seat: int) -> tuple[bool, int, Batch]:
