@@ -2,6 +2,7 @@
 
 from dataclasses import asdict
 
+import numpy as np
 import pytest
 from networks import network
 
@@ -45,8 +46,8 @@ def drawn(monkeypatch, tmp_path):
 
     monkeypatch.setattr(report, "Figure", Kept)
 
-    def draw(settings, values, every=1000):
-        report.draw_curve(curve_of(settings, values, every), settings, tmp_path / "curve.png")
+    def draw(settings, values=(), every=1000, curve=None):
+        report.draw_curve(curve or curve_of(settings, values, every), settings, tmp_path / "curve.png")
         return made[-1].axes
 
     return draw
@@ -97,6 +98,19 @@ def test_every_measure_has_its_panels_and_one_point_is_a_curve(drawn):
     ]
     assert panels[0].get_ylabel() == "mean rank: less is better"
     assert line(panels[0], "best").get_ydata()[0] == pytest.approx(0.4)
+
+
+def test_what_lies_at_0_is_seen_and_an_unknown_interval_has_no_band(drawn):
+    axes, _ = drawn(Settings(), GROWING)
+    assert -5 < axes.get_ylim()[0] < -0.5, "a share of 0, and the end of a band there, is not cut in half"
+    known = {"value": 0.0, "low": 0.0, "high": 0.2}
+    point = asdict(Measurement("win share", "random", 3, 8, 1, **known))
+    curve = [
+        {"steps": i, "strength": [point | ends]} for i, ends in enumerate([{}, {}, {"low": None, "high": None}, {}, {}])
+    ]
+    [axes] = drawn(Settings(), curve=curve)
+    outline = np.concatenate([path.vertices for path in axes.collections[0].get_paths()])
+    assert sorted({*outline[:, 0]}) == [0, 0.001, 0.003, 0.004] and outline[:, 1].max() == 20
 
 
 def test_names_of_agents_are_no_formulas(drawn):

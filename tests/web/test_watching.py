@@ -16,6 +16,7 @@ import pytest
 from borneo_agents.arena import play_arena
 from borneo_agents.arena.replays import write_replays
 from borneo_agents.policy.agent import SHIPPED
+from borneo_agents.statistics.intervals import Estimate
 from borneo_web.replay.page import unpacked
 from borneo_web.server.arena_folder import ArenaFolder
 from borneo_web.server.training_folder import TrainingFolder
@@ -151,7 +152,8 @@ def test_an_arena_shows_standings_games_and_replays(arena, tmp_path):
         results = json.loads((arena / "results.json").read_text())
         order = [row["agent"] for row in results["standings"]]
         assert re.findall(r"<tr><td>(\w+)</td><td>[\d.]+", page) == order
-        assert f"{100 * results['standings'][0]['win_share']['value']:.1f}" in page
+        estimate = Estimate(**results["standings"][0]["win_share"]).words(".1f", 0.01)  # never more than there can be
+        assert "<td>{} <small>{}</small></td>".format(*estimate.split(" ", 1)) in page
         games = [int(number) for number in re.findall(r'href="/arena/(\d+)"', page)]
         assert games == list(range(results["games"]))
         answer = httpx.get(f"{address}/arena/4", timeout=30)
@@ -262,7 +264,7 @@ def test_a_training_shows_its_curve_and_its_models_play(training, tmp_path):
             and np.allclose(np.diff(heights), heights[1] - heights[0], atol=0.2)
             and heights[0] > heights[2]
         )
-        assert "0.750" in page and "0.375 to 0.750" in page and "3 random" in page
+        assert "0.750 <small>above 0.375</small>" in page and "3 random" in page
         assert '<option value="policy best">' in httpx.get(address).text
         answer = begin(address, seat1="policy best", seat2="random")
         anna = Person(address, answer.headers["location"])
@@ -270,6 +272,22 @@ def test_a_training_shows_its_curve_and_its_models_play(training, tmp_path):
         table = games.table(anna.address.split("/")[2])
         assert table.game.seats[1] == f"policy:{training}/best" and table.game.names[1] == "policy best 1"
         assert str(training) not in anna.page
+
+
+def test_intervals_are_bands_that_are_not_drawn_where_they_are_not_known(training, tmp_path):
+    point = {"measure": "win share", "against": "random", "players": 4, "games": 100, "seed": 1, "value": 0.0}
+    ends = [(0.0, 0.04), (0.0, 0.04), (None, None), (0.0, 0.02), (0.0, 0.08)]
+    curve = [{"steps": i, "strength": [point | {"low": low, "high": high}]} for i, (low, high) in enumerate(ends)]
+    (training / "curve.jsonl").write_text("".join(json.dumps(entry) + "\n" for entry in curve))
+    with served(tmp_path / "games", training=TrainingFolder(training)) as (_, address):
+        page = httpx.get(f"{address}/training").text
+    bands = [[tuple(map(float, point.split(","))) for point in band.split()]
+             for band in re.findall(r'<polygon points="([^"]*)" class="line0">', page)]  # fmt: skip
+    assert [sorted({x for x, _ in band}) for band in bands] == [[56.0, 199.0], [485.0, 628.0]]
+    floor, top = max(y for band in bands for _, y in band), min(y for band in bands for _, y in band)
+    assert [y for x, y in bands[0]] == [floor, floor, (floor + top) / 2, (floor + top) / 2], (
+        "at 0 it is as wide as elsewhere"
+    )
 
 
 def copied(folder: Path, model: Path, **changes) -> None:

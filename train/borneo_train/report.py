@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from io import BytesIO, StringIO
+from math import nan
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,7 @@ SPECIALIST = {"win": "merchant", "contracts": "contractor", "ranks": "climber"}
 LOOKS = {3: ("#0072b2", "o"), 4: ("#d55e00", "s"), 5: ("#009e73", "^")}  # of the player counts; told apart by all eyes
 FAINT = "#555555"
 ENDS = ("low", "high")  # of an interval
+ROOM = 0.03  # of a panel below 0, so that what lies there is seen whole
 
 
 @dataclass(frozen=True)
@@ -159,7 +161,7 @@ def _draw(axes: Any, measure: Measure, points: list[tuple[int, dict[str, Any]]],
     for players in sorted({one["players"] for _, one in points}):
         own = {steps: one for steps, one in points if one["players"] == players}
         at, values = [course.at(steps) for steps in own], [scale * one["value"] for one in own.values()]
-        ends = [[scale * (one["value"] if one[end] is None else one[end]) for one in own.values()] for end in ENDS]
+        ends = [[nan if one[end] is None else scale * one[end] for one in own.values()] for end in ENDS]  # nan: unknown
         colour, marker = LOOKS[players]
         axes.fill_between(at, *ends, facecolor=colour, alpha=0.13, linewidth=0)
         axes.plot(at, list(zip(*ends, strict=True)), color=colour, linewidth=0.7, alpha=0.6)
@@ -188,4 +190,5 @@ def _draw_par(axes: Any, counts: list[int]) -> None:
             axes.axhline(100 / players, color=colour, linewidth=0.9, linestyle="--")
             axes.annotate(" par", (1, 100 / players), xycoords=("axes fraction", "data"), color=colour, fontsize=8)
         top = max(top, 110 / counts[0])
-    axes.set_ylim(0, min(102, 1.1 * top))
+    reach = min(102, 1.1 * top)
+    axes.set_ylim(-ROOM * reach, reach)

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from borneo_agents.arena.folder import GAMES, RECORDS, RESULTS, UNFINISHED
+from borneo_agents.statistics.intervals import Estimate
 
 from borneo_env.files import FileError, on_one_line, parse_json, read_text
 from borneo_env.record import Line, read_record
@@ -20,7 +21,7 @@ LONGEST_NAME = 80  # characters of an agent's name that are shown
 
 
 class Standing(NamedTuple):
-    """An agent over all games: means with half their 95 % intervals, as words."""
+    """An agent over all games: means with their 95 % intervals, as words; wins are in percent."""
 
     agent: str
     wins: str
@@ -82,15 +83,9 @@ class ArenaFolder:
 
 
 def _standing(row: dict[str, Any]) -> Standing:
-    wins, place, points = (_estimate(row[key], *scale) for key, scale in
-                           (("win_share", (100, " %")), ("place", (1, "")), ("points", (1, ""))))  # fmt: skip
+    wins, place, points = (Estimate(**row[key]).words(".1f", unit)
+                           for key, unit in (("win_share", 0.01), ("place", 1), ("points", 1)))  # fmt: skip
     return Standing(_short(row["agent"]), wins, place, points, f"{int(row['seats']):,}")
-
-
-def _estimate(estimate: dict[str, Any], scale: float, unit: str) -> str:
-    value, low, high = estimate["value"], estimate["low"], estimate["high"]
-    half = "" if low is None or high is None else f" ±{scale * (high - low) / 2:.1f}"
-    return f"{scale * value:.1f}{half}{unit}"
 
 
 def _played(row: dict[str, str]) -> Played:

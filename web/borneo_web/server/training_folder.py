@@ -19,12 +19,21 @@ LONGEST_NAME = 60  # characters that are shown
 
 
 class Point(NamedTuple):
-    """A measure after so many decisions, with the ends of its 95 % interval."""
+    """A measure after so many decisions, with the ends of its 95 % interval; None where one is not known."""
 
     steps: int
     value: float
-    low: float
-    high: float
+    low: float | None
+    high: float | None
+
+    @property
+    def interval(self) -> str:
+        if self.low is None or self.high is None:
+            return next(
+                (f"{side} {end:.3f}" for side, end in (("above", self.low), ("below", self.high)) if end is not None),
+                "",
+            )
+        return f"{self.low:.3f} to {self.high:.3f}"
 
 
 Curves = dict[str, dict[str, list[Point]]]  # by measure, and by who it was measured against
@@ -100,7 +109,7 @@ def _point(steps: int, measured: dict[str, Any]) -> Point:
     if not 0 <= steps < MOST_STEPS:
         raise ValueError("nothing learns from so many decisions")
     value = float(measured["value"])
-    low, high = (value if measured[end] is None else float(measured[end]) for end in ("low", "high"))
+    low, high = (None if measured[end] is None else float(measured[end]) for end in ("low", "high"))
     return Point(steps, value, low, high)
 
 
