@@ -62,8 +62,8 @@ class Views:
         player: NDArray[np.int8] = self.games["player"]
         return player
 
-    def arrays(self) -> tuple[Any, NDArray[Any], NDArray[np.uint64]]:
-        """The cards, games and dice for compiled rules, which check nothing: wrong views are refused here."""
+    def check(self) -> None:
+        """Refuse views that are none, in one clear sentence."""
         ruleset, size = self.ruleset, len(self)
         shape = (size, len(action_table(slots_of(ruleset))))
         if (self.games.dtype, self.mask.shape, self.dice.shape) != (GAME, shape, (size,)):
@@ -73,8 +73,12 @@ class Views:
             )
         if (self.player.astype(np.uint8) >= ruleset.players).any():  # -1, for nobody, becomes the highest
             raise ValueError(f"nobody of {ruleset.name} decides in one of the views: it is over, or of another ruleset")
+
+    def arrays(self) -> tuple[Any, NDArray[Any], NDArray[np.uint64]]:
+        """The cards, games and dice for compiled rules, which check nothing."""
+        self.check()
         games = attributes(np.ascontiguousarray(self.games))
-        return attributes(make_box(ruleset)), games, np.ascontiguousarray(self.dice)
+        return attributes(make_box(self.ruleset)), games, np.ascontiguousarray(self.dice)
 
     def observe(self) -> NDArray[np.int8]:
         """(n, length): the observations of the deciding players."""
