@@ -28,7 +28,7 @@ def draw(axes: Any, curves: list[list[dict[str, Any]]], against: str) -> None:
     axes.fill_between(steps, wins.min(0), wins.max(0), color=COLOUR, alpha=0.2, linewidth=0)
     axes.plot(steps, wins.mean(0), "s-", color=COLOUR, linewidth=2)
     axes.set_title(f"wins against three {against}, %", loc="left", fontweight="bold")
-    axes.set(xlabel="million decisions learnt from", ylim=(0, None))
+    axes.set(xlabel="million decisions learnt from", ylim=(-0.03 * wins.max(), None))  # points at 0 are seen whole
     axes.grid(color="#e6e6e6")
     axes.spines[["top", "right"]].set_visible(False)
     if wins.max() > PAR:

@@ -62,8 +62,8 @@ class Views:
         player: NDArray[np.int8] = self.games["player"]
         return player
 
-    def arrays(self) -> tuple[Any, NDArray[Any], NDArray[np.uint64]]:
-        """The cards, games and dice for compiled rules, which check nothing: wrong views are refused here."""
+    def check(self) -> None:
+        """Refuse views that are none, in one clear sentence."""
         ruleset, size = self.ruleset, len(self)
         shape = (size, len(action_table(slots_of(ruleset))))
         if (self.games.dtype, self.mask.shape, self.dice.shape) != (GAME, shape, (size,)):
@@ -73,8 +73,12 @@ class Views:
             )
         if (self.player.astype(np.uint8) >= ruleset.players).any():  # -1, for nobody, becomes the highest
             raise ValueError(f"nobody of {ruleset.name} decides in one of the views: it is over, or of another ruleset")
+
+    def arrays(self) -> tuple[Any, NDArray[Any], NDArray[np.uint64]]:
+        """The cards, games and dice for compiled rules, which check nothing."""
+        self.check()
         games = attributes(np.ascontiguousarray(self.games))
-        return attributes(make_box(ruleset)), games, np.ascontiguousarray(self.dice)
+        return attributes(make_box(self.ruleset)), games, np.ascontiguousarray(self.dice)
 
     def observe(self) -> NDArray[np.int8]:
         """(n, length): the observations of the deciding players."""
@@ -235,7 +239,10 @@ def _make(agent: str, kind: type[Agent], arguments: Sequence[str]) -> Agent:
         takes = ", ".join(signature.parameters) or "none"
         raise UnknownAgent(f"{in_short(agent)}: {on_one_line(str(error))}; its arguments are: {takes}") from None
     try:
-        return kind(*values, **keywords)
+        made = kind(*values, **keywords)
+        if not isinstance(made, Agent):  # its __new__ may give anything
+            raise UnknownAgent(f"{in_short(agent)} is no agent: making one gives {in_short(made)}")
+        return made
     except (Exception, SystemExit) as error:
         ours = _parts(agent)[0] in (*known_agents(), *program_agents())
         if isinstance(error, UnknownAgent) or (isinstance(error, (ValueError, OSError)) and ours):
@@ -258,8 +265,13 @@ def _checked(agent: str, kind: Any) -> type[Agent]:
     """A class with the method of an agent: nothing else is ever called."""
     if not isinstance(kind, type):
         raise UnknownAgent(f"{in_short(agent)} is no agent: it is no class")
-    if not callable(getattr(kind, "act", None)):
+    act = _imported(agent, lambda: getattr(kind, "act", None))
+    if not callable(act):
         raise UnknownAgent(f"{in_short(agent)} is no agent: it has no method act(views)")
+    if act is Agent.act or inspect.isabstract(kind) or getattr(kind, "_is_protocol", False):
+        raise UnknownAgent(
+            f"{in_short(agent)} is no agent but a form for some: name a class that has its own act(views)"
+        )
     return kind
 
 
@@ -294,11 +306,15 @@ def seat_names(agents: str, players: int) -> list[str]:
 def check_agents(agents: Mapping[str, Agent], ruleset: Ruleset) -> None:
     """Refuse an agent that cannot play such a game, before it is dealt: a policy was trained for some rulesets."""
     for name, agent in agents.items():
-        if hasattr(agent, "check_ruleset"):
-            try:
+        try:
+            if hasattr(agent, "check_ruleset"):
                 agent.check_ruleset(ruleset)
-            except ValueError as error:
-                raise type(error)(f"{in_short(name)} cannot play: {error}") from None
+        except ValueError as error:
+            error.args = (f"{in_short(name)} cannot play: {error}",)  # of whatever kind it is
+            raise
+        except Exception as error:
+            told = UnknownAgent(f"{in_short(name)} does not say whether it can play: {_told(error)}")
+            raise _with_traceback(told, error) from error
 
 
 def find_opponents(opponents: Any, players: int) -> list[Agent]:

@@ -26,6 +26,7 @@ class Bot:
 
     def act(self, views: Views) -> NDArray[np.int64]:
         """An action for each view."""
+        views.check()
         actions = np.empty(len(views), np.int64)
         dice = views.dice.tolist()
         for i in range(len(views)):

@@ -1,4 +1,5 @@
-"""Files that may come from strangers: read up to a limit, parsed strictly, quoted in short; and files written whole.
+"""Files that may come from strangers: read up to a limit, parsed strictly, quoted in short; files written whole, and
+folders with one owner.
 
 Errors are a `FileError` with the path and a reason, such as "cannot be read: No such file or directory".
 """
@@ -7,17 +8,26 @@ from __future__ import annotations
 
 import json
 import os
+import platform
+import re
 import reprlib
 import secrets
 import shutil
-from collections.abc import Sequence
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from errno import EACCES, EAGAIN
 from itertools import chain
 from pathlib import Path
-from stat import S_ISREG
-from typing import Any
+from stat import S_IMODE, S_ISREG
+from typing import Any, BinaryIO, Self
 
 DEEPEST = 32  # lists and objects inside each other; no file of ours has more than a few
 LONGEST_QUOTE, LONGEST_WORDS = 80, 1000  # characters
+PRIVATE, PUBLIC = 0o600, 0o666  # modes of new files; the second as far as the user lets others read
+HALF_WRITTEN = re.compile(r"\.borneo-[0-9a-f]{16}")
+LOCK, LONGEST_OWNER = "borneo.lock", 200  # characters
 NEVER_WAIT = getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0)  # opening a pipe would wait for its other end
 
 
@@ -101,27 +111,36 @@ def _check_depth(value: Any) -> None:
 # ---------------------------------------------------------------- writing
 
 
-def write_file(path: str | Path, content: str | bytes, *, sync: bool = True) -> None:
+def write_file(path: str | Path, content: str | bytes, *, sync: bool = True, private: bool = False) -> None:
     """Write a file whole or not at all: beside its place first, then there. What a link points to is replaced.
 
-    With `sync` it has reached the disk when this returns.
+    With `sync` it has reached the disk when this returns. A `private` one can never be read by other users.
     """
+    with whole_file(path, sync=sync, private=private) as file:
+        file.write(content.encode("utf-8") if isinstance(content, str) else content)
+
+
+@contextmanager
+def whole_file(path: str | Path, *, sync: bool = True, private: bool = False) -> Iterator[BinaryIO]:
+    """A file to write into, for what is large or written by others; it comes to its place when all is written."""
     try:
         place, beside = _places(path)
+        kept = None if private or not place.exists() else place
+        mode = PRIVATE if private else S_IMODE(place.stat().st_mode) if kept else PUBLIC
         try:
-            with open(beside, "xb") as file:
-                file.write(content.encode("utf-8") if isinstance(content, str) else content)
+            with open(beside, "xb", opener=lambda name, flags: os.open(name, flags, mode)) as file:
+                yield file
                 file.flush()
                 if sync:
                     os.fsync(file.fileno())
-            if place.exists():
+            if kept:
                 shutil.copymode(place, beside)
             beside.replace(place)
         except BaseException:
             beside.unlink(missing_ok=True)
             raise
     except OSError as error:
-        raise FileError(path, f"cannot be written: {error.strerror}") from None
+        raise FileError(path, f"cannot be written: {error.strerror or error}") from None
 
 
 def check_writable(path: str | Path) -> None:
@@ -144,13 +163,111 @@ def _places(path: str | Path) -> tuple[Path, Path]:
     return place, place.with_name(f".borneo-{secrets.token_hex(8)}")
 
 
-def make_folder(path: str | Path) -> Path:
+def remove_half_written(folder: Path, before: float) -> None:
+    """Remove what `write_file` left in a folder when it was killed; it began before that time."""
+    for file in folder.glob(".borneo-*"):
+        with suppress(OSError):  # somebody else removes it, or it is not ours
+            if HALF_WRITTEN.fullmatch(file.name) and file.lstat().st_mtime < before:
+                file.unlink()
+
+
+def make_folder(path: str | Path, mode: int = 0o777) -> Path:
     """A folder, made with those above it if need be."""
     try:
-        Path(path).mkdir(parents=True, exist_ok=True)
+        Path(path).mkdir(mode, parents=True, exist_ok=True)
     except OSError as error:
         raise FileError(path, f"is no folder, and cannot become one: {error.strerror}; give another") from None
     return Path(path)
+
+
+# ---------------------------------------------------------------- one owner
+
+
+class FolderLock:
+    """A folder has one owner, until `release` or until its process ends in whatever way. FileError if it has another.
+
+    What killed processes have half written in the folder is removed. Where a file system knows no locks, nobody is
+    refused.
+
+    Arguments:
+        owner: who this is, in words that others are told: "a training".
+        remedy: what they can do: "give another --out".
+    """
+
+    def __init__(self, folder: str | Path, owner: str, remedy: str) -> None:
+        self.path = make_folder(folder) / LOCK
+        try:
+            self._file = _locked(self.path)
+        except BlockingIOError:
+            raise FileError(folder, f"is in use by {_owner(self.path)}; end that first, or {remedy}") from None
+        except OSError as error:
+            raise FileError(folder, f"cannot be locked: {error.strerror}") from None
+        remove_half_written(self.path.parent, time.time())
+        self.tell(owner)
+
+    def tell(self, owner: str) -> None:
+        """Say more of who the owner is, such as its address."""
+        with suppress(OSError):  # a full disk: it is locked without words
+            os.ftruncate(self._file, 0)
+            os.lseek(self._file, 0, os.SEEK_SET)
+            os.write(self._file, f"{owner} (process {os.getpid()} on {platform.node()})".encode())
+
+    def release(self) -> None:
+        """Leave the folder to others."""
+        if self._file < 0:
+            return
+        with suppress(OSError):  # Windows removes no open file: then it stays, and is nobody's
+            self.path.unlink()  # before it is closed: nobody has locked it meanwhile
+        os.close(self._file)
+        self._file = -1
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.release()
+
+
+def _locked(path: Path) -> int:
+    """The file of a lock, open, locked, and the one of this name; BlockingIOError if another process has locked it."""
+    while True:
+        file = os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0) | NEVER_WAIT, PRIVATE)
+        try:
+            _lock(file)
+            if os.path.lexists(path) and os.path.samestat(os.fstat(file), path.lstat()):
+                return file
+        except BaseException:
+            os.close(file)
+            raise
+        os.close(file)  # its owner removed it, and left, after it was opened here
+
+
+if sys.platform == "win32":
+    import msvcrt
+
+    def _lock(file: int) -> None:
+        try:
+            os.lseek(file, 2**30, os.SEEK_SET)  # what is locked there nobody else can read
+            msvcrt.locking(file, msvcrt.LK_NBLCK, 1)
+        except OSError as error:
+            raise BlockingIOError(error.errno, error.strerror) from None
+
+else:
+    import fcntl
+
+    def _lock(file: int) -> None:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            if error.errno in (EACCES, EAGAIN):
+                raise BlockingIOError(error.errno, error.strerror) from None
+
+
+def _owner(path: Path) -> str:
+    """Who has locked a file, as it says itself."""
+    with suppress(OSError), open(path, "rb") as file:
+        return on_one_line(file.read(4 * LONGEST_OWNER).decode("utf-8", "replace"), LONGEST_OWNER) or "another process"
+    return "another process"
 
 
 # ---------------------------------------------------------------- quoting

@@ -108,10 +108,15 @@ def manual() -> str:
         "## Actions\n\n" + _actions(),
         "## Observation\n\n" + _observation(),
         "## State\n\n" + _state(),
-        "## Rewards\n\n" + _table(("name", "meaning"), [(f"`{n}`", _first_line(r)) for n, r in REWARDS.items()]),
+        "## Rewards\n\n" + rewards(),
         "## Version history\n\n" + _table(("version", "what changed"), VERSIONS),
     ]
     return "\n\n".join(parts) + "\n"
+
+
+def rewards() -> str:
+    """The rewards by name as a table."""
+    return _table(("name", "meaning"), [(f"`{name}`", _first_line(reward)) for name, reward in REWARDS.items()])
 
 
 def _summary() -> str:

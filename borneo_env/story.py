@@ -90,6 +90,8 @@ def with_names(words: str, names: Sequence[str], you: int | None = None) -> str:
 
     def name(found: re.Match[str]) -> str:
         player, verb = int(found[1]), found[2]
+        if player >= len(names):  # nobody of this game
+            return found[0]
         if player != you:
             return names[player] + verb
         called = "You" if words[: found.start()].endswith(". ") else "you"
@@ -111,7 +113,15 @@ def card_name(ruleset: Ruleset, card: int) -> str:
 def port_name(ruleset: Ruleset, port: int) -> str:
     """A port in words, by its number among the ports in play."""
     card = ruleset.tables.ports_in_play(ruleset.players)[port]
-    return f"{card.name} ({card.spice}, limit {card.limit}, monopoly {card.monopoly})"
+    return f"{in_story(card.name)} ({card.spice}, limit {card.limit}, monopoly {card.monopoly})"
+
+
+def in_story(port: str) -> str:
+    """The name of a port within a story: no part of it is taken for a player or a card, whose words have spaces."""
+    return port.replace(" ", NO_BREAK) if LIKE_A_STORY.search(port) else port
+
+
+LIKE_A_STORY, NO_BREAK = re.compile(r"[\d(\[]"), "\N{NO-BREAK SPACE}"
 
 
 def _count(n: int, thing: str) -> str:
@@ -124,8 +134,8 @@ def _opening(header: Line) -> Iterator[str]:
     blackbeard = ", Blackbeard's secret" if rules["blackbeard"] else ""
     yield f"Borneo, {rules['edition']} edition, {rules['players']} players{four_traders}{blackbeard}"
     yield f"Agents: {', '.join(header['agents'])}; seed {in_short(header['seed'])}"
-    names = [header["ports"][port]["name"] for port in header["deal"]["ports"]]
-    yield f"Open ports: {', '.join(names[:3])}. Player {header['deal']['start']} begins."
+    names = [in_story(header["ports"][port]["name"]) for port in header["deal"]["ports"][:3]]
+    yield f"Open ports: {', '.join(names)}. Player {header['deal']['start']} begins."
 
 
 def _result(line: Line) -> Iterator[str]:
@@ -261,7 +271,7 @@ def port_result(moment: Moment) -> Iterator[str]:
         sharers = [COMPANIES[company] for company in after["sharers"][: after["n_sharers"]]]
         yield f"Shared distribution: {', '.join(sharers)}."
     port = int(before["open"][place])
-    name = moment.batch.ruleset.tables.ports_in_play(moment.batch.ruleset.players)[port - CARDS].name
+    name = in_story(moment.batch.ruleset.tables.ports_in_play(moment.batch.ruleset.players)[port - CARDS].name)
     owner = after["place"][port] - WAREHOUSE
     yield f"player {owner} gets {name}." if owner >= 0 else f"{name} leaves the game."
     if not after["height"][after["sharers"][: after["n_sharers"]]].any():

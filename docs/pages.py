@@ -1,7 +1,7 @@
 """A hook of MkDocs: files of the project are pages of the site too, so that no text is there twice.
 
 Documents link to each other, and to sources, as they lie in the project. On the site these links lead to pages; a link
-to a file that is not on it becomes plain text. The settings of a training are made into a table.
+to a file that is not on it becomes plain text. Tables of what the code has are made anew.
 """
 
 from __future__ import annotations
@@ -17,7 +17,11 @@ from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
 
+from borneo_env.manual import rewards
+from borneo_env.render import symbols
+
 PAGES = {
+    "README.md": "index.md",
     "borneo_env/RULES.md": "rules.md",
     "borneo_env/MANUAL.md": "manual.md",
     "RESULTS.md": "results.md",
@@ -26,9 +30,9 @@ PAGES = {
     "CHANGELOG.md": "changelog.md",
     "benchmarks/README.md": "benchmarks.md",
 }
+COLOURS = ("SEA", "FOAM", "GOLD", "PAPER", "CARD", "FAINT", "WAX", "INK")  # for style.css
 SOURCES = {page: source for source, page in PAGES.items()}
 FOLDER = "docs/"
-SETTINGS = "<!-- settings -->"  # where their table stands
 LINK = re.compile(r"(!?)\[([^\]]*)\]\(([^)#:]+)(#[^)]*)?\)")  # within the project: an address elsewhere has a colon
 
 
@@ -37,7 +41,21 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     project = Path(config.config_file_path).parent
     for source, page in PAGES.items():
         files.append(File.generated(config, page, content=(project / source).read_text(encoding="utf-8")))
+    for name, content in (("colours.css", colours()), ("ship.svg", ship())):
+        files.append(File.generated(config, name, content=content))
     return files
+
+
+def colours() -> str:
+    """The colours of the game's pictures by name."""
+    named = {name.lower(): getattr(symbols, name) for name in COLOURS}
+    return f":root {{ {' '.join(f'--{name}: {value};' for name, value in named.items())} }}\n"
+
+
+def ship() -> str:
+    """The ship of the pictures."""
+    drawn = f'<defs>{symbols.SYMBOLS}</defs><use href="#ship"/>'
+    return f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="-13 -12.5 26 25">{drawn}</svg>'
 
 
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
@@ -52,7 +70,9 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
             return f"{picture}[{words}]({there}{anchor})"
         return words
 
-    return LINK.sub(on_the_site, markdown).replace(SETTINGS, settings())
+    for name, made in MADE.items():
+        markdown = markdown.replace(f"<!-- {name} -->", made())
+    return LINK.sub(on_the_site, markdown)
 
 
 def settings() -> str:
@@ -64,3 +84,6 @@ def settings() -> str:
         default = option.show_default if isinstance(option.show_default, str) else f"`{field.default}`"
         rows.append(f"| `--{field.name.replace('_', '-')}` | {default if default != '``' else ''} | {option.help} |")
     return "\n".join(rows)
+
+
+MADE = {"settings": settings, "rewards": rewards}  # tables that stand where a comment names them

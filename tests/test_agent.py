@@ -14,9 +14,24 @@ from borneo_agents.arena.tournament import tournament
 
 import borneo_env
 from borneo_env import GAME, Batch, Ruleset, Seats, redact
-from borneo_env.agent import Random, UnknownAgent, Views, ask, find_agent, find_opponents, known_agents, seat_names
+from borneo_env.agent import (
+    Random,
+    UnknownAgent,
+    Views,
+    ask,
+    check_agents,
+    find_agent,
+    find_opponents,
+    known_agents,
+    seat_names,
+)
 
 MY_BOTS = """
+import abc
+
+from borneo_env.agent import Agent
+
+
 class Greedy:
     def __init__(self, depth=1, name="greedy"):
         self.depth, self.name = depth, name
@@ -54,6 +69,36 @@ class Leaving(Broken):
 
 class Unsigned(Broken):
     __signature__ = "none"
+
+
+class Abstract(abc.ABC):
+    @abc.abstractmethod
+    def act(self, views):
+        pass
+
+
+class Inheriting(Agent):
+    pass
+
+
+class Number(Broken):
+    def __new__(cls):
+        return 7
+
+
+class Kind(type):
+    @property
+    def act(cls):
+        raise RuntimeError("no act")
+
+
+class Guessing(metaclass=Kind):
+    pass
+
+
+class Unsure(Greedy):
+    def check_ruleset(self, ruleset):
+        raise RuntimeError("which?")
 
 
 def factory():
@@ -117,6 +162,11 @@ def test_a_class_in_the_current_folder_is_found_with_its_arguments(here):
         ("os:name", "'os:name' is no agent: it is no class"),
         ("typing:Any", "'typing:Any' is no agent: it has no method"),
         ("os:mkdir:made", "it is no class"),
+        ("borneo_env.agent:Agent", r"'borneo_env.agent:Agent' is no agent but a form for some: name a class with"),
+        ("my_bots:Abstract", "is no agent but a form for some"),
+        ("my_bots:Inheriting", r"is no agent but a form for some: name a class with its own act\(views\)"),
+        ("my_bots:Number", "'my_bots:Number' is no agent: making one gives 7"),
+        ("my_bots:Guessing", "cannot be imported: RuntimeError: no act"),
         (".my_bots:Greedy", "it is no package.module:Class; known are: "),
         ("my..bots:Greedy", "it is no package.module:Class"),
         (":Greedy", "it is no package.module:Class"),
@@ -133,7 +183,14 @@ def test_what_is_no_agent_is_refused_with_a_reason(here, name, reason):
     with pytest.raises(UnknownAgent, match=reason) as caught:
         find_agent(name)
     assert str(caught.value).isprintable()
+    if "form for some" in reason:
+        assert not hasattr(caught.value, "__notes__")  # a sentence, and no traceback
     assert not Path("made").exists()
+
+
+def test_an_agent_that_fails_to_say_what_it_can_play_is_named(here):
+    with pytest.raises(UnknownAgent, match=r"'unsure' does not say whether it can play: RuntimeError: which\?"):
+        check_agents({"unsure": find_agent("my_bots:Unsure")}, Ruleset())
 
 
 @pytest.mark.parametrize("name", ["my_bots:Greedy", "my_bot_leaves:Bot", "os:mkdir:made", "genius", "", "human"])

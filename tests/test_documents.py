@@ -7,6 +7,7 @@ that take long: their options are checked here, and `make soak` runs them with s
 
 import ast
 import re
+import runpy
 import shlex
 import subprocess
 import sys
@@ -23,6 +24,7 @@ from typer.testing import CliRunner
 from borneo_env.cards import load_tables
 from borneo_env.cli import app
 from borneo_env.commands.new_bot import TEXTS
+from borneo_env.rewards import REWARDS
 
 PROJECT = Path(__file__).parent.parent
 DOCUMENTS = {
@@ -213,6 +215,25 @@ def test_links_lead_somewhere(document):
         path = (PROJECT / document).parent / target if target else PROJECT / document
         assert path.exists(), target
         assert not anchor or anchor in anchors(path), f"{target}#{anchor}"
+
+
+def test_the_readme_names_all_extras_and_no_others():
+    text = DOCUMENTS["README.md"].partition("## Installation")[2].partition("## Learning")[0]
+    named = {
+        *re.findall(r"pip install '\.\[(\w+)\]'", text),
+        *re.findall(r"`([a-z-]+)`", text.partition("More extras:")[2]),
+    }
+    extras = tomllib.loads((PROJECT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["optional-dependencies"]
+    assert named == {*extras}
+
+
+def test_tables_of_what_the_code_has_are_made_for_the_site():
+    """No list is kept by hand: the comment in a document becomes the table."""
+    pages = runpy.run_path(str(PROJECT / "docs" / "pages.py"))
+    named = {name for text in DOCUMENTS.values() for name in re.findall("<!-- (.*) -->", text)}
+    assert named == {*pages["MADE"]}
+    assert all(f"| `{name}` |" in pages["rewards"]() for name in REWARDS)
+    assert not any(f"| `{name}` |" in DOCUMENTS["docs/environments.md"] for name in REWARDS)
 
 
 def test_the_readme_is_short_and_has_the_test_command():

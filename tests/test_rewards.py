@@ -6,7 +6,7 @@ from functools import cache
 import numpy as np
 import pytest
 from gymnasium.error import ResetNeeded
-from playing import SEVERAL_RULESETS, pick, play_seat_on, recorded, totals, totals_of
+from playing import SEVERAL_RULESETS, pick, play_seat_on, recorded, totals_of
 
 import borneo_env
 from borneo_env.engine.observe import split
@@ -38,11 +38,11 @@ def test_rewards_follow_from_the_records(name, ruleset):
             assert not rewards[:-1].any()
 
 
-@pytest.mark.parametrize("ruleset", SEVERAL_RULESETS)
 @pytest.mark.parametrize("name", REWARDS)
-def test_the_recorded_games_have_something_to_reward(name, ruleset):
-    """The comparisons above would be empty if nobody ever fulfilled a contract or climbed."""
-    assert all(totals(ruleset, 8, number)[name].any() for number in range(2))
+def test_the_recorded_games_have_something_to_reward(name):
+    """The comparisons above would be empty otherwise. A reward may be for what only one edition has."""
+    given = [expected[name].any() for ruleset in SEVERAL_RULESETS for expected, *_ in moves(*ruleset.values)]
+    assert any(given), "record more games in `moves`: none of these comes to anything"
 
 
 @pytest.mark.parametrize("name", AT_THE_END_BY_NAME)

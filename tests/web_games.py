@@ -7,16 +7,17 @@ import re
 import threading
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from html import unescape
 
 import httpx
 import numpy as np
-import uvicorn
 from borneo_agents.human.game import HUMAN
 from borneo_web.server.app import make_app
 from borneo_web.server.games import Games
 from borneo_web.server.serve import Server
+from borneo_web.server.serve import settings as serving
 from borneo_web.server.table import SteppedGame, Table
 
 from borneo_env.engine.hidden import UNSEEN, redact
@@ -33,9 +34,9 @@ CLIENTS: list[httpx.Client] = []  # open connections
 def served(folder, port: int = 0, opponents=dict, **settings) -> Iterator[tuple[Games, str]]:
     """Games in a folder, and the address of a server for them."""
     games = Games(folder, opponents)
-    app = make_app(games, **settings)
-    config = uvicorn.Config(app, port=port, access_log=False, log_level="error", lifespan="off")
-    server = Server(config, games)
+    coach, reader = ThreadPoolExecutor(1), ThreadPoolExecutor(1)  # processes would take a while to begin
+    app = make_app(games, coach=coach, reader=reader, **settings)
+    server = Server(serving(app, port), games.close)
     thread = threading.Thread(target=server.run)
     thread.start()
     try:
@@ -47,7 +48,9 @@ def served(folder, port: int = 0, opponents=dict, **settings) -> Iterator[tuple[
             CLIENTS.pop().close()
         server.should_exit = True
         thread.join()
-        games.pool.shutdown()
+        games.end()
+        coach.shutdown()
+        reader.shutdown()
 
 
 class Person:

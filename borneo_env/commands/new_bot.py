@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from borneo_env.console import AsJson
-from borneo_env.files import in_short
+from borneo_env.files import in_short, write_file
 
 TEXTS = Path(__file__).parent / "new_bot_files"
 
@@ -32,7 +32,7 @@ def new_bot(
         if path.exists():
             raise ValueError(f"{path} is there already: take another name, or remove it")
     for path, text in texts.items():
-        path.write_text(text.replace("MyBot", kind).replace("my_bot", module), encoding="utf-8")
+        write_file(path, text.replace("MyBot", kind).replace("my_bot", module))
     if as_json:
         print(json.dumps({"files": [str(path) for path in texts], "agent": f"{module}:{kind}"}))
     else:

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from borneo_env.engine.loops import DESK, RESULT
 from borneo_env.engine.state import GAME
+from borneo_env.files import whole_file
 
 FORMAT = "borneo-batch/1"
 MOST_SAVED = 2_000_000  # games in a file
@@ -31,7 +32,7 @@ def write_batch_file(path: str | Path, about: dict[str, Any], arrays: dict[str, 
             f"a file holds at most {MOST_SAVED:,} games, not {len(arrays['games']):,}; save smaller batches"
         )
     written: dict[str, Any] = arrays
-    with open(path, "wb") as file:  # np.savez given a name would add an ending of its own
+    with whole_file(path) as file:
         np.savez(file, about=np.array(json.dumps({"format": FORMAT, **about})), **written)
 
 

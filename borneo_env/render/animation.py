@@ -18,7 +18,7 @@ from borneo_env.render.cards import face
 from borneo_env.render.pen import use
 from borneo_env.render.picture import TAIL, Picture
 from borneo_env.render.pixels import check_extra, extra
-from borneo_env.story import Teller, move_in_words
+from borneo_env.story import Teller, move_in_words, with_names
 
 SECONDS = 1.2  # for each picture
 LONGER = 4  # times as long the end is shown
@@ -184,8 +184,3 @@ def _names(agents: Sequence[str]) -> list[str]:
     if len(set(agents)) == len(agents):
         return list(agents)
     return [f"{agent} {player}" for player, agent in enumerate(agents)]
-
-
-def with_names(words: str, names: Sequence[str]) -> str:
-    """Words of a story with the players' names instead of "player 0", "player 1", ..."""
-    return re.sub(r"\bplayer (\d)", lambda found: names[int(found[1])], words)

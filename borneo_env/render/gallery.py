@@ -9,12 +9,13 @@ from pathlib import Path
 from typing import NamedTuple
 
 from borneo_env.agent import RANDOM
+from borneo_env.files import whole_file, write_file
 from borneo_env.record import Line, RecordError, record_games, replay
-from borneo_env.render.animation import Animation, with_names
+from borneo_env.render.animation import Animation
 from borneo_env.render.picture import svg
 from borneo_env.render.pixels import rgb
 from borneo_env.ruleset import Ruleset
-from borneo_env.story import tell
+from borneo_env.story import tell, with_names
 
 NAMES = ("Ayu", "Bram", "Citra", "Dirk", "Eka")
 PNG_WIDTH = 1200
@@ -48,11 +49,12 @@ def make_pictures(folder: str | Path) -> list[Path]:
     for name, example in EXAMPLES.items():
         drawing = draw(example)
         paths += [folder / f"{name}.svg", folder / f"{name}.png"]
-        paths[-2].write_text(drawing, encoding="utf-8")
+        write_file(paths[-2], drawing)
         image = import_module("PIL.Image").fromarray(rgb(drawing, PNG_WIDTH) & COARSE)
-        image.save(paths[-1], optimize=True)
+        with whole_file(paths[-1]) as file:
+            image.save(file, "PNG", optimize=True)
     paths.append(folder / FILM)
-    paths[-1].write_text(draw_film(), encoding="utf-8")
+    write_file(paths[-1], draw_film())
     return paths
 
 

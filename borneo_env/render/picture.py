@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from borneo_env.engine.arguments import checked_game, checked_seat
 from borneo_env.engine.batch import Batch
+from borneo_env.files import whole_file, write_file
 from borneo_env.render.board import board
 from borneo_env.render.chart import BACKGROUND, HEIGHT, WIDTH
 from borneo_env.render.legend import HEIGHT as LEGEND_HEIGHT
@@ -76,10 +77,11 @@ class Picture:
         """Write the picture to a file whose name ends in .svg, or in .png."""
         path = Path(path)
         if path.suffix == ".svg":
-            path.write_text(self.svg(), encoding="utf-8")
+            write_file(path, self.svg())
         elif path.suffix == ".png":
-            pixels = self.rgb()
-            import_module("PIL.Image").fromarray(pixels).save(path, optimize=True)
+            image = import_module("PIL.Image").fromarray(self.rgb())
+            with whole_file(path) as file:
+                image.save(file, "PNG", optimize=True)
         else:
             raise ValueError(f"{path}: a picture is saved as .svg or .png")
 

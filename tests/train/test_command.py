@@ -1,6 +1,7 @@
 """`borneo train`, as it is typed."""
 
 import json
+import os
 import re
 import runpy
 import signal
@@ -16,6 +17,8 @@ pytest.importorskip("torch")
 from borneo_train import checkpoint  # torch may be missing
 from borneo_train.learner import Learner
 from borneo_train.settings import Settings
+
+from borneo_env.files import FolderLock
 
 pytestmark = pytest.mark.usefixtures("games_are_hardly_played_before", "no_curves_are_drawn")
 QUICK = (
@@ -227,3 +230,21 @@ def test_the_script_is_the_same_command_and_ctrl_c_saves(tmp_path):
     process.send_signal(signal.SIGINT)
     _, told = process.communicate(timeout=120)
     assert_stopped_well(process.returncode, told.decode(), tmp_path)
+
+
+@pytest.mark.parametrize("command", ["train", "train --resume", "train --fresh", "imitate random", "appraise policy"])
+def test_a_folder_where_somebody_trains_is_refused(command, borneo, tmp_path):
+    folder = tmp_path / "run"
+    with FolderLock(folder, "a training", "give another --out"):
+        before = sorted(folder.iterdir())
+        status, out, err = borneo(command, "--out", folder)
+        assert sorted(folder.iterdir()) == before
+    told = rf"error: {folder}: is in use by a training \(process {os.getpid()} on .*\); end that first, or give another"
+    assert (status, out) == (2, "") and re.match(told, err) and err.count("\n") == 1
+
+
+@pytest.mark.parametrize("command", ["train --resume", "train --players 9", "imitate nobody", "appraise nowhere"])
+def test_a_command_that_is_refused_leaves_no_folder(command, borneo, tmp_path):
+    status, _, err = borneo(command, "--out", tmp_path / "run")
+    assert status == 2 and "error: " in err
+    assert not list(tmp_path.iterdir())

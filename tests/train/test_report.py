@@ -2,6 +2,7 @@
 
 from dataclasses import asdict
 
+import numpy as np
 import pytest
 from networks import network
 
@@ -45,8 +46,8 @@ def drawn(monkeypatch, tmp_path):
 
     monkeypatch.setattr(report, "Figure", Kept)
 
-    def draw(settings, values, every=1000):
-        report.draw_curve(curve_of(settings, values, every), settings, tmp_path / "curve.png")
+    def draw(settings, values=(), every=1000, curve=None):
+        report.draw_curve(curve or curve_of(settings, values, every), settings, tmp_path / "curve.png")
         return made[-1].axes
 
     return draw
@@ -62,6 +63,11 @@ def line(axes, label):
 def test_a_curve_is_a_picture(tmp_path):
     report.draw_curve(curve_of(Settings(), GROWING), Settings(), tmp_path / "curve.png")
     assert (tmp_path / "curve.png").stat().st_size > 1000
+
+
+def test_a_notebook_shows_the_curve():
+    drawing = report.plot_curve(curve_of(Settings(), GROWING), Settings())
+    assert drawing._repr_svg_().startswith("<svg") and "characters of SVG" in repr(drawing)
 
 
 def test_there_is_one_curve_for_each_agent_at_the_tables(drawn):
@@ -94,9 +100,57 @@ def test_every_measure_has_its_panels_and_one_point_is_a_curve(drawn):
     assert line(panels[0], "best").get_ydata()[0] == pytest.approx(0.4)
 
 
+def test_what_lies_at_0_is_seen_and_an_unknown_interval_has_no_band(drawn):
+    axes, _ = drawn(Settings(), GROWING)
+    assert -5 < axes.get_ylim()[0] < -0.5, "a share of 0, and the end of a band there, is not cut in half"
+    known = {"value": 0.0, "low": 0.0, "high": 0.2}
+    point = asdict(Measurement("win share", "random", 3, 8, 1, **known))
+    curve = [
+        {"steps": i, "strength": [point | ends]} for i, ends in enumerate([{}, {}, {"low": None, "high": None}, {}, {}])
+    ]
+    [axes] = drawn(Settings(), curve=curve)
+    outline = np.concatenate([path.vertices for path in axes.collections[0].get_paths()])
+    assert sorted({*outline[:, 0]}) == [0, 0.001, 0.003, 0.004] and outline[:, 1].max() == 20
+
+
 def test_names_of_agents_are_no_formulas(drawn):
     [axes] = drawn(Settings(), [{"my_bot:$x": 0.5}])
     assert not axes._left_title.get_parse_math()
+
+
+# ---------------------------------------------------------------- whether anything was learnt
+
+
+def course(*intervals, task="win"):
+    """A curve against one agent, from the ends of its intervals."""
+    name = TASKS[task][0].name
+    table = {"measure": name, "against": "random", "players": 4}
+    strength = [table | {"low": low, "high": high} for low, high in intervals]
+    return [{"steps": 1000 * i, "strength": [one]} for i, one in enumerate(strength)]
+
+
+@pytest.mark.parametrize(
+    ("task", "intervals", "learnt"),
+    [
+        ("win", [(0.3, 0.4), (0.5, 0.6)], True),
+        ("win", [(0.3, 0.4), (0.5, 0.6), (0.3, 0.4)], True),  # best is the second
+        ("win", [(0.3, 0.4), (0.39, 0.5)], False),
+        ("win", [(0.5, 0.6), (0.3, 0.4)], False),
+        ("win", [(0.3, 0.4)], False),
+        ("win", [(None, None), (0.5, 0.6)], False),  # so few games that there is no interval
+        ("ranks", [(2.0, 2.2), (1.5, 1.7)], True),  # less is better
+        ("ranks", [(1.5, 1.7), (2.0, 2.2)], False),
+    ],
+)
+def test_a_training_too_short_to_tell_says_so(task, intervals, learnt):
+    doubt = report.too_short(course(*intervals, task=task), Settings(task=task, minutes=0.3))
+    assert bool(doubt) is not learnt
+    assert learnt or f"after {1000 * (len(intervals) - 1):,} decisions no evaluation is clearly better" in doubt
+    assert learnt or (doubt.startswith("too short to tell") and doubt.endswith("--resume and more --minutes"))
+
+
+def test_a_doubtful_curve_says_so(drawn):
+    assert drawn(Settings(), GROWING[:1])[0].figure.get_suptitle().startswith("too short to tell")
 
 
 # ---------------------------------------------------------------- beside the bots

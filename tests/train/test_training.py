@@ -52,6 +52,15 @@ def test_a_training_leaves_models_a_curve_and_a_report(whole):
     assert len(json.loads((folder / "report.json").read_text())["comparison"]) == len(report)
 
 
+def test_a_training_that_came_to_nothing_says_so(whole, tmp_path, capsys):
+    """`--minutes 0.3` would else keep the model that has learnt nothing, and praise it."""
+    assert json.loads((whole[0] / "report.json").read_text())["doubt"].startswith("too short to tell: after 192 dec")
+    training = begin(tmp_path)
+    training.curve, training.stopping = curve(whole[0]), True  # who has stopped it wants no comparison
+    training._report()
+    assert "learn longer, with --resume and more --timesteps" in capsys.readouterr().err
+
+
 def test_the_model_of_every_evaluation_stays_when_its_checkpoint_goes(tmp_path, no_games_to_measure):
     run(begin(tmp_path, timesteps=6 * ROLLOUT, evaluations=3))
     kept = {int(path.parent.name): read_card(path) for path in (tmp_path / "checkpoints").glob("*/card.json")}

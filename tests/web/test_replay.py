@@ -18,7 +18,7 @@ from borneo_agents.search.win_probability import win_probability
 from borneo_web.commands.replay import replay as command
 from borneo_web.replay import Replay
 from borneo_web.replay.eyes import Eyes, rebuilt, swings
-from borneo_web.replay.page import FILES, unpacked
+from borneo_web.replay.page import FILES, unpacked, with_way_back
 from borneo_web.replay.recorded import RecordedGame
 from borneo_web.replay.replay import _content
 from borneo_web.replay.thoughts import untracked
@@ -230,6 +230,14 @@ def test_thoughts_are_the_answers_of_the_agents() -> None:
     assert Replay.of(tiny(), thoughts="random").content["thoughts"][0]["agent"] == "random"
 
 
+def test_without_a_word_the_policy_tells_its_thoughts_where_it_was_trained() -> None:
+    agents = {
+        name: [thought["agent"] for thought in Replay.of(record_of(name)[:9]).content["thoughts"]]
+        for name in ("board-5", "card-3")
+    }
+    assert agents == {"board-5": ["merchant", "policy"], "card-3": ["merchant"]}
+
+
 # ---------------------------------------------------------------- what one seat may know
 
 
@@ -294,11 +302,33 @@ def test_the_policy_lets_a_browser_run_the_script_of_the_page_alone() -> None:
     assert "unsafe" not in policy and "eval(" not in script and "innerHTML" not in script
 
 
+def test_a_page_from_the_disk_has_no_link_and_one_from_a_server_leads_back() -> None:
+    page = Replay.of(hostile(['<b class="brand">BORNEO</b>', "b", "c"]), thoughts=[]).html()
+    assert "href=" not in page.split("<main>")[0]
+    served = with_way_back(page, "Back to <Mia>", "/game/x?a=1&b")
+    assert re.findall(r'<a class="\w+" href="([^"]*)">(.*?)</a>', served.split("<main>")[0]) == [
+        ("/", "BORNEO"),
+        ("/game/x?a=1&amp;b", "← Back to &lt;Mia&gt;"),
+    ]
+    assert served.split("<main>")[1] == page.split("<main>")[1]
+
+
 def test_a_name_from_right_to_left_turns_no_other_words_round() -> None:
     names = ["سمير", "plain", "רחל"]
     made = Replay.of(hostile(names), thoughts=[])
-    assert made.content["names"] == [f"\u2068{names[0]} 0\u2069", "plain 1", f"\u2068{names[2]} 2\u2069"]
+    assert made.content["names"] == [f"\u2068{names[0]}\u2069", "plain", f"\u2068{names[2]}\u2069"]
     assert "\u2068" not in json.dumps(made.content["parts"], ensure_ascii=False), "pictures measure their words"
+
+
+@pytest.mark.parametrize(
+    ("agents", "names"),
+    [
+        (["Mia", "merchant", "merchant"], ["Mia", "merchant 1", "merchant 2"]),
+        (["merchant 2", "merchant", "merchant"], ["merchant 2 0", "merchant 1", "merchant 2"]),
+    ],
+)
+def test_players_are_called_by_their_names_and_told_apart(agents: list[str], names: list[str]) -> None:
+    assert Replay.of(hostile(agents), thoughts=[]).content["names"] == names
 
 
 @pytest.mark.parametrize("end", ["without a result", "before a shuffle"])

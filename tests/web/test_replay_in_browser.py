@@ -119,7 +119,10 @@ def test_a_position_has_an_address(visit: Any) -> None:
 def test_the_page_says_what_the_position_is(visit: Any) -> None:
     content, page = made().content, visit(made().html(), "#30")
     told = [line[0] for line in content["story"][30]]
-    assert page.locator("#told p").all_inner_texts() == told
+    shown = page.locator("#told p").all_inner_texts()
+    assert [line.startswith(words.split(" card ")[0]) for line, words in zip(shown, told, strict=True)] == [True] * len(
+        told
+    )
     assert page.locator("#told").get_attribute("aria-live") == "polite"
     assert page.locator("#lines a[aria-current]").get_attribute("href") == "#30"
     points = [row.split("\t")[1].strip() for row in page.locator("#players tr").all_inner_texts()]
@@ -134,10 +137,12 @@ def test_the_page_says_what_the_position_is(visit: Any) -> None:
     decision = content["decisions"][places[-1]]
     rows = page.locator("#options tbody tr")
     assert rows.count() == len(decision["options"])
-    assert rows.nth(decision["played"]).inner_text().startswith(f"{decision['options'][decision['played']]} ✓ played")
+    (played,) = page.locator("#options .played td:first-child").all_inner_texts()
+    assert played.endswith("✓ played") and played.split()[0] == decision["options"][decision["played"]].split()[0]
+    assert page.locator("#options tbody tr.played").evaluate("one => one.rowIndex") == 1 + decision["played"]
     choice = content["thoughts"][0]["choices"][str(places[-1])]
-    chosen = [row.locator("td").nth(1).inner_text() for row in rows.all()]
-    assert chosen == ["★ choice" if number == choice else "" for number in range(rows.count())]
+    chosen = [" ".join(row.locator("td").nth(1).inner_text().split()) for row in rows.all()]
+    assert chosen == ["★ its choice" if number == choice else "" for number in range(rows.count())]
     assert page.locator("#curves .line").count() == 2 * 3
     first = page.locator("#swings a").first
     assert first.get_attribute("href") == f"#{content['views'][0]['moments'][0][1]}"
@@ -215,6 +220,64 @@ def test_even_a_drawing_that_means_harm_runs_nothing(visit: Any, complaints: lis
     complaints.clear()
 
 
+def test_cards_are_drawn_as_the_game_draws_them(visit: Any) -> None:
+    content, page = made().content, visit(made().html())
+    ships = [
+        (place, one["options"][one["played"]])
+        for place, one in enumerate(content["decisions"])
+        if one and one["played"] is not None and "ship" in one["options"][one["played"]]
+    ]
+    place, words = ships[-1]
+    flags, spice = words.split()[2:4]
+    page.evaluate(f"location.hash = '#{place}'")
+    arrives(page, place)
+    for line in ("#options .played", f"#lines a[href='#{place + 1}']"):
+        card = page.locator(f"{line} .card").first
+        drawn = card.evaluate("one => [...one.querySelectorAll('use')].map((use) => use.getAttribute('href')[1])")
+        assert drawn == [*flags.replace("/", ""), spice[0]] and card.locator("b").inner_text() == words.split()[1]
+        assert all(
+            box > 5
+            for box in card.evaluate(
+                "one => [...one.querySelectorAll('use')].map((use) => use.getBoundingClientRect().width)"
+            )
+        )
+    assert "limit" not in page.locator("#lines").inner_text(), "what stands on the board is not said again"
+
+
+def test_options_are_in_the_order_of_probability_and_show_what_was_played(visit: Any) -> None:
+    content = Replay.of(record(), thoughts=["merchant", "policy:budget=0"]).content
+    shares = {int(place): given for place, given in content["thoughts"][1]["probabilities"].items()}
+    played = {place: content["decisions"][place]["played"] for place in shares}
+    ranks = {
+        place: sum(one > given[played[place]] for one in given) for place, given in shares.items() if played[place]
+    }
+    page = visit(Replay(content).html(), viewport={"width": 1280, "height": 800})
+    for place in sorted(ranks, key=ranks.__getitem__)[-2:]:  # where what was played is far down
+        assert ranks[place] > 5
+        page.evaluate(f"location.hash = '#{place}'")
+        arrives(page, place)
+        told = [int(words.split()[0]) for words in page.locator("#options td:last-child").all_inner_texts()]
+        assert told == sorted(told, reverse=True) and len(told) == len(shares[place])
+        assert page.locator("#options .played").count() == 1
+        row, pane = (page.locator(one).bounding_box() for one in ("#options .played", "#options"))
+        assert pane["y"] <= row["y"] and row["y"] + row["height"] <= pane["y"] + pane["height"]
+        assert page.evaluate("scrollY") == 0, "the page stays where it is"
+        assert page.locator("#options").evaluate("one => one.scrollWidth <= one.clientWidth")
+
+
+def test_escape_leaves_what_is_enlarged(visit: Any) -> None:
+    page = visit(made().html())
+    page.keyboard.press("Escape")
+    for enlarge in (lambda: page.keyboard.press("z"), lambda: page.locator("#picture").click()):
+        enlarge()
+        page.keyboard.press("?")
+        page.keyboard.press("Escape")  # closes the help only
+        assert page.locator("#zoom").get_attribute("aria-pressed") == "true"
+        page.keyboard.press("Escape")
+        assert page.locator("#zoom").get_attribute("aria-pressed") == "false"
+        assert page.locator("#picture.large").count() == 0
+
+
 def _packed(html: str) -> str:
     return html.split('"packed": "')[1].split('"')[0]
 
@@ -234,10 +297,12 @@ def test_the_page_fits_every_screen(visit: Any, width: int) -> None:
 def test_light_and_dark_follow_the_system_and_the_button(visit: Any, scheme: str) -> None:
     page = visit(made().html(), color_scheme=scheme)
     ground = "getComputedStyle(document.body).backgroundColor"
-    colours = {"light": "rgb(228, 220, 195)", "dark": "rgb(16, 36, 44)"}
+    colours = {"light": "rgb(245, 235, 211)", "dark": "rgb(20, 39, 47)"}  # those of all pages
     assert page.evaluate(ground) == colours.pop(scheme)
     page.locator("#theme").click()
     assert [page.evaluate(ground)] == list(colours.values())
+    page.reload()
+    assert [page.evaluate(ground)] == list(colours.values()), "it is kept, as other pages keep it"
 
 
 def test_every_control_has_a_name(visit: Any) -> None:

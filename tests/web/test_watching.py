@@ -16,6 +16,7 @@ import pytest
 from borneo_agents.arena import play_arena
 from borneo_agents.arena.replays import write_replays
 from borneo_agents.policy.agent import SHIPPED
+from borneo_agents.statistics.intervals import Estimate
 from borneo_web.replay.page import unpacked
 from borneo_web.server.arena_folder import ArenaFolder
 from borneo_web.server.training_folder import TrainingFolder
@@ -63,7 +64,10 @@ def test_a_finished_game_has_a_replay_for_everybody_and_a_running_one_for_nobody
     replays = [httpx.get(f"{address}{links[seat]}/replay", timeout=30) for seat in (0, SPECTATOR)]
     assert [replay.status_code for replay in replays] == [200, 200]
     shown = content(replays[0].text)
-    assert shown["names"] == ["Anna 0", "random 1", "random 2"]
+    assert shown["names"] == ["Anna", "random 1", "random 2"]
+    for replay, seat in zip(replays, (0, SPECTATOR), strict=True):
+        assert f'<a class="back" href="{links[seat]}">← Back to the table</a>' in replay.text
+    assert links[0] not in replays[1].text, "who watches does not get the key of a seat"
     assert shown["points"][-1] == games.table(name).record[-1]["scores"]
     assert f'href="{links[SPECTATOR]}/replay"' in httpx.get(address).text
     assert httpx.get(f"{address}/game/{name}/{'A' * 32}/replay").status_code == 404
@@ -90,7 +94,9 @@ def replay_of(address: str, record: bytes) -> httpx.Response:
 def test_a_record_that_is_sent_is_replayed_as_far_as_it_goes(server):
     _, address = server
     lines = (GOLDEN / "board-3.jsonl").read_bytes().splitlines(keepends=True)
-    whole, part = (content(replay_of(address, b"".join(record)).text) for record in (lines, lines[:40]))
+    pages = [replay_of(address, b"".join(record)).text for record in (lines, lines[:40])]
+    assert all('<a class="back" href="/">← Back to the start</a>' in page for page in pages)
+    whole, part = map(content, pages)
     assert whole["finished"] and not part["finished"]
     assert len(part["turns"]) == 40 - sum(b"shuffle" in line for line in lines[:40])
 
@@ -146,12 +152,16 @@ def test_an_arena_shows_standings_games_and_replays(arena, tmp_path):
         results = json.loads((arena / "results.json").read_text())
         order = [row["agent"] for row in results["standings"]]
         assert re.findall(r"<tr><td>(\w+)</td><td>[\d.]+", page) == order
-        assert f"{100 * results['standings'][0]['win_share']['value']:.1f}" in page
+        estimate = Estimate(**results["standings"][0]["win_share"]).words(".1f", 0.01)  # never more than there can be
+        assert "<td>{} <small>{}</small></td>".format(*estimate.split(" ", 1)) in page
         games = [int(number) for number in re.findall(r'href="/arena/(\d+)"', page)]
         assert games == list(range(results["games"]))
-        shown = content(httpx.get(f"{address}/arena/4", timeout=30).text)
+        answer = httpx.get(f"{address}/arena/4", timeout=30)
+        shown = content(answer.text)
         record = [json.loads(line) for line in (arena / "records" / "game0000004.jsonl").read_text().splitlines()]
         assert shown["points"][-1] == record[-1]["scores"]
+        assert '<a class="back" href="/arena?from=0#game4">← Back to the arena</a>' in answer.text
+        assert 'id="game4"' in page
         for wrong in ("999", "-1", "4.jsonl", "..%2f..%2fsettings", "٤"):
             assert httpx.get(f"{address}/arena/{wrong}").status_code == 404
 
@@ -207,7 +217,7 @@ def test_a_damaged_folder_is_told_and_nothing_breaks(tmp_path, file, text):
     (tmp_path / "run" / file).write_text(text)
     with served(tmp_path / "games", arena=ArenaFolder(tmp_path / "run")) as (_, address):
         answer = httpx.get(f"{address}/arena")
-        assert answer.status_code == 500 and re.search("holds no results|is no table", answer.text)
+        assert answer.status_code == 422 and re.search("holds no results|is no table", answer.text)
         assert str(tmp_path) not in answer.text
 
 
@@ -254,7 +264,7 @@ def test_a_training_shows_its_curve_and_its_models_play(training, tmp_path):
             and np.allclose(np.diff(heights), heights[1] - heights[0], atol=0.2)
             and heights[0] > heights[2]
         )
-        assert "0.750" in page and "0.375 to 0.750" in page and "3 random" in page
+        assert "0.750 <small>above 0.375</small>" in page and "3 random" in page
         assert '<option value="policy best">' in httpx.get(address).text
         answer = begin(address, seat1="policy best", seat2="random")
         anna = Person(address, answer.headers["location"])
@@ -262,6 +272,22 @@ def test_a_training_shows_its_curve_and_its_models_play(training, tmp_path):
         table = games.table(anna.address.split("/")[2])
         assert table.game.seats[1] == f"policy:{training}/best" and table.game.names[1] == "policy best 1"
         assert str(training) not in anna.page
+
+
+def test_intervals_are_bands_that_are_not_drawn_where_they_are_not_known(training, tmp_path):
+    point = {"measure": "win share", "against": "random", "players": 4, "games": 100, "seed": 1, "value": 0.0}
+    ends = [(0.0, 0.04), (0.0, 0.04), (None, None), (0.0, 0.02), (0.0, 0.08)]
+    curve = [{"steps": i, "strength": [point | {"low": low, "high": high}]} for i, (low, high) in enumerate(ends)]
+    (training / "curve.jsonl").write_text("".join(json.dumps(entry) + "\n" for entry in curve))
+    with served(tmp_path / "games", training=TrainingFolder(training)) as (_, address):
+        page = httpx.get(f"{address}/training").text
+    bands = [[tuple(map(float, point.split(","))) for point in band.split()]
+             for band in re.findall(r'<polygon points="([^"]*)" class="line0">', page)]  # fmt: skip
+    assert [sorted({x for x, _ in band}) for band in bands] == [[56.0, 199.0], [485.0, 628.0]]
+    floor, top = max(y for band in bands for _, y in band), min(y for band in bands for _, y in band)
+    assert [y for x, y in bands[0]] == [floor, floor, (floor + top) / 2, (floor + top) / 2], (
+        "at 0 it is as wide as elsewhere"
+    )
 
 
 def copied(folder: Path, model: Path, **changes) -> None:
@@ -304,7 +330,7 @@ def test_a_curve_that_is_none_is_told(training, tmp_path):
         (training / "curve.jsonl").write_text(text)
         with served(tmp_path / "games", training=TrainingFolder(training)) as (_, address):
             answer = httpx.get(f"{address}/training")
-            assert answer.status_code == 500 and "holds no curve" in answer.text
+            assert answer.status_code == 422 and "holds no curve" in answer.text
 
 
 # ---------------------------------------------------------------- games that are refused or removed

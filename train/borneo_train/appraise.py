@@ -10,6 +10,7 @@ import typer
 
 from borneo_env.console import AsJson
 from borneo_train.extra import missing
+from borneo_train.folders import owned
 from borneo_train.imitate import Batch, Device, Epochs, Fresh, Kind, Minutes, Out, Rate, Seed
 
 Folder = Annotated[str, typer.Argument(help="Folder of the policy whose critic learns.", show_default=False)]
@@ -48,5 +49,6 @@ def appraise(
     lesson = Appraisal(
         policy, others, shippers, among, network, n_envs, n_epochs, batch_size, learning_rate, device, seed
     )
-    watching = Watching(lambda: Appraiser(checked(lesson)), out, timesteps, minutes, fresh)
-    watching.run_and_tell("of a win is how far it is off at others' turns of unseen games", as_json)
+    with owned(out, "an appraisal"):
+        watching = Watching(lambda: Appraiser(checked(lesson)), out, timesteps, minutes, fresh)
+        watching.run_and_tell("of a win is how far it is off at others' turns of unseen games", as_json)

@@ -8,12 +8,14 @@ import os
 import shlex
 import sys
 from dataclasses import asdict, fields
+from pathlib import Path
 from typing import Annotated, Any, get_type_hints
 
 import typer
 
 from borneo_env.console import AsJson
 from borneo_train.extra import missing
+from borneo_train.folders import owned
 from borneo_train.settings import Settings, usual, where
 
 MORE: dict[str, tuple[Any, Any]] = {
@@ -50,12 +52,13 @@ def train(context: typer.Context, **given: Any) -> None:
     settings.check_numbers(typed)
     command = shlex.join(["borneo", *sys.argv[1:]])
     company = Workers if cluster is None else Elsewhere
-    training = (
-        Training.taken_up(settings, company, typed=typed)
-        if resume
-        else Training.begun(settings, command, fresh, company)
-    )
-    report = training.run() if cluster is None else run_on(cluster, training)
+    with owned(Path(settings.out), "a training"):
+        training = (
+            Training.taken_up(settings, company, typed=typed)
+            if resume
+            else Training.begun(settings, command, fresh, company)
+        )
+        report = training.run() if cluster is None else run_on(cluster, training)
     if as_json:
         print(json.dumps([asdict(row) for row in report]))
     else:

@@ -1,17 +1,18 @@
 """Folders of a training: only files that a training writes, known by their names, are replaced or removed there.
 
-Others may have put theirs beside them, and links to what is elsewhere: those stay, and no link is followed.
+Others may have put theirs beside them, and links to what is elsewhere: those stay, and no link is followed. Only one
+process trains in a folder at a time.
 """
 
 from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable
-from contextlib import suppress
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from borneo_env.files import FileError, write_file
+from borneo_env.files import FileError, FolderLock, write_file
 
 NAMED_BY_STEPS = re.compile("[0-9]{12,}")
 
@@ -19,6 +20,19 @@ NAMED_BY_STEPS = re.compile("[0-9]{12,}")
 def named_by(steps: int) -> str:
     """The name of a folder for what there is after so many steps."""
     return f"{steps:012}"
+
+
+@contextmanager
+def owned(folder: Path, owner: str) -> Iterator[None]:
+    """Let nobody else train in a folder meanwhile; one that was not there and stays empty is removed."""
+    new = not os.path.lexists(folder)
+    try:
+        with FolderLock(folder, owner, "give another --out"):
+            yield
+    finally:
+        if new:
+            with suppress(OSError):  # there is something in it
+                folder.rmdir()
 
 
 def is_folder(path: Path) -> bool:

@@ -10,6 +10,7 @@ import typer
 
 from borneo_env.console import AsJson, Edition
 from borneo_train.extra import missing
+from borneo_train.folders import owned
 
 Agent = Annotated[str, typer.Argument(help="Who is imitated: an agent, or several with commas between them.")]
 Guest = Annotated[str, typer.Option(help="Who has one seat of most games; else the network itself.")]
@@ -66,5 +67,6 @@ def imitate(
         agent, guest, among, phases, players, edition, network, actor, n_envs,
         n_epochs=n_epochs, batch_size=batch_size, learning_rate=learning_rate, start=start, device=device, seed=seed,
     )  # fmt: skip
-    watching = Watching(lambda: Imitator(checked(lesson)), out, timesteps, minutes, fresh)
-    watching.run_and_tell(f"of the decisions of unseen games are those of {agent}", as_json)
+    with owned(out, "an imitation"):
+        watching = Watching(lambda: Imitator(checked(lesson)), out, timesteps, minutes, fresh)
+        watching.run_and_tell(f"of the decisions of unseen games are those of {agent}", as_json)

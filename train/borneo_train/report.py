@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from io import BytesIO
+from io import BytesIO, StringIO
+from math import nan
 from pathlib import Path
 from typing import Any
 
+from borneo_agents.arena.result import Drawing
 from borneo_agents.policy.agent import Policy
 from borneo_agents.policy.model import Model
 from matplotlib.figure import Figure
@@ -15,7 +17,7 @@ from rich.console import Console
 from rich.table import Table
 
 from borneo_train.folders import write_here
-from borneo_train.settings import Settings
+from borneo_train.settings import Settings, option
 from borneo_train.tasks import LEARNER, TASKS, WIN_SHARE, Measure, Measurement, evaluate, score
 
 BOTS = ("random", "contractor", "climber", "merchant")
@@ -23,6 +25,7 @@ SPECIALIST = {"win": "merchant", "contracts": "contractor", "ranks": "climber"}
 LOOKS = {3: ("#0072b2", "o"), 4: ("#d55e00", "s"), 5: ("#009e73", "^")}  # of the player counts; told apart by all eyes
 FAINT = "#555555"
 ENDS = ("low", "high")  # of an interval
+ROOM = 0.03  # of a panel below 0, so that what lies there is seen whole
 
 
 @dataclass(frozen=True)
@@ -77,7 +80,40 @@ def figure(one: Measurement) -> str:
     return f"{value}{unit} ({one.low * scale:.{digits}f} to {one.high * scale:.{digits}f})"
 
 
+def too_short(curve: Sequence[dict[str, Any]], settings: Settings) -> str:
+    """What is said of a training that came to nothing clearly better than its beginning, or no words."""
+    measure, begun = TASKS[settings.task][0], curve[0]["strength"]
+    before = {(one["against"], one["players"]): one for one in begun if one["measure"] == measure.name}
+    after = [one for entry in curve[1:] for one in entry["strength"] if one["measure"] == measure.name]
+    if any(_is_better(one, before[one["against"], one["players"]], measure) for one in after):
+        return ""
+    return (
+        f"too short to tell: after {curve[-1]['steps']:,} decisions no evaluation is clearly better than the first, so "
+        f"best is the luckiest model of them; learn longer, with --resume and more {option(settings.length())}"
+    )
+
+
+def _is_better(one: dict[str, Any], other: dict[str, Any], measure: Measure) -> bool:
+    """Whether their intervals do not meet, and the first is on the good side."""
+    less, more = (other, one) if measure.more_is_better else (one, other)
+    return less["high"] is not None and more["low"] is not None and bool(less["high"] < more["low"])
+
+
 def draw_curve(curve: Sequence[dict[str, Any]], settings: Settings, path: Path) -> None:
+    """Write the curve as a picture."""
+    written = BytesIO()
+    _picture(curve, settings).savefig(written, format="png")
+    write_here(path, written.getvalue())
+
+
+def plot_curve(curve: Sequence[dict[str, Any]], settings: Settings) -> Drawing:
+    """The curve as SVG, which shows itself in a notebook."""
+    written = StringIO()
+    _picture(curve, settings).savefig(written, format="svg", metadata={"Date": None})
+    return Drawing(written.getvalue()[written.getvalue().index("<svg") :])
+
+
+def _picture(curve: Sequence[dict[str, Any]], settings: Settings) -> Figure:
     """The measures of a task over the decisions learnt from: a panel for each measure and each agent at the tables."""
     measures = TASKS[settings.task]
     tables = list(dict.fromkeys(one["against"] for entry in curve for one in entry["strength"]))
@@ -88,10 +124,10 @@ def draw_curve(curve: Sequence[dict[str, Any]], settings: Settings, path: Path) 
     for axes, (measure, against) in zip(drawn, panels, strict=True):
         _draw(axes, measure, _points(curve, measure, against), _Course(curve, settings))
         axes.set_title(f"{measure.name} against {against}", loc="left", fontweight="bold", parse_math=False)
+    if too_short(curve, settings):
+        picture.suptitle("too short to tell: nothing is clearly better than at the beginning", color=FAINT)
     picture.legend(*drawn[0].get_legend_handles_labels(), loc="outside lower center", ncols=5, frameon=False)
-    written = BytesIO()
-    picture.savefig(written, format="png")
-    write_here(path, written.getvalue())
+    return picture
 
 
 class _Course:
@@ -125,7 +161,7 @@ def _draw(axes: Any, measure: Measure, points: list[tuple[int, dict[str, Any]]],
     for players in sorted({one["players"] for _, one in points}):
         own = {steps: one for steps, one in points if one["players"] == players}
         at, values = [course.at(steps) for steps in own], [scale * one["value"] for one in own.values()]
-        ends = [[scale * (one["value"] if one[end] is None else one[end]) for one in own.values()] for end in ENDS]
+        ends = [[nan if one[end] is None else scale * one[end] for one in own.values()] for end in ENDS]  # nan: unknown
         colour, marker = LOOKS[players]
         axes.fill_between(at, *ends, facecolor=colour, alpha=0.13, linewidth=0)
         axes.plot(at, list(zip(*ends, strict=True)), color=colour, linewidth=0.7, alpha=0.6)
@@ -154,4 +190,5 @@ def _draw_par(axes: Any, counts: list[int]) -> None:
             axes.axhline(100 / players, color=colour, linewidth=0.9, linestyle="--")
             axes.annotate(" par", (1, 100 / players), xycoords=("axes fraction", "data"), color=colour, fontsize=8)
         top = max(top, 110 / counts[0])
-    axes.set_ylim(0, min(102, 1.1 * top))
+    reach = min(102, 1.1 * top)
+    axes.set_ylim(-ROOM * reach, reach)

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from borneo_agents.arena.result import Drawing
 from borneo_agents.policy.agent import Policy
 from borneo_agents.policy.model import BEST, CARD, WEIGHTS, Model, ModelCard, read_model, write_model
 from borneo_agents.policy.network import Layer
@@ -38,7 +39,7 @@ from borneo_train.folders import (
 )
 from borneo_train.learner import Learner
 from borneo_train.network import layers_of_model
-from borneo_train.report import Row, compare, draw_curve
+from borneo_train.report import Row, compare, draw_curve, plot_curve, too_short
 from borneo_train.settings import CUDA, UNSEEN, Settings, option
 from borneo_train.tasks import Measurement, evaluate, score
 from borneo_train.telling import Teller
@@ -276,6 +277,8 @@ class Training:
     def _report(self) -> list[Row]:
         """Compare the best model with the bots, and draw the curve; whoever is in a hurry only gets the curve."""
         draw_curve(self.curve, self.settings, self.folder / PICTURE)
+        if doubt := too_short(self.curve, self.settings):
+            self.teller.say(doubt)
         if self.stopped:
             self.teller.say(f"stopped after {self.learner.decisions:,} decisions; --resume goes on")
         if self.stopping:
@@ -285,9 +288,13 @@ class Training:
         games, seed = self.settings.evaluation_games, self.settings.seed + UNSEEN + 1  # others than chose the best
         rows = compare(read_model(self.folder / BEST), self.settings.task, players=players, games=games, seed=seed)
         found = list(self.teller.comparing(rows))
-        about = {"command": self.command, "comparison": [asdict(row) for row in found]}
+        about = {"command": self.command, "doubt": doubt, "comparison": [asdict(row) for row in found]}
         write_here(self.folder / REPORT, json.dumps(about, indent=2) + "\n")
         return found
+
+    def plot(self) -> Drawing:
+        """The curve so far, which shows itself in a notebook."""
+        return plot_curve(self.curve, self.settings)
 
     # ------------------------------------------------------------ measuring and keeping
 

@@ -39,6 +39,7 @@ from borneo_env.files import (
     parse_json,
     read_bytes,
     read_text,
+    remove_half_written,
     write_file,
 )
 from borneo_env.record import RULESET_KEYS
@@ -48,7 +49,7 @@ SETTINGS, CHUNKS, RECORDS, UNFINISHED, LOG = "settings.json", "chunks", "records
 REPLAYS = "replays"
 RESULTS, GAMES, REPORT = "results.json", "games.csv", "report.html"
 SOURCES, PROGRAM, CHUNK_SIZE = "sources", "program", "deals per chunk"
-HALF_WRITTEN, OLD = ".borneo-*", 3600  # what `write_file` leaves when it is killed; seconds after which it may go
+OLD = 3600  # seconds after which what is half written may go: arenas may share a folder
 LARGEST_SETTINGS = 2**20  # bytes
 PARTS = ("outcomes", "faults", "seconds", "traces")  # of a chunk
 ROOM = 2**16  # bytes of a chunk beside its games
@@ -187,9 +188,7 @@ class Folder:
     def _sweep(self) -> None:
         """Remove what runs that were killed have half written here."""
         for name in ("", CHUNKS, RECORDS, f"{RECORDS}/{UNFINISHED}"):
-            for file in (self.path / name).glob(HALF_WRITTEN):
-                if file.lstat().st_mtime < time.time() - OLD:
-                    file.unlink(missing_ok=True)
+            remove_half_written(self.path / name, time.time() - OLD)
 
 
 def _change(key: str, saved: Any, now: Any) -> str:

@@ -25,6 +25,7 @@ from borneo_agents.arena.heartbeat import unpacked
 from borneo_agents.arena.parcel import Parcel
 from borneo_agents.arena.waiting import Notices
 from borneo_agents.arena.workers import SOON, Worker, Workers
+from borneo_env.files import write_file
 
 PREFIX = "borneo-node-"  # of the folder of a process, whose number follows
 LONGEST_LOG = 2**20  # bytes of what agents print in a chunk
@@ -180,4 +181,4 @@ def records_into(folder: Path, found: dict[str, bytes]) -> None:
         if Path(path).parts[0] != RECORDS or ".." in Path(path).parts:
             raise ValueError(f"a node has sent a record to {path!r}")
         (folder / path).parent.mkdir(parents=True, exist_ok=True)
-        (folder / path).write_bytes(zlib.decompress(content))
+        write_file(folder / path, zlib.decompress(content), sync=False)

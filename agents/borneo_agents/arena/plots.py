@@ -12,13 +12,15 @@ import numpy as np
 from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
 
+from borneo_agents.arena import colours
+from borneo_agents.arena.colours import ACCENT, GRID, ON_DARK, ON_LIGHT, SERIES
 from borneo_agents.arena.profile import SOURCES, Profile
 from borneo_agents.arena.tables import Tables
+from borneo_agents.arena.words import ahead
+from borneo_env.render.pen import INK
+from borneo_env.render.symbols import FAINT
 
-INK, FAINT, GRID, ACCENT = "#22303c", "#6b7785", "#e4e7ea", "#b3541e"
-COLOURS = ("#b3541e", "#2b6777", "#d9a441", "#6a4c93", "#4f772d", "#c05780", "#3d5a80", "#8c6d46", "#7a8b99", "#222831")
-SOURCE_COLOURS = ("#f0c987", "#d9a441", "#c9772b", "#b3541e", "#7d2e13", "#7fa99b", "#2b6777", "#888888")
-BEHIND_TO_BEFORE = LinearSegmentedColormap.from_list("places", ["#d98c5f", "#f7f3ea", "#6fa3ad"])
+BEHIND_TO_BEFORE = LinearSegmentedColormap.from_list("places", [colours.BEHIND, colours.EVEN, colours.BEFORE])
 WIDTH = 7.2  # inches
 STYLE: Any = {
     "font.family": "DejaVu Sans",
@@ -37,6 +39,7 @@ STYLE: Any = {
     "axes.grid.axis": "x",
     "axes.axisbelow": True,
     "grid.color": GRID,
+    "svg.fonttype": "none",  # words can be found and read out
     "svg.hashsalt": "borneo",  # the same games give the same file
     "figure.constrained_layout.use": True,
 }
@@ -81,6 +84,11 @@ def _rows(figure: Figure, names: Sequence[str], extra: float = 0.8, each: float 
     return axes
 
 
+def _beside(axes: Any, y: float, words: str) -> None:
+    """Words at the right edge of a row, where no bar can be."""
+    axes.annotate(words, (1, y), (6, 0), xycoords=("axes fraction", "data"), textcoords="offset points", va="center")
+
+
 def _strengths(figure: Figure, result: Tables) -> None:
     rows = result.strengths.strengths
     axes = _rows(figure, [row.agent for row in rows])
@@ -89,7 +97,7 @@ def _strengths(figure: Figure, result: Tables) -> None:
         value, low, high = row.points.value, row.points.low, row.points.high
         axes.plot([value if low is None else low, value if high is None else high], [y, y], color=ACCENT, linewidth=2.5)
         axes.plot(value, y, "o", color=ACCENT, markersize=6)
-        axes.annotate(f"{value:+.0f}", (value, y), (0, 7), textcoords="offset points", ha="center", fontsize=8)
+        _beside(axes, y, f"{value:+.0f}")
     axes.margins(x=0.08)
     axes.set_xlabel("points; 400 more are ten times the strength")
 
@@ -99,7 +107,7 @@ def _points(figure: Figure, result: Tables) -> None:
     axes = _rows(figure, [profile.agent for profile in order], extra=1.15)
     left = np.zeros(len(order))
     longest = max(sum(points.value for points in profile.points.values()) for profile in order)
-    for source, colour in zip(SOURCES, SOURCE_COLOURS, strict=True):
+    for source, colour in zip(SOURCES, colours.SOURCES, strict=True):
         points = np.array([profile.points[source].value for profile in order])
         if not points.any():
             continue
@@ -107,7 +115,7 @@ def _points(figure: Figure, result: Tables) -> None:
         for y, (width, start) in enumerate(zip(points, left, strict=True)):
             if width > 0.05 * longest:  # room for its number
                 dark = source in ("each-3", "same-8", "ports")
-                ink = "white" if dark else INK
+                ink = ON_DARK if dark else ON_LIGHT
                 axes.text(start + width / 2, y, f"{width:.1f}", ha="center", va="center", fontsize=8, color=ink)
         left += np.maximum(points, 0)
     if left.any():  # if all games were lost by a fault at once, nobody has points
@@ -119,6 +127,9 @@ def _points(figure: Figure, result: Tables) -> None:
 
 def _cross(figure: Figure, result: Tables) -> None:
     order = [row.agent for row in result.standings]
+    if len(order) == 2:
+        _pair(figure, result)
+        return
     share = np.full((len(order), len(order)), np.nan)
     for row in result.cross_table:
         share[order.index(row.agent), order.index(row.other)] = row.before.value
@@ -127,7 +138,7 @@ def _cross(figure: Figure, result: Tables) -> None:
     axes.grid(False)
     axes.spines[:].set_visible(False)
     edges = np.arange(len(order) + 1) - 0.5
-    axes.pcolormesh(edges, edges, share, cmap=BEHIND_TO_BEFORE, vmin=0, vmax=1, edgecolors="white", linewidth=1.5)
+    axes.pcolormesh(edges, edges, share, cmap=BEHIND_TO_BEFORE, vmin=0, vmax=1, linewidth=0)
     axes.invert_yaxis()
     names = [short(name, 18) for name in order]
     axes.set_yticks(range(len(order)), names)
@@ -137,7 +148,22 @@ def _cross(figure: Figure, result: Tables) -> None:
     axes.xaxis.tick_top()
     for (i, j), value in np.ndenumerate(share):
         if not np.isnan(value):
-            axes.text(j, i, f"{100 * value:.0f} %", ha="center", va="center", fontsize=9)
+            axes.text(j, i, f"{100 * value:.0f} %", ha="center", va="center", fontsize=9, color=ON_LIGHT)
+
+
+def _pair(figure: Figure, result: Tables) -> None:
+    """Of two agents there is one number: where it lies between never and always."""
+    met = ahead(result)
+    axes = _rows(figure, [f"{short(met.agent, 18)} before {short(met.other, 18)}"])
+    axes.axvline(50, color=FAINT, linewidth=0.8, linestyle="--")
+    value, *ends = (
+        100 * (met.before.value if end is None else end) for end in (met.before.value, met.before.low, met.before.high)
+    )
+    axes.plot(ends, [0, 0], color=ACCENT, linewidth=2.5)
+    axes.plot(value, 0, "o", color=ACCENT, markersize=6, clip_on=False)
+    _beside(axes, 0, f"{value:.0f} %")
+    axes.set_xlim(0, 100)
+    axes.set_xlabel("of their meetings, %")
 
 
 def _seats(figure: Figure, result: Tables) -> None:
@@ -151,12 +177,13 @@ def _seats(figure: Figure, result: Tables) -> None:
         shares = [np.nan if one is None else 100 * one.value for one in profile.win_share_by_seat]
         ends = [(one.low, one.high) if one else (np.nan, np.nan) for one in profile.win_share_by_seat]
         at = np.arange(players) + 0.04 * (i - (len(result.tournament.agents) - 1) / 2)
-        colour = COLOURS[i % len(COLOURS)]
+        colour = SERIES[i % len(SERIES)]
         axes.vlines(at, *(100 * np.array(ends, float).T), color=colour, linewidth=1.6, alpha=0.5)
         axes.plot(at, shares, "-o", color=colour, markersize=5, clip_on=False, label=short(profile.agent))
     axes.set_xticks(range(players), ["start player", *(f"seat {seat}" for seat in range(2, players + 1))])
     axes.set_ylabel("win share, %")
     axes.set_ylim(bottom=0)
+    axes.tick_params(axis="x", pad=8)  # points at 0 stand on the axis
     axes.set_xlim(-0.3, players - 0.7)
     figure.legend(loc="outside right upper", frameon=False, fontsize=8.5)
 
@@ -169,11 +196,11 @@ def _lengths(figure: Figure, result: Tables) -> None:
     axes.grid(False, axis="x")
     width = max(1, round((turns.max() - turns.min()) / 40))
     edges = np.arange(turns.min(), turns.max() + width + 1, width) - 0.5
-    axes.hist(turns, edges.tolist(), color="#2b6777", edgecolor="white", linewidth=0.6)
+    axes.hist(turns, edges.tolist(), color=SERIES[1], rwidth=0.94)
     middle = float(np.median(turns))
     axes.axvline(middle, color=ACCENT, linewidth=1.2)
-    axes.annotate(f"median {middle:g}", (middle, 1), (5, -2), xycoords=("data", "axes fraction"),
-                  textcoords="offset points", va="top", fontsize=8.5, color=ACCENT)  # fmt: skip
+    axes.annotate(f"median {middle:g}", (middle, 1), (0, 3), xycoords=("data", "axes fraction"),
+                  textcoords="offset points", ha="center", va="bottom", fontsize=8.5, color=ACCENT)  # fmt: skip
     axes.set_xlabel("turns of a game, all players together")
     axes.set_ylabel("games")
 

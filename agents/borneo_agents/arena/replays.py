@@ -24,16 +24,21 @@ def write_replays(folder: Path, track: Track = iter) -> None:
     """Write a page for each record of a folder that has none yet. One takes some seconds: `track` sees them go by."""
     make = _maker()
     make_folder(folder / REPLAYS)
-    records = sorted([*(folder / RECORDS).glob("*.jsonl"), *(folder / RECORDS / UNFINISHED).glob("*.jsonl")])
-    pages = {record: folder / REPLAYS / f"{record.stem}.html" for record in records}
+    pages = {record: folder / REPLAYS / f"{record.stem}.html" for record in _records(folder)}
     for record in track([record for record, page in pages.items() if not page.exists()]):
         make(record, pages[record])
 
 
-def replay_links(folder: Path) -> dict[int, str]:
-    """The pages that are there, by the numbers of their games, as links from a file of the folder."""
-    pages = sorted((folder / REPLAYS).glob("*.html"))
-    return {int(found[1]): f"{REPLAYS}/{page.name}" for page in pages if (found := NAME.fullmatch(page.stem))}
+def game_links(folder: Path) -> dict[int, str]:
+    """The recorded games by their numbers, as links from a file of the folder: their pages, or else their records."""
+    files = [*_records(folder), *sorted((folder / REPLAYS).glob("*.html"))]
+    return {
+        int(found[1]): file.relative_to(folder).as_posix() for file in files if (found := NAME.fullmatch(file.stem))
+    }
+
+
+def _records(folder: Path) -> list[Path]:
+    return sorted([*(folder / RECORDS).glob("*.jsonl"), *(folder / RECORDS / UNFINISHED).glob("*.jsonl")])
 
 
 def _maker() -> Any:

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 
+from borneo_agents.arena.colours import themed, variables
 from borneo_agents.arena.tables import Tables
 from borneo_agents.arena.tournament import LINEUPS
 from borneo_agents.arena.words import (
+    ahead_words,
     fault_lines,
     fault_rows,
     headline,
@@ -31,39 +33,76 @@ STRENGTH = (
 CROSS = "How often the agent of the row was placed before the agent of the column, ties half."
 SEATS = "Win share by place in the turn order, with 95 % intervals. The dashed line is an equal share."
 NO_REPLAYS: Mapping[int, str] = {}
+MOST_LINKED, PAGE = 1000, ".html"  # games; what the name of a page ends in
 STYLE = """
-:root { color-scheme: light }
+:root { color-scheme: light dark }
+:root[data-theme=light] { color-scheme: light }
+:root[data-theme=dark] { color-scheme: dark }
 * { box-sizing: border-box }
-body { margin: 0 auto; max-width: 56rem; padding: 2.5rem 1.5rem 4rem; background: #fdfcf9; color: #22303c;
-  font: 16px/1.55 Charter, "Bitstream Charter", "Iowan Old Style", Georgia, serif }
-h1 { font-size: 2.1rem; line-height: 1.15; margin: 0 0 .3rem; font-weight: 600 }
-h2 { font-size: 1.3rem; margin: 2.8rem 0 .4rem; font-weight: 600 }
-p { margin: .4rem 0 .9rem; max-width: 44rem }
-.lead { color: #55626f; font-size: 1.05rem }
-.note { color: #6b7785; font-size: .9rem }
+body { margin: 0; background: var(--ground); color: var(--text);
+  font: 17px/1.5 "Source Serif Pro", Georgia, "DejaVu Serif", serif }
+header { display: flex; align-items: baseline; gap: 1rem; padding: .5rem 1rem;
+  background: var(--sea); color: var(--foam) }
+header .brand { color: var(--gold); font-weight: 600; font-size: 1.4rem; letter-spacing: .04em }
+header button { margin-left: auto; font: inherit; color: inherit; background: none; padding: .1rem .6rem;
+  border: 1.5px solid var(--edge); border-radius: 8px; cursor: pointer }
+:focus-visible { outline: 3px solid var(--accent); outline-offset: 2px }
+main { max-width: 68rem; margin: 1rem auto; padding: .8rem 2rem 2rem; background: var(--leaf);
+  border: 1px solid var(--edge); border-radius: 9px; overflow-wrap: break-word }
+h1 { font-size: 2rem; line-height: 1.2; margin: .6rem 0 .3rem; font-weight: 600 }
+h2 { font-size: 1.3rem; margin: 2.4rem 0 .4rem; font-weight: 600 }
+p { margin: .4rem 0 .9rem; max-width: 46rem }
+a { color: var(--accent) }
+.lead, .note { color: var(--quiet) }
+.note { font-size: .93rem }
 .wide { overflow-x: auto }
-table { border-collapse: collapse; font: 14px/1.4 system-ui, "Segoe UI", "Helvetica Neue", Arial, sans-serif;
-  font-variant-numeric: tabular-nums; margin: .6rem 0 }
-th, td { padding: .32rem .9rem .32rem 0; text-align: right; white-space: nowrap; border-bottom: 1px solid #e9e6df }
-th { font-weight: 600; color: #55626f; vertical-align: bottom; border-bottom-color: #b9b4a8 }
-th:first-child, td:first-child, th.words { text-align: left }
+table { border-collapse: separate; border-spacing: 0; font-size: .93rem; line-height: 1.4;
+  font-variant-numeric: tabular-nums;
+  margin: .6rem 0 }
+th, td { padding: .32rem .9rem .32rem 0; text-align: right; white-space: nowrap;
+  border-bottom: 1px solid color-mix(in srgb, var(--edge) 40%, transparent) }
+th { font-weight: 400; font-style: italic; color: var(--quiet); vertical-align: bottom;
+  border-bottom-color: var(--edge) }
+th:first-child, td:first-child { text-align: left; position: sticky; left: 0; background: var(--leaf) }
+th.words { text-align: left }
 td.words { white-space: normal; text-align: left; min-width: 16rem }
-tr.part td { border-bottom: 0; padding-top: 1rem; color: #b3541e; font-weight: 600 }
+tr.part td { border-bottom: 0; padding-top: 1rem; color: var(--accent); font-weight: 600 }
 .games { max-height: 24rem; overflow-y: auto }
-.pm { color: #8a939c }
-figure { margin: .6rem 0 }
-figure svg { width: 100%; height: auto; display: block }
-figure.small svg { max-width: 34rem }
-code { font: 13.5px/1.5 ui-monospace, Menlo, Consolas, monospace; background: #f1eee6; padding: .1rem .35rem;
-  border-radius: 3px; overflow-wrap: anywhere }
-pre { font: 13px/1.45 ui-monospace, Menlo, Consolas, monospace; background: #f1eee6; padding: .7rem .9rem;
-  border-radius: 3px; overflow-x: auto; white-space: pre-wrap }
-@media print { body { padding: 0; background: white } h2 { break-after: avoid } figure, tr { break-inside: avoid } }
+.pm { color: var(--quiet) }
+figure { margin: .6rem 0; overflow-x: auto }
+figure svg { width: 100%; min-width: 38rem; max-width: 56rem; height: auto; display: block }
+figure.small svg { width: auto; min-width: 0 }
+code, pre { font: 14px/1.5 ui-monospace, Menlo, Consolas, monospace; background: var(--ground); border-radius: 5px }
+code { padding: .1rem .35rem; overflow-wrap: anywhere }
+pre { padding: .7rem .9rem; overflow-x: auto; white-space: pre-wrap }
+@media (max-width: 40rem) { main { margin: 0; padding: .4rem .8rem 2rem; border-width: 0 } h1 { font-size: 1.5rem }
+  td:first-child { white-space: normal; min-width: 6.5rem } }
+@media print { :root { color-scheme: light } header { display: none } main { border: 0; padding: 0 }
+  h2 { break-after: avoid } figure, tr { break-inside: avoid } }
 """
+SCRIPT = """
+const root = document.documentElement, button = document.getElementById("theme");
+const kept = (theme) => {
+  try {
+    if (theme) localStorage.setItem("borneo-theme", theme);
+    return localStorage.getItem("borneo-theme") ?? "";
+  } catch { return ""; }
+};
+const system = matchMedia("(prefers-color-scheme: dark)");
+const dark = () => (root.dataset.theme ? root.dataset.theme === "dark" : system.matches);
+const say = () => { button.textContent = dark() ? "Light" : "Dark"; };
+if (["light", "dark"].includes(kept())) root.dataset.theme = kept();
+button.addEventListener("click", () => { kept(root.dataset.theme = dark() ? "light" : "dark"); say(); });
+system.addEventListener("change", say);
+button.hidden = false;
+say();
+"""
+HEADER = """<header><span class="brand">BORNEO</span> <span>An arena</span>
+<button id="theme" type="button" title="Light or dark colours" hidden>Dark</button></header>"""
 
 
 def report(result: Tables, command: str | None = None, replays: Mapping[int, str] = NO_REPLAYS) -> str:
-    """The page: everything in one file, nothing fetched from anywhere; with links to replays of these games."""
+    """The page: all in one file, nothing fetched from anywhere; with links to recorded games, by their numbers."""
     plan, drawn = result.tournament, drawings(result)
     head, *lines = dict.fromkeys([headline(result), *fault_lines(result)])
     parts = [
@@ -75,10 +114,10 @@ def report(result: Tables, command: str | None = None, replays: Mapping[int, str
         _standings(result),
         f'<p class="note">Wins per seat: {par_words(result)}.{_most(result)} ± is half of a 95 % interval that counts '
         "deals, not games, since the games of a deal are alike.</p>",
-        *_faults(result),
+        *_faults(result, replays),
         *_replays(result, replays),
         *_drawn(drawn, "strengths", "Strength", STRENGTH),
-        *_drawn(drawn, "cross", "Who was placed before whom", CROSS, "small"),
+        *_cross(result, drawn),
         *_lone(result),
         *_drawn(drawn, "points", "Where the points come from", points_words(plan.ruleset)),
         "<h2>How they play</h2>",
@@ -97,9 +136,10 @@ def report(result: Tables, command: str | None = None, replays: Mapping[int, str
         f'<p class="note">{escape(_versions(result))}</p>',
     ]
     about = '<meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">'
-    about += f"<title>Borneo arena: {escape(', '.join(plan.agents))}</title>\n<style>{STYLE}</style>"
+    about += f"<title>Borneo arena: {escape(', '.join(plan.agents))}</title>\n<style>{variables()}{STYLE}</style>"
     body = "\n".join(part for part in parts if part)
-    return f'<!doctype html>\n<html lang="en">\n<head>{about}</head>\n<body>\n{body}\n</body>\n</html>\n'
+    page = f"{HEADER}\n<main>\n{body}\n</main>\n<script>{SCRIPT}</script>"
+    return f'<!doctype html>\n<html lang="en">\n<head>{about}</head>\n<body>\n{page}\n</body>\n</html>\n'
 
 
 def drawings(result: Tables) -> dict[str, str]:
@@ -127,7 +167,17 @@ def _drawn(drawn: dict[str, str], name: str, heading: str, words: str, kind: str
         return []
     told = f"<p>{escape(words)}</p>" if words else ""
     figure = f'<figure class="{kind}">' if kind else "<figure>"
-    return [f"<h2>{heading}</h2>", told, f"{figure}{drawn[name]}</figure>"]
+    return [f"<h2>{heading}</h2>", told, f"{figure}{themed(drawn[name])}</figure>"]
+
+
+def _cross(result: Tables, drawn: dict[str, str]) -> list[str]:
+    """Who was placed before whom; of two agents it is one number, which needs no plot."""
+    heading = "Who was placed before whom"
+    if len(result.standings) > 2:
+        return _drawn(drawn, "cross", heading, CROSS, "small")
+    return _drawn(drawn, "cross", heading, ahead_words(result)) or [
+        f"<h2>{heading}</h2><p>{escape(ahead_words(result))}</p>"
+    ]
 
 
 def _table(heads: Sequence[str], rows: Iterable[str]) -> str:
@@ -199,12 +249,12 @@ def _part(heading: str, columns: int) -> str:
     return f'<tr class="part"><td colspan="{1 + columns}">{heading}</td></tr>'
 
 
-def _faults(result: Tables) -> list[str]:
+def _faults(result: Tables, links: Mapping[int, str]) -> list[str]:
     if not result.faults:
         return []
     rows = [
         f'<tr><td>{escape(row.agent)}</td><td>{escape(row.kind)}</td><td>{row.games:,}</td><td class="words">'
-        f"{escape(row.example)}</td></tr>"
+        f"{_link(row.game, links)}: {escape(row.reason)}</td></tr>"
         for row in fault_rows(result)
     ]
     parts = ["<h2>Games lost by a fault</h2>", _table(["agent", "fault", "games", EXAMPLE], rows)]
@@ -214,19 +264,32 @@ def _faults(result: Tables) -> list[str]:
 
 
 def _replays(result: Tables, links: Mapping[int, str]) -> list[str]:
-    """The games that can be stepped through in a browser."""
-    shown = [row for row in result.outcomes if int(row["game"]) in links]
-    if not shown:
+    """The games that were recorded: their pages for a browser, or their records."""
+    recorded = [row for row in result.outcomes if int(row["game"]) in links]
+    if not recorded:
         return []
     names, players = result.tournament.agents, range(result.tournament.ruleset.players)
     rows = []
-    for row in shown:
+    for row in recorded[:MOST_LINKED]:
         told = [f"{names[row['seats'][seat]]} {row['scores'][seat]} ({row['places'][seat]}.)" for seat in players]
         cells = "".join(f"<td>{escape(words)}</td>" for words in told)
-        rows.append(f'<tr><td><a href="{escape(links[int(row["game"])])}">game {row["game"]}</a></td>{cells}</tr>')
-    words = "Every recorded game, step by step in a browser. Points and places stand beside the names."
-    heads = ["replay", *(f"seat {seat}" for seat in players)]
+        rows.append(f"<tr><td>{_link(int(row['game']), links)}</td>{cells}</tr>")
+    some = f"The first {MOST_LINKED:,} of {len(recorded):,}" if len(recorded) > MOST_LINKED else "All"
+    words = f"{some} recorded games, with points and places beside the names. {_opened(links)}"
+    heads = ["game", *(f"seat {seat}" for seat in players)]
     return ["<h2>Games</h2>", f"<p>{words}</p>", f'<div class="games">{_table(heads, rows)}</div>']
+
+
+def _opened(links: Mapping[int, str]) -> str:
+    """How those games are looked at."""
+    if all(link.endswith(PAGE) for link in links.values()):
+        return "Each opens step by step."
+    return "<code>borneo replay</code> makes a page of a record, to step through it."
+
+
+def _link(game: int, links: Mapping[int, str]) -> str:
+    words = f"game {game}"
+    return f'<a href="{escape(links[game])}">{words}</a>' if game in links else words
 
 
 def _needed(result: Tables) -> str:

@@ -7,7 +7,7 @@ from html import escape
 from pathlib import Path
 
 from borneo_agents.arena.folder import GAMES, REPORT, RESULTS, Folder
-from borneo_agents.arena.replays import replay_links
+from borneo_agents.arena.replays import game_links
 from borneo_agents.arena.report import drawing, report
 from borneo_agents.arena.tables import Tables
 from borneo_agents.arena.words import fault_lines, standings_rows, title
@@ -58,4 +58,4 @@ class ArenaResult(Tables):
         make_folder(place.path)
         place.write(RESULTS, json.dumps(self.as_dict(command), indent=1) + "\n")
         place.write(GAMES, self.games_csv())
-        place.write(REPORT, report(self, command, replay_links(place.path)))
+        place.write(REPORT, report(self, command, game_links(place.path)))

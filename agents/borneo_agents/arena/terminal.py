@@ -203,8 +203,8 @@ def _faults(result: Tables) -> RenderableType | None:
         return None
     table = _table("agent", "fault", "games", "for example")
     table.columns[-1].justify = "left"
-    for agent, kind, games, example in fault_rows(result):
-        table.add_row(*map(Text, (agent, kind, f"{games:,}", example)))
+    for row in fault_rows(result):
+        table.add_row(*map(Text, (row.agent, row.kind, f"{row.games:,}", row.example)))
     return _titled("games lost by a fault", table)
 
 

@@ -10,7 +10,7 @@ from borneo_agents.arena.match import Trace
 from borneo_agents.arena.tables import GamesNeeded, Tables
 from borneo_agents.arena.tournament import Tournament
 from borneo_agents.statistics.sequential import BETTER, UNDECIDED
-from borneo_agents.statistics.standings import Standing
+from borneo_agents.statistics.standings import Meeting, Standing
 from borneo_env.agent import program_agents
 from borneo_env.files import counted
 from borneo_env.ruleset import Ruleset
@@ -72,6 +72,19 @@ def _percent(share: float) -> str:
     return f"{100 * share:.3g} %"
 
 
+def ahead(result: Tables) -> Meeting:
+    """How often the first agent of the standings was placed before the second."""
+    first, second = (row.agent for row in result.standings[:2])
+    return next(row for row in result.cross_table if (row.agent, row.other) == (first, second))
+
+
+def ahead_words(result: Tables) -> str:
+    """The same in words: all that is to say of two agents."""
+    met = ahead(result)
+    share = met.before.words(".1f", unit=0.01)
+    return f"{met.agent} was placed before {met.other} in {share} % of their meetings, ties half."
+
+
 def standings_rows(result: Tables) -> list[list[str]]:
     """The heads and the rows of the standings; where copies of an agent met, with the highest share it can have."""
     rows = [["agent", "wins, %", "max, %", "place", "points"]]
@@ -90,7 +103,12 @@ class FaultRow(NamedTuple):
     agent: str
     kind: str
     games: int
-    example: str
+    game: int  # an example, and its reason
+    reason: str
+
+    @property
+    def example(self) -> str:
+        return f"game {self.game}: {self.reason}"
 
 
 def fault_rows(result: Tables) -> list[FaultRow]:
@@ -100,7 +118,7 @@ def fault_rows(result: Tables) -> list[FaultRow]:
     example |= {fault[2:4]: fault for fault in result.faults if (fault.agent, fault.kind, fault.game) in traced}
     games = Counter((fault.agent, fault.kind) for fault in result.faults)
     return [
-        FaultRow(result.tournament.agents[agent], kind, games[agent, kind], f"game {fault.game}: {fault.reason}")
+        FaultRow(result.tournament.agents[agent], kind, games[agent, kind], int(fault.game), fault.reason)
         for (agent, kind), fault in sorted(example.items())
     ]
 

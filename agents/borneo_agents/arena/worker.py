@@ -5,6 +5,8 @@ other goes the stack when it crashes, or when the parent asks for it by a signal
 without the parent, if there is one. It reads JSON lines from its standard input: the tournament, then
 one chunk at a time. For each chunk it writes a file into the folder of the arena, and a beat. Agents find their input
 empty, and what they print goes to the log, as do errors of the worker.
+
+The worker is a child of the process that is started: this one supervises it, as it does bots in processes of their own.
 """
 
 from __future__ import annotations
@@ -24,6 +26,7 @@ from borneo_agents.arena.folder import Folder
 from borneo_agents.arena.heartbeat import TELL_STACK, SharedHeartbeat, unpacked
 from borneo_agents.arena.match import Charge, Match, Orders
 from borneo_agents.arena.records import write_records
+from borneo_agents.protocol.supervisor import adopt_orphans, end_tree, supervise
 
 
 def work(requests: TextIO, heartbeat: SharedHeartbeat) -> None:
@@ -61,28 +64,29 @@ def _keep_requests() -> TextIO:
 
 
 def _leave_with(parent: int, scratch: str) -> None:
-    """End this process when its parent has ended, even in the middle of a chunk or before this was called."""
+    """End this process, and all below it, when its parent has ended: even one that had before this was called."""
     while os.getppid() == parent:
         time.sleep(1)
     while scratch and os.path.exists(scratch):  # noqa: PTH110  # a game may be written into it at this very moment
         shutil.rmtree(scratch, ignore_errors=True)
-    os.killpg(0, signal.SIGKILL)  # with the processes that agents have started
+    end_tree(os.getpid())
+    os.kill(os.getpid(), signal.SIGKILL)
 
 
 def main() -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides
     parent, file, stack, scratch = sys.argv[1:]
+    adopt_orphans()
+    worker = os.fork()
+    if worker:
+        threading.Thread(target=_leave_with, args=(int(parent), scratch), daemon=True).start()
+        supervise(worker)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides
     faulthandler.enable(int(stack), all_threads=False)
     faulthandler.register(TELL_STACK, int(stack), all_threads=False)
-    threading.Thread(target=_leave_with, args=(int(parent), scratch), daemon=True).start()
     heartbeat = SharedHeartbeat(int(file))
     os.close(int(file))
-    try:
-        work(_keep_requests(), heartbeat)
-    except BaseException:
-        if os.getppid() == int(parent):
-            raise
-    _leave_with(int(parent), scratch)  # there are no more requests: the parent ends this process, or has ended
+    work(_keep_requests(), heartbeat)
+    signal.pause()  # there are no more requests: the parent ends this process, or has ended
 
 
 if __name__ == "__main__":

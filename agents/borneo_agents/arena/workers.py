@@ -29,6 +29,7 @@ from borneo_agents.arena.tournament import Tournament
 from borneo_agents.arena.waiting import Notices
 from borneo_agents.cluster import TOKEN
 from borneo_agents.protocol.process import import_paths
+from borneo_agents.protocol.supervisor import end_group, end_tree
 from borneo_env.agent import is_registered
 from borneo_env.traces import current_folder, where_it_was
 
@@ -237,8 +238,7 @@ class Worker:
 
     def end(self) -> None:
         """End it, and the processes that agents have started in it."""
-        with contextlib.suppress(ProcessLookupError, PermissionError):  # all have gone
-            os.killpg(self._process.pid, signal.SIGKILL)
+        (end_tree if self._process.poll() is None else end_group)(self._process.pid)
         self._process.wait()
         self._stack.close()
         if self._process.stdin:

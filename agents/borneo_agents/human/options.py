@@ -12,7 +12,7 @@ from borneo_env.engine.state import CARDS, SPECTATOR, TAKE
 from borneo_env.record import Moment
 from borneo_env.render.scene import Scene, count
 from borneo_env.render.text import flags, short_card
-from borneo_env.story import port_result, shipped_to
+from borneo_env.story import in_story, port_result, shipped_to
 
 
 def options(batch: Batch) -> list[tuple[int, str]]:
@@ -45,9 +45,9 @@ def aligned_card(batch: Batch, card: int | str) -> str:
 
 
 def port_at(batch: Batch, place: int) -> str:
-    """The name of the port open at a place."""
+    """What the port open at a place is called."""
     ports = batch.ruleset.tables.ports_in_play(batch.ruleset.players)
-    return ports[int(batch.games["open"][0, place]) - CARDS].name
+    return in_story(ports[int(batch.games["open"][0, place]) - CARDS].name)
 
 
 def _next_rank(game: np.void, company: str) -> int:

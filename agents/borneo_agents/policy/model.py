@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
@@ -56,6 +56,9 @@ class ModelCard:
     observation_version: int = OBSERVATION_VERSION
     action_version: int = ACTION_VERSION
     format: str = FORMAT
+
+
+CARD_FIELDS = fields(ModelCard)
 
 
 @dataclass(frozen=True)
@@ -111,10 +114,22 @@ class Model:
 
 
 def write_model(folder: str | Path, model: Model) -> None:
-    """Write a policy into a folder, which is made if need be."""
+    """Write a policy into a folder, which is made if need be; nothing is, if its card could not be read again."""
+    card = {entry.name: _as_json(entry.name, str(entry.type), getattr(model.card, entry.name)) for entry in CARD_FIELDS}
     folder = make_folder(folder)
     write_file(folder / WEIGHTS, save(model.tensors()))
-    write_file(folder / CARD, json.dumps(asdict(model.card), indent=2) + "\n")
+    write_file(folder / CARD, json.dumps(card, indent=2) + "\n")
+
+
+def _as_json(name: str, kind: str, value: Any) -> Any:
+    """A field of a card as it is read again; ModelError if it cannot be."""
+    try:
+        read = parse_json(json.dumps(value))
+    except (TypeError, ValueError, RecursionError) as error:
+        raise ModelError(f"the card's {name} cannot be written as JSON: {on_one_line(str(error))}") from None
+    if not KINDS[kind](read):
+        raise ModelError(f"the card's {name} should be of type {kind}, not {in_short(value)}")
+    return read
 
 
 def read_model(folder: str | Path) -> Model:
@@ -141,14 +156,14 @@ def read_card(path: Path) -> ModelCard:
                 f"reads {known!r}: "
                 "train the policy anew, or use the version of borneo-env named in its card"
             )
-    for entry in fields(ModelCard):
+    for entry in CARD_FIELDS:
         if not KINDS[str(entry.type)](about.get(entry.name)):
             raise _refusal(path, f"{entry.name} should be of type {entry.type}, not {in_short(about.get(entry.name))}")
     if about["edition"] not in EDITIONS:
         raise _refusal(path, f"the edition should be {' or '.join(EDITIONS)}, not {in_short(about['edition'])}")
     if not about["players"] or not set(about["players"]) <= set(PLAYER_COUNTS):
         raise _refusal(path, f"players should be a list of 3, 4 and 5, not {in_short(about['players'])}")
-    return ModelCard(**{entry.name: about[entry.name] for entry in fields(ModelCard)})
+    return ModelCard(**{entry.name: about[entry.name] for entry in CARD_FIELDS})
 
 
 # What a card must say to be read at all.

@@ -1,6 +1,6 @@
 """Process: a bot's program, started without a shell, asked line by line, and ended with all that it has started.
 
-It has a process group of its own, a limit on its memory, and few variables of our environment. For each question there
+It has a supervisor as its parent, a limit on its memory, and few variables of our environment. For each question there
 is a limit on the time, on the size of the answer, and on what it writes to stderr. Whoever keeps to them may go on;
 all others are ended, and a new process begins with the next question.
 """
@@ -18,10 +18,10 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from borneo_agents.protocol.keeper import end_group, keeper
+from borneo_agents.protocol.keeper import SUPERVISOR, keeper
+from borneo_agents.protocol.supervisor import end_group, end_tree
 from borneo_env.files import FileError, in_short, on_one_line
 
-LAUNCH = Path(__file__).with_name("launch.py")
 HANDED_ON = ("PATH", "HOME", "LANG", "LC_ALL", "TMPDIR", "TZ")  # of the environment
 MIB = 2**20
 LOUDEST = 2**16  # bytes on stderr for a question
@@ -29,7 +29,7 @@ LAST_WORDS = 4000  # bytes of stderr that are kept for the one who looks for a m
 AT_ONCE = 2**16  # bytes that are read at once
 LOOK = 0.1  # seconds between two looks whether it still runs
 LEAVING = 0.3  # seconds to end by itself after `quit`
-ENDING = 0.05  # seconds that a process needs to be gone once it has closed its output
+ENDING = 0.5  # seconds that a process may need to be gone once it has closed its output
 
 
 class BotFailed(ValueError):
@@ -76,9 +76,9 @@ class Process:
         told = keeper()
         environment = {name: os.environ[name] for name in HANDED_ON if name in os.environ}
         self._popen = subprocess.Popen(
-            [sys.executable, "-I", "-S", str(LAUNCH), str(told), str(memory * MIB), *command],
+            [*SUPERVISOR, "launch", str(told), str(memory * MIB), *command],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, bufsize=0, pass_fds=[told],
-            env=environment | more, start_new_session=True,  # a group of its own, which Ctrl-C does not reach
+            env=environment | more, start_new_session=True,  # of its own, which Ctrl-C does not reach
         )  # fmt: skip
         assert self._popen.stdin and self._popen.stdout and self._popen.stderr
         self.number = self._popen.pid
@@ -192,7 +192,8 @@ class Process:
 
     def _death(self) -> Died:
         """That its output has ended, and how its process has."""
-        time.sleep(ENDING)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._popen.wait(ENDING)
         self.kill()
         code = self._popen.returncode
         if code == -signal.SIGKILL:
@@ -227,7 +228,7 @@ class Process:
         pipes = [pipe for pipe in (self._popen.stdin, self._popen.stdout, self._popen.stderr) if pipe]
         if all(pipe.closed for pipe in pipes):
             return
-        end_group(self.number)
+        (end_tree if self._popen.poll() is None else end_group)(self.number)
         self._popen.wait()
         with contextlib.suppress(OSError):  # there is nothing more
             self._hear()

@@ -320,6 +320,20 @@ class Pools:
             with open("child", "a") as file:
                 print(Pools.pool.apply(os.getpid), file=file)
         return views.mask.argmax(1)
+
+class LeavesDaemons:
+    left = False  # in a session of its own, one whose parent ends at once
+
+    def act(self, views):
+        if not LeavesDaemons.left and not os.fork():
+            os.setsid()
+            if not os.fork():
+                with open("child", "a") as file:
+                    print(os.getpid(), file=file)
+                time.sleep(1e6)
+            os._exit(0)
+        LeavesDaemons.left = True
+        return views.mask.argmax(1)
 """
 
 
@@ -332,12 +346,13 @@ def alive(process):
 
 def test_strange_habits_do_no_harm(bots):
     (bots / "strange.py").write_text(STRANGE)
-    kinds = ("Reads", "Writes", "Wanders", "Shallow", "LeavesThreads", "Pools")
+    kinds = ("Reads", "Writes", "LeavesDaemons", "Wanders", "Shallow", "LeavesThreads", "Pools")
     played = play_arena([f"strange:{kind}" for kind in kinds], TINY, games=12, chunk=6, jobs=1, seed=3, out="kept")
     assert played.faults == ()
     plain = here({kind: First() for kind in kinds}, games=12)
     assert played.outcomes.tobytes() == plain.outcomes.tobytes()
     assert not any(alive(process) for process in Path("child").read_text().split()), "no process is left"
+    assert len(Path("child").read_text().split()) >= 2
     assert not Path("/kept").exists()
 
 
@@ -360,11 +375,13 @@ def test_a_process_that_was_ended_once_costs_no_game(bots, forks):
         "import os, signal\nfrom pathlib import Path\nfrom borneo_env.engine.state import SHIP\n"
         "class Struck:\n    def act(self, views):\n"
         "        if (views.games['phase'] == SHIP).any() and not Path('struck').exists():\n"
-        "            Path('struck').touch()\n            os.kill(os.getpid(), signal.SIGKILL)\n"
+        "            Path('struck').touch()\n"
+        "            if not (daemon := os.fork()):\n                os.setsid()\n                signal.pause()\n"
+        "            Path('struck').write_text(str(daemon))\n            os.kill(os.getpid(), signal.SIGKILL)\n"
         "        return views.mask.argmax(1)\n"
     )
     played = play_arena(["random", "struck:Struck"], TINY, games=6, jobs=1, seed=3)
-    assert Path("struck").exists()
+    assert not alive(Path("struck").read_text()), "what it had started outlives it"
     assert same_games(played, here({"random": "random", "struck:Struck": First()}, games=6))
 
 

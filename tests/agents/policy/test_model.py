@@ -215,6 +215,40 @@ def test_a_policy_that_cannot_be_written_leaves_the_one_before(folder, monkeypat
 # ---------------------------------------------------------------- folders and files that are none
 
 
+CIRCLE = {}
+CIRCLE["more"] = [CIRCLE]
+DEEP = {}
+for _ in range(10_000):
+    DEEP = {"more": DEEP}
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "reason"),
+    [
+        ("settings", CIRCLE, "Circular reference"),
+        ("strength", [CIRCLE], "Circular reference"),
+        ("settings", DEEP, "recursion"),
+        ("settings", {"lead": math.nan}, r"a number that is none \(NaN or infinite\)"),
+        ("settings", {"lead": b"x"}, "bytes"),
+        ("settings", {"lead": {1, 2}}, "set"),
+        ("settings", {("a", 1): 2}, "keys must be"),
+        ("settings", {1: 2, "1": 3}, "two entries '1'"),
+        ("settings", {"lead": "\ud800"}, "half a character"),
+        ("steps", np.int64(3), "int64"),
+        ("seed", True, "should be of type int, not True"),
+        ("software", {"numpy": 2}, r"should be of type dict\[str, str\]"),
+    ],
+)
+def test_a_card_that_could_not_be_read_again_is_not_written(field, value, reason, tmp_path):
+    model = network(width=4)
+    write_model(tmp_path, model)
+    before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+    with pytest.raises(ModelError, match=rf"^the card's {field} .*{reason}") as caught:
+        write_model(tmp_path, replace(model, card=replace(model.card, **{field: value})))
+    assert len(str(caught.value)) < 300
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
+
+
 def test_a_folder_that_is_not_there(tmp_path):
     refused(tmp_path / "nowhere", CARD, "No such file or directory; a policy is a folder with model.safetensors and")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import signal
@@ -170,16 +171,59 @@ def test_ctrl_c_ends_a_bot_in_the_middle_of_a_thought(tmp_path):
     assert gone(process.number)
 
 
+# Leaves processes behind that hear no signal, in sessions and groups of their own, and tells their numbers.
+DAEMONS = """
+import os, signal, sys, time
+
+def left(become):
+    reading, writing = os.pipe()
+    if not os.fork():
+        become()
+        if not os.fork():  # whose parent ends at once
+            for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT, signal.SIGUSR1):
+                signal.signal(number, signal.SIG_IGN)
+            os.write(writing, b"%d" % os.getpid())
+            os.closerange(0, 3)
+            time.sleep(600)
+        os._exit(0)
+    return int(os.read(reading, 20))
+
+numbers = [left(os.setsid), left(lambda: os.setpgid(0, 0)), left(lambda: None)]
+sys.stdin.readline()
+os.write(1, f"{[os.getpid(), *numbers]}\\n".encode())
+os.kill(0, signal.SIGTERM) if sys.argv[1] == "group" else None
+sys.exit(3) if sys.argv[1] == "ends" else time.sleep(600)
+"""
+
+
+def with_daemons(way):
+    """A bot that has left processes behind, and the numbers of all of them."""
+    Path("daemons.py").write_text(DAEMONS)
+    process = Process([sys.executable, "-I", "-S", "daemons.py", way], 1000, None, {})
+    return process, json.loads(process.ask(b"{}\n", 60, 1000))
+
+
+@pytest.mark.parametrize("way", ["ends", "stays", "group"])
+def test_what_has_left_a_bots_group_ends_with_it(way):
+    process, numbers = with_daemons(way)
+    if way == "ends":
+        with pytest.raises(BotFailed, match=r"status 3"):
+            process.ask(b"{}\n", 60, 1000)
+    else:
+        process.kill()
+    assert len(numbers) == 4 and all(map(gone, numbers))
+
+
 def test_bots_end_when_the_playing_process_is_killed(tmp_path):
     reading, writing = os.pipe()
     child = os.fork()
     if not child:
-        process = Process(["sleep", "600"], 1000, None, {})
-        os.write(writing, b"%d" % process.number)
+        _, numbers = with_daemons("stays")
+        os.write(writing, json.dumps(numbers).encode())
         os.kill(os.getpid(), signal.SIGKILL)
-    number = int(os.read(reading, 20))
+    numbers = json.loads(os.read(reading, 200))
     os.waitpid(child, 0)
-    assert gone(number)
+    assert all(map(gone, numbers))
     os.close(reading)
     os.close(writing)
 

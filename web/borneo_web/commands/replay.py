@@ -24,8 +24,10 @@ def replay(
                      show_default="everything, all hands"),
     ] = None,
     thoughts: Annotated[
-        str, typer.Option(help="Agents, with commas, that say what they think of every decision; or none.")
-    ] = "merchant",
+        str | None,
+        typer.Option(help="Agents, with commas, that say what they think of every decision; or none.",
+                     show_default="merchant, and policy where it was trained for the game"),
+    ] = None,
     seed: Annotated[int, typer.Option(help="Of the chance that thoughts and estimates use.")] = 0,
     as_json: AsJson = False,
 ) -> None:  # fmt: skip
@@ -36,7 +38,7 @@ def replay(
     if out_file.suffix != ".html":
         raise ValueError(f"{out_file}: a replay is saved as .html")
     check_writable(out_file)
-    agents = [] if thoughts == NO_THOUGHTS else [name.strip() for name in thoughts.split(",")]
+    agents = None if thoughts is None else [name.strip() for name in thoughts.split(",") if thoughts != NO_THOUGHTS]
     try:
         with progress_bar() as progress:
             made = Replay.of(

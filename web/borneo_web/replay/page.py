@@ -19,9 +19,11 @@ from typing import Any
 from borneo_env.render import symbols
 from borneo_env.render.pen import FONT, INK, STYLE
 
-SCRIPTS = ("unpack", "elements", "pictures", "curves", "story", "decision", "steps", "start")  # in their order
+# In their order.
+SCRIPTS = ("unpack", "elements", "theme", "pictures", "curves", "words", "story", "decision", "steps", "start")
 COLOURS = ("PAPER", "PAPER_EDGE", "CARD", "FAINT", "GOLD", "SEA", "FOAM", "WAX", "GLOW")  # of the pictures
 FILES = files("borneo_web.replay")
+BRAND = '<b class="brand">BORNEO</b>'  # in the header
 RAW = -15  # deflate without a header, which browsers unpack
 
 
@@ -29,12 +31,19 @@ def page(content: dict[str, Any]) -> str:
     """The page with its style, its scripts and its content."""
     return Template(_file("page.html")).substitute(
         title=escape(f"Borneo: {', '.join(content['names'])}"),
+        brand=BRAND,
         edition=escape(content["title"]),
         policy=policy(),
         style=_style(),
         script=_script(),
         content=json.dumps({"format": content["format"], "packed": packed(content)}).replace("<", "\\u003c"),
     )
+
+
+def with_way_back(page: str, words: str, address: str) -> str:
+    """The page as a server shows it: its header leads to where it was opened, and to the start."""
+    home = '<a class="brand" href="/">BORNEO</a>'
+    return page.replace(BRAND, f'{home}\n<a class="back" href="{escape(address)}">← {escape(words)}</a>', 1)
 
 
 def packed(content: Any) -> str:

@@ -68,7 +68,7 @@ class RecordedGame:
     def __init__(self, record: Sequence[Line]) -> None:
         moves, self.finished = _moves(record)
         self.ruleset = moves[0][0].batch.ruleset
-        self.names = [f"{on_one_line(name, LONGEST_NAME)} {seat}" for seat, name in enumerate(record[0]["agents"])]
+        self.names = called(record[0]["agents"])
         self.positions = list(_positions(moves, self.names))
         self.games: NDArray[np.void] = np.array([position.game for position in self.positions])
         self._moves = [str(move[0].line["move"]) for move in moves]
@@ -120,6 +120,13 @@ class RecordedGame:
         words = [with_names(ESCAPE.sub("", option(one, move)), self.page_names) for move in moves]
         played = moves.index(self._moves[number]) if number < len(self._moves) else None
         return Decision(np.flatnonzero(table.mask[number]).tolist(), words, played)
+
+
+def called(agents: Sequence[str]) -> list[str]:
+    """What players are called: as the record does it, with the number of the seat where a name is not theirs alone."""
+    cut = [on_one_line(name, LONGEST_NAME) for name in agents]
+    names = [name if cut.count(name) == 1 else f"{name} {seat}" for seat, name in enumerate(cut)]
+    return names if len(set(names)) == len(names) else [f"{name} {seat}" for seat, name in enumerate(cut)]
 
 
 def isolated(name: str) -> str:

@@ -14,7 +14,7 @@ from borneo_env.render.picture import TAIL
 from borneo_web.replay.eyes import Eyes, Parts, swings
 from borneo_web.replay.page import page
 from borneo_web.replay.recorded import Position, RecordedGame, Told
-from borneo_web.replay.thoughts import PER_MILLE, Track, thoughts, untracked
+from borneo_web.replay.thoughts import PER_MILLE, Track, thoughts, untracked, usual_agents
 
 FORMAT = "borneo-replay/1"
 HEIGHT = 900  # pixels in a notebook
@@ -35,7 +35,7 @@ class Replay:
         record: Sequence[Line],
         seat: int | None = None,
         *,
-        thoughts: str | Sequence[str] = ("merchant",),
+        thoughts: str | Sequence[str] | None = None,
         seed: int = 0,
         track: Track = untracked,
     ) -> Replay:
@@ -44,7 +44,8 @@ class Replay:
         Arguments:
             record: its lines, as `read_record` and `record_games` give them.
             seat: the page holds what this player may know and nothing else (-1: a spectator); None: everything.
-            thoughts: names of agents that say at every decision what they think of it.
+            thoughts: names of agents that say at every decision what they think of it; by default a merchant, and the
+                policy where it was trained for the game.
             seed: of the chance that agents use, and of the deals of what a seat cannot see.
             track: sees the work go by, for a progress bar.
         """
@@ -52,7 +53,9 @@ class Replay:
         if seat is not None:
             seat = checked_seat(seat, game.ruleset.players)
         seats = [None, *range(game.ruleset.players)] if seat is None else [seat]
-        agents = [thoughts] if isinstance(thoughts, str) else thoughts
+        agents = (
+            usual_agents(game.ruleset) if thoughts is None else [thoughts] if isinstance(thoughts, str) else thoughts
+        )
         return cls(_content(game, [Eyes(game, one) for one in seats], agents, seed, track))
 
     def html(self) -> str:
@@ -99,6 +102,7 @@ def _content(
     return {
         "format": FORMAT,
         "title": watching[0].title,
+        "cards": [[*card.flags, card.spice, card.count] for card in game.ruleset.tables.cargo],
         "names": game.page_names,
         "finished": game.finished,
         "head": next(watching[0].pictures()).head(),

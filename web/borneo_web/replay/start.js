@@ -21,7 +21,7 @@ async function start() {
       make("td", {}, String(content.points[at][player])), make("td", {}, percent(win[at][player])))));
     for (const curve of curves) curve.show(at);
     for (const list of [find("lines"), find("swings")]) mark(list, at);
-    scrollToMark(find("lines"));
+    showWithin(find("lines"), find("lines").querySelector("[aria-current]"));
     for (const button of document.querySelectorAll("[data-step]")) {
       button.disabled = steps.target(button.dataset.step) === at && button !== document.activeElement;
     }
@@ -48,6 +48,7 @@ async function start() {
   }
   document.addEventListener("keydown", (event) => {
     if (steps.key(event)) event.preventDefault();
+    else if (event.key === "Escape" && enlarged() && !event.target.closest("dialog")) zoom();
     else if (event.key === "z" && !event.target.closest("select, dialog")) zoom();
     else if (event.key === "?") find("help").showModal();
   });
@@ -71,6 +72,8 @@ function painted() {
   });
 }
 
+const enlarged = () => find("picture").classList.contains("large");
+
 // Enlarges the board around the point that was clicked, or makes it fit again.
 function zoom(event) {
   const figure = find("picture"), box = figure.getBoundingClientRect();
@@ -86,22 +89,6 @@ function save(text, name) {
   URL.revokeObjectURL(address);
 }
 
-// Light or dark as the system has it, until somebody says otherwise.
-function theme() {
-  const system = matchMedia("(prefers-color-scheme: dark)");
-  const root = document.documentElement;
-  const set = (dark) => {
-    root.classList.toggle("dark", dark);
-    find("theme").textContent = dark ? "light" : "dark";
-    find("theme").setAttribute("aria-label", dark ? "Light colours" : "Dark colours");
-  };
-  let chosen = false;
-  system.addEventListener("change", () => { if (!chosen) set(system.matches); });
-  find("theme").addEventListener("click", () => { chosen = true; set(!root.classList.contains("dark")); });
-  set(system.matches);
-}
-
-theme();
 start().catch((error) => {
   find("trouble").hidden = false;
   find("trouble").textContent = `The game cannot be shown (${error.message}). A browser from 2023 or newer is needed.`;

@@ -5,19 +5,21 @@ const heard = (content, view, at) =>
 function tellAll(content, view, place) {
   const lines = [];
   content.story.forEach((_, at) => {
-    const told = heard(content, view, at);
-    for (const [words, kind] of told) if (kind === "heading") lines.push(make("h3", {}, words));
-    const others = told.filter(([, kind]) => kind !== "heading");
+    const here = heard(content, view, at);
+    for (const [words, kind] of here) if (kind === "heading") lines.push(make("h3", {}, ...told(content, words)));
+    const others = here.filter(([, kind]) => kind !== "heading");
     if (others.length) {
-      lines.push(make("a", { href: `#${at}` }, ...others.map(([words, kind]) => make("p", { class: kind }, words))));
+      lines.push(make("a", { href: `#${at}` }, ...others.map((line) => paragraph(content, line))));
     }
   });
   place.replaceChildren(...lines);
 }
 
+const paragraph = (content, [words, kind]) => make("p", { class: kind }, ...told(content, words));
+
 function tellNow(content, view, at, place) {
-  const told = heard(content, view, at).map(([words, kind]) => make("p", { class: kind }, words));
-  place.replaceChildren(...(told.length ? told : [make("p", {}, "The cards are dealt.")]));
+  const lines = heard(content, view, at).map((line) => paragraph(content, line));
+  place.replaceChildren(...(lines.length ? lines : [make("p", {}, "The cards are dealt.")]));
 }
 
 function tellMoments(content, view, place) {
@@ -26,7 +28,7 @@ function tellMoments(content, view, place) {
     const words = heard(content, view, from + 1).find(([, kind]) => kind === "move");
     const change = `${percent(win[from][player])} → ${percent(win[to][player])}`;
     return make("li", {}, make("a", { href: `#${to}` },
-      token(player), `${content.names[player]} `, make("b", {}, change), ` · move ${from + 1}: ${words ? words[0] : ""}`));
+      token(player), `${content.names[player]} `, make("b", {}, change), ` · move ${from + 1}: `, ...told(content, words ? words[0] : "")));
   });
   place.replaceChildren(...(items.length ? items : [make("li", {}, "No single move changed much.")]));
 }
@@ -38,8 +40,9 @@ function mark(place, at) {
   }
 }
 
-// Scroll the list, and nothing else, to the line that is marked.
-function scrollToMark(place) {
-  const line = place.querySelector("[aria-current]");
-  if (line) place.scrollTop = line.offsetTop - place.clientHeight / 2;
+// Scroll a list, and nothing else, so that a line of it is in the middle.
+function showWithin(place, line) {
+  if (!line) return;
+  const above = line.getBoundingClientRect().top - place.getBoundingClientRect().top;
+  place.scrollTop += above - (place.clientHeight - line.offsetHeight) / 2;
 }

@@ -10,8 +10,10 @@ from numpy.typing import NDArray
 
 from borneo_env.agent import Agent, Views, ask, find_agent
 from borneo_env.engine.batch import Batch
+from borneo_env.ruleset import Ruleset
 from borneo_web.replay.recorded import Decision, RecordedGame
 
+MERCHANT, POLICY = "merchant", "policy"
 TOGETHER = 8  # decisions of one question, so that a progress bar moves
 PER_MILLE = 1000
 
@@ -21,6 +23,15 @@ Track = Callable[[Sequence[Any], str], Iterable[Any]]
 def untracked(things: Sequence[Any], words: str) -> Iterable[Any]:
     """Nobody watches the progress."""
     return things
+
+
+def usual_agents(ruleset: Ruleset) -> list[str]:
+    """Whose thoughts are shown if nobody says whose: a merchant's, and the policy's in games it was trained for."""
+    try:
+        find_agent(POLICY).check_ruleset(ruleset)  # type: ignore[attr-defined]
+    except ValueError:
+        return [MERCHANT]
+    return [MERCHANT, POLICY]
 
 
 def thoughts(

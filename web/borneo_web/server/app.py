@@ -29,7 +29,9 @@ from borneo_web.server.door import Door
 from borneo_web.server.games import Games
 from borneo_web.server.guard import App, Guard
 from borneo_web.server.library import Library
+from borneo_web.server.long_work import Worker
 from borneo_web.server.page import refusal_page
+from borneo_web.server.replays import replays
 from borneo_web.server.seats import Seats
 from borneo_web.server.start import Start
 from borneo_web.server.table import Refused
@@ -38,12 +40,19 @@ from borneo_web.server.training_folder import TrainingFolder
 if TYPE_CHECKING:  # whose package takes a while, and few servers need it
     from borneo_web.server.arena_folder import ArenaFolder
 
+FAULT = (
+    "This went wrong on the server, and the fault is not yours. Nothing that was saved is lost. Load the page again; "
+    "if it comes back, the terminal of the server tells what has happened."
+)
+LATER = "5"  # seconds
 LOCAL_NAMES = frozenset({"localhost"})
 
 
 def make_app(
     games: Games,
     *,
+    coach: Worker,
+    reader: Worker,
     token: str | None = None,
     names: frozenset[str] = LOCAL_NAMES,
     everywhere: bool = False,
@@ -53,21 +62,28 @@ def make_app(
     """The application for some games.
 
     Arguments:
+        coach, reader: what answers questions to the coach, and what makes replays and reads folders.
         token: what the start page asks for; nothing by default, which is right on this machine only.
         names, everywhere: under which names and addresses it may be reached: see `Guard`.
         arena, training: folders that can be looked at.
     """
-    door = Door(token)
-    library = Library(door, arena, training)
+    door, pages = Door(token), replays(reader)
+    library = Library(door, arena, training, pages, reader)
     start = Start(games, door, library.shelves)
-    routes = [*start.routes(), *Seats(games).routes(), *library.routes(), *statics.routes()]
-    handlers = {Refused: _refused, HTTPException: _not_found}
+    routes = [*start.routes(), *Seats(games, pages, coach).routes(), *library.routes(), *statics.routes()]
+    handlers = {Refused: _refused, HTTPException: _not_found, Exception: _failed}
     return Guard(Starlette(routes=routes, exception_handlers=handlers), names, everywhere)
 
 
 async def _refused(request: Request, error: Exception) -> Response:
     assert isinstance(error, Refused)
-    return HTMLResponse(refusal_page(str(error)), error.status)
+    later = {"retry-after": LATER} if error.status in (429, 503) else None
+    return HTMLResponse(refusal_page(str(error)), error.status, later)
+
+
+async def _failed(request: Request, error: Exception) -> Response:
+    """A fault of ours. The server's terminal has its traceback; people elsewhere are told no path."""
+    return HTMLResponse(refusal_page(FAULT), 500)
 
 
 async def _not_found(request: Request, error: Exception) -> Response:

@@ -8,17 +8,20 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from borneo_agents.arena.folder import GAMES, RECORDS, RESULTS, UNFINISHED
+from borneo_agents.statistics.intervals import Estimate
 
 from borneo_env.files import FileError, on_one_line, parse_json, read_text
 from borneo_env.record import Line, read_record
+from borneo_env.render.scene import NUMBER_WORDS
 
 LARGEST = 64 * 2**20  # bytes of a table; 100,000 games take some 10 MB
 RECORD = re.compile(r"game(\d{7,9})\.jsonl")
+MOST_SEATS = max(NUMBER_WORDS)
 LONGEST_NAME = 80  # characters of an agent's name that are shown
 
 
 class Standing(NamedTuple):
-    """An agent over all games: means with half their 95 % intervals, as words."""
+    """An agent over all games: means with their 95 % intervals, as words; wins are in percent."""
 
     agent: str
     wins: str
@@ -54,7 +57,7 @@ class ArenaFolder:
             return [_standing(row) for row in results["standings"]]
         except FileError:
             raise
-        except (ValueError, TypeError, KeyError, AttributeError):
+        except Exception:  # what is no table of ours can raise nearly anything
             raise FileError(self.path / RESULTS, "holds no results of an arena") from None
 
     def games(self) -> list[Played]:
@@ -64,7 +67,7 @@ class ArenaFolder:
         rows = csv.DictReader(read_text(self.path / GAMES, LARGEST).splitlines())
         try:
             return [_played(row) for row in rows]
-        except (ValueError, TypeError, KeyError, csv.Error):
+        except Exception:
             raise FileError(self.path / GAMES, "is no table of games") from None
 
     def recorded(self) -> dict[int, Path]:
@@ -80,19 +83,15 @@ class ArenaFolder:
 
 
 def _standing(row: dict[str, Any]) -> Standing:
-    wins, place, points = (_estimate(row[key], *scale) for key, scale in
-                           (("win_share", (100, " %")), ("place", (1, "")), ("points", (1, ""))))  # fmt: skip
+    wins, place, points = (Estimate(**row[key]).words(".1f", unit)
+                           for key, unit in (("win_share", 0.01), ("place", 1), ("points", 1)))  # fmt: skip
     return Standing(_short(row["agent"]), wins, place, points, f"{int(row['seats']):,}")
 
 
-def _estimate(estimate: dict[str, Any], scale: float, unit: str) -> str:
-    value, low, high = estimate["value"], estimate["low"], estimate["high"]
-    half = "" if low is None or high is None else f" ±{scale * (high - low) / 2:.1f}"
-    return f"{scale * value:.1f}{half}{unit}"
-
-
 def _played(row: dict[str, str]) -> Played:
-    seats = range(sum(key.startswith("agent ") for key in row))
+    seats = range(sum(key.startswith("agent ") for key in row))  # a row longer than the heads has a key None
+    if len(seats) > MOST_SEATS:
+        raise ValueError("no game has so many players")
     agents, scores, places = ([_short(row[f"{what} {seat}"]) for seat in seats] for what in ("agent", "score", "place"))
     fault = f"{row['fault']}: {row['reason']}" if row["fault"] else ""
     return Played(int(row["game"]), agents, scores, places, on_one_line(fault))

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 import secrets
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
+from contextlib import nullcontext, suppress, suppress
 from pathlib import Path
+from stat import S_ISVTX
 from typing import Any
 
 from borneo_agents.human.game import HUMAN
@@ -14,18 +17,29 @@ from borneo_agents.human.game import HUMAN
 from borneo_env.agent import UnknownAgent, known_agents
 from borneo_env.engine.batch import fresh_seed
 from borneo_env.engine.state import SPECTATOR
-from borneo_env.files import in_short, make_folder, on_one_line, parse_json, read_text
+from borneo_env.files import (
+    HALF_WRITTEN,
+    LOCK,
+    FileError,
+    FolderLock,
+    in_short,
+    make_folder,
+    on_one_line,
+    parse_json,
+    read_text,
+)
 from borneo_env.record import LARGEST_FILE
 from borneo_env.ruleset import Ruleset
-from borneo_web.server.table import FORMAT, Refused, SteppedGame, Table
+from borneo_web.server.table import FORMAT, REMEDY, UNREADABLE, UNSAVED, Refused, SteppedGame, Table, cannot_be_saved
 
 MOST_GAMES = 1000
-UNREADABLE = 500  # the status
 LONGEST_NAME = 24  # characters of a person's name
+FILE = re.compile(r"[\w-]{1,64}\.json", re.ASCII)
+OURS = 0o700  # the mode of a folder that nobody else looks into
 
 
 class Games:
-    """The tables of a folder. A game is read when somebody asks for it first.
+    """The tables of a folder, which has one owner. A game is read when somebody asks for it first.
 
     Arguments:
         opponents: gives the agents that can be sat at a table beside the registered ones, as they are now: what they
@@ -33,11 +47,15 @@ class Games:
     """
 
     def __init__(self, folder: Path, opponents: Callable[[], Mapping[str, str]] = dict) -> None:
-        self.folder = make_folder(folder)
+        self.folder = make_folder(folder, OURS)
+        self.lock = FolderLock(folder, "a server of games", "give another --folder")
+        _close_to_others(folder)
         self.opponents = opponents
         self.pool: Executor = ThreadPoolExecutor(2, thread_name_prefix="borneo-web")
-        self._tables: dict[str, Table | None] = {path.stem: None for path in sorted(folder.glob("*.json"))}
-        self._lock = threading.Lock()
+        files = sorted(path for path in folder.glob("*.json") if FILE.fullmatch(path.name))
+        self._tables: dict[str, Table | None] = {path.stem: None for path in files}
+        self._damaged: dict[str, tuple[float, str]] = {}  # when a file was written that cannot be read, and why
+        self._lock, self._reading = threading.Lock(), threading.Lock()
         self._dealing = threading.Lock()  # so that two who want to play again do not begin two games
         self.closing = False  # whether those who listen for events should leave
 
@@ -48,17 +66,36 @@ class Games:
 
     def table(self, name: str) -> Table:
         """A game by its id; Refused if there is none, or none that can be read."""
+        table = self._known(name)
+        if table is None:
+            with self._reading:  # which takes a while: tables that are known are found meanwhile
+                table = self._known(name) or self._read(name)
+        table.go_on(self.pool)
+        return table
+
+    def _known(self, name: str) -> Table | None:
         with self._lock:
             if name not in self._tables:
                 raise Refused(404, "There is no such game.")
-            table = self._tables[name]
-            if table is None:
-                try:
-                    table = read_table(self._path(name))
-                except ValueError as error:
-                    raise Refused(UNREADABLE, f"The game cannot be read: {on_one_line(str(error))}.") from None
+            return self._tables[name]
+
+    def _read(self, name: str) -> Table:
+        path = self._path(name)
+        written, trouble = self._damaged.get(name, (None, ""))
+        if written != _modified(path):
+            written, trouble = _modified(path), ""
+            try:
+                table = read_table(path)
+            except ValueError as error:
+                trouble = on_one_line(str(error))
+            except Exception as error:  # a damaged file can raise nearly anything
+                trouble = f"it is damaged ({type(error).__name__})"
+        if trouble:
+            self._damaged[name] = written, trouble
+            raise Refused(UNREADABLE, f"The game cannot be read: {trouble}.")
+        with self._lock:
+            if name in self._tables:  # nobody has removed it meanwhile
                 self._tables[name] = table
-        table.go_on(self.pool)
         return table
 
     def seat(self, name: str, key: str) -> tuple[Table, int]:
@@ -89,7 +126,7 @@ class Games:
             if table.next not in self._tables:
                 game = table.game
                 table.next = self._deal(game.batch.ruleset, game.seats, game.names, fresh_seed())
-                with table.lock:
+                with table.lock, suppress(FileError):  # the new game is there; only the way to it could be lost
                     table.save()
                 table.announce()
         return self.table(table.next)
@@ -103,7 +140,10 @@ class Games:
             raise Refused(422, f"{on_one_line(str(error))}.") from None
         name = secrets.token_hex(6)
         table = Table.set_up(game, names, self._path(name))
-        table.save()
+        try:
+            table.save()
+        except FileError as error:
+            raise Refused(UNSAVED, f"{cannot_be_saved(error)} No cards were dealt: {REMEDY} deal again.") from None
         with self._lock:
             self._tables[name] = table
         table.go_on(self.pool)
@@ -114,17 +154,28 @@ class Games:
         with self._lock:
             if name not in self._tables:
                 raise Refused(404, "There is no such game.")
-            table = self._tables.pop(name)
-            if table is not None:
-                table.remove()
-            self._path(name).unlink(missing_ok=True)
+            table = self._tables[name]
+            try:
+                with table.lock if table else nullcontext():  # or an agent's move would write it again
+                    self._path(name).unlink(missing_ok=True)
+                    if table:
+                        table.remove()
+            except OSError as error:
+                raise Refused(503, f"The game cannot be removed: {error.strerror}.") from None
+            del self._tables[name]
 
     def close(self) -> None:
         """Let everybody who listens for events leave: the server is ending."""
         self.closing = True
         for table in list(self._tables.values()):
             if table is not None:
+                table.closing = True
                 table.announce()
+
+    def end(self) -> None:
+        """Leave the folder to others, when no agent thinks any more."""
+        self.pool.shutdown(cancel_futures=True)
+        self.lock.release()
 
     def _path(self, name: str) -> Path:
         return self.folder / f"{name}.json"
@@ -150,6 +201,15 @@ def read_table(path: Path) -> Table:
     table = Table(game, names, {int(seat): key for seat, key in keys.items()}, path)
     table.choices, table.next = saved["choices"], saved.get("next", "")
     return table
+
+
+def _close_to_others(folder: Path) -> None:
+    """Let nobody else look into a folder of games. One that holds more than those, such as a home, stays as it is."""
+    with suppress(OSError):  # it is somebody else's
+        about, names = folder.stat(), [path.name for path in folder.iterdir()]
+        if all(one == LOCK or FILE.fullmatch(one) or HALF_WRITTEN.fullmatch(one) for one in names):
+            if not about.st_mode & S_ISVTX:  # as /tmp has
+                folder.chmod(about.st_mode & OURS)
 
 
 def _is_name(name: Any) -> bool:

@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeVar
 
-from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.routing import Route
 
 from borneo_env.files import FileError
-from borneo_env.record import LARGEST_FILE, Line, RecordError, parse_record
+from borneo_env.record import LARGEST_FILE
 from borneo_web.server.door import Door
 from borneo_web.server.html import Html
 from borneo_web.server.library_page import GAMES_ON_A_PAGE, arena_page, training_page
-from borneo_web.server.replays import Replays, replay_answer
-from borneo_web.server.requests import read_body, whole_number
-from borneo_web.server.table import Refused
+from borneo_web.server.long_work import LongWork, Worker
+from borneo_web.server.replays import EACH, MOST, replay_answer, replay_of_arena, replay_of_sent
+from borneo_web.server.requests import address_of, read_body, whole_number
+from borneo_web.server.table import UNREADABLE, Refused
 from borneo_web.server.training_folder import TrainingFolder
 
 if TYPE_CHECKING:  # whose package takes a while, and few servers need it
@@ -30,9 +29,11 @@ Folder = TypeVar("Folder", "ArenaFolder", TrainingFolder)
 class Library:
     """What can be looked at. Folders are given when the server is started; a request only names numbers of games."""
 
-    def __init__(self, door: Door, arena: ArenaFolder | None, training: TrainingFolder | None) -> None:
-        self._door, self._arena, self._training = door, arena, training
-        self._replays = Replays()
+    def __init__(
+        self, door: Door, arena: ArenaFolder | None, training: TrainingFolder | None, replays: LongWork, worker: Worker
+    ) -> None:
+        self._door, self._arena, self._training, self._replays = door, arena, training, replays
+        self._pages = LongWork(worker, "The reader of folders", most=MOST, each=EACH, kept=0)
 
     def routes(self) -> list[Route]:
         return [
@@ -51,9 +52,10 @@ class Library:
 
     async def send(self, request: Request) -> Response:
         self._door.check(request)
-        body = await read_body(request, LARGEST_FILE, "A record")
-        key = secrets.token_urlsafe(12)
-        await run_in_threadpool(self._page, key, lambda: parse_record(_text(body)))
+        key, who = secrets.token_urlsafe(12), address_of(request)
+        with self._replays.place(who):
+            body = await read_body(request, LARGEST_FILE, "A record")
+        await self._replays.do(who, key, replay_of_sent, body)
         return JSONResponse({"address": f"/records/{key}"}, 201)
 
     async def sent(self, request: Request) -> Response:
@@ -61,60 +63,45 @@ class Library:
         page = self._replays.find(request.path_params["key"])
         if page is None:
             raise Refused(404, "This replay is kept no more. Send the record again.")
-        return replay_answer(page)
+        return replay_answer(page, "Back to the start", "/")
 
     async def arena(self, request: Request) -> Response:
         self._door.check(request)
         first = whole_number(request.query_params.get("from", "0")) or 0
-        return HTMLResponse(await run_in_threadpool(self._arena_page, first))
-
-    def _arena_page(self, first: int) -> Html:
-        arena = _present(self._arena)
-        try:
-            standings, games = arena.standings(), arena.games()
-        except FileError as error:
-            raise Refused(500, f"{error.reason}.") from None
-        shown = games[first : first + GAMES_ON_A_PAGE]
-        return arena_page(standings, shown, set(arena.recorded()), first, len(games))
+        page = self._pages.do(address_of(request), ("arena", first), _arena_page, _present(self._arena), first)
+        return HTMLResponse(await page)
 
     async def game(self, request: Request) -> Response:
         self._door.check(request)
         arena, number = _present(self._arena), whole_number(request.path_params["number"])
-
-        def record() -> list[Line]:
-            found = None if number is None else arena.record(number)
-            if found is None:
-                raise Refused(404, "There is no record of this game. `borneo arena --records` writes them.")
-            return found
-
-        return replay_answer(await run_in_threadpool(self._page, f"arena {number}", record))
+        page = await self._replays.do(address_of(request), f"arena {number}", replay_of_arena, arena, number)
+        first = (number or 0) // GAMES_ON_A_PAGE * GAMES_ON_A_PAGE
+        return replay_answer(page, "Back to the arena", f"/arena?from={first}#game{number}")
 
     async def training(self, request: Request) -> Response:
         self._door.check(request)
-        return HTMLResponse(await run_in_threadpool(self._training_page))
+        page = self._pages.do(address_of(request), "training", _training_page, _present(self._training))
+        return HTMLResponse(await page)
 
-    def _training_page(self) -> Html:
-        training = _present(self._training)
-        try:
-            return training_page(training.curves(), training.models())
-        except FileError as error:
-            raise Refused(500, f"{error.reason}.") from None
 
-    def _page(self, name: str, record: Callable[[], list[Line]]) -> str:
-        try:
-            return self._replays.page(name, record)
-        except RecordError as error:
-            raise Refused(422, f"Records are files that end in .jsonl, and this one is wrong: {error}") from None
+def _arena_page(arena: ArenaFolder, first: int) -> Html:
+    try:
+        standings, games = arena.standings(), arena.games()
+    except FileError as error:
+        raise Refused(UNREADABLE, f"The folder cannot be shown: it {error.reason}.") from None
+    first = min(first, max(0, len(games) - 1)) // GAMES_ON_A_PAGE * GAMES_ON_A_PAGE  # there may be fewer than that
+    shown = games[first : first + GAMES_ON_A_PAGE]
+    return arena_page(standings, shown, set(arena.recorded()), first, len(games))
+
+
+def _training_page(training: TrainingFolder) -> Html:
+    try:
+        return training_page(training.curves(), training.models())
+    except FileError as error:
+        raise Refused(UNREADABLE, f"The folder cannot be shown: it {error.reason}.") from None
 
 
 def _present(folder: Folder | None) -> Folder:
     if folder is None:
         raise Refused(404, "This server was started without such a folder: `borneo web --arena DIR --training DIR`.")
     return folder
-
-
-def _text(body: bytes) -> str:
-    try:
-        return body.decode("utf-8")
-    except UnicodeDecodeError:
-        raise RecordError(1, "the file is not text in UTF-8") from None

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Container, Iterator, Sequence
-from typing import TYPE_CHECKING
+from itertools import groupby
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
 from borneo_env.render.scene import ordinal
@@ -23,12 +24,11 @@ def arena_page(
     standings: Sequence[Standing], games: Sequence[Played], recorded: Container[int], first: int, count: int
 ) -> Html:
     """Standings, and some of all games from the first of them on, with replays of those that were recorded."""
-    heads = ("agent", "wins", "mean place", "mean points", "seats played")
-    table = (
-        _table("Standings", heads, standings) if standings else tag("p", "Standings come when all games are played.")
-    )
+    heads = ("agent", "wins, %", "place", "points", "seats")
+    ranked = [(row.agent, *map(_estimate, (row.wins, row.place, row.points)), row.seats) for row in standings]
+    table = _table("Standings", heads, ranked) if ranked else tag("p", "Standings come when all games are played.")
     rows = [_game(game, game.number in recorded) for game in games]
-    listed = _table("Games", ("game", "players, in turn order", "replay"), rows) if rows else tag("p", "None.")
+    listed = _table("Games", ("game", "players, in turn order"), rows) if rows else tag("p", "None.")
     return page(
         "An arena",
         tag(
@@ -40,15 +40,23 @@ def arena_page(
     )
 
 
-def _game(game: Played, recorded: bool) -> tuple[object, object, object]:
+def _estimate(words: str) -> Html:
+    """A figure, and its interval, which goes below it where there is little room."""
+    value, _, interval = words.partition(" ")
+    return join(value, " ", tag("small", interval))
+
+
+def _game(game: Played, recorded: bool) -> tuple[object, object]:
     players = zip(game.agents, game.scores, game.places, strict=True)
     told = [
         tag("li", tag("span", seat, class_=f"trader player{seat}"), f"{agent}: {score} points, {_place(place)}")
         for seat, (agent, score, place) in enumerate(players)
     ]
     fault = tag("p", game.fault, class_="problem") if game.fault else None
-    replay = tag("a", "watch", href=f"/arena/{game.number}", aria_label=f"Replay of game {game.number}")
-    return game.number, [tag("ul", *told, class_="seats") if told else None, fault], replay if recorded else "no record"
+    number = f"game{game.number}"
+    replay = tag("a", "replay", href=f"/arena/{game.number}", id=number, aria_label=f"Replay of game {game.number}")
+    shown = join(game.number, " ", replay if recorded else tag("small", "no record"))
+    return shown, [tag("ul", *told, class_="seats") if told else None, fault]
 
 
 def _place(place: str) -> str:
@@ -110,11 +118,10 @@ def _model(model: Learnt, lines: dict[str, list[Point]]) -> list[object]:
 def _last(lines: dict[str, list[Point]]) -> Html:
     """The newest figures."""
     rows = [
-        (_key(number), against, f"{points[-1].value:.3f}", f"{points[-1].low:.3f} to {points[-1].high:.3f}",
-         f"{points[-1].steps:,}")
+        (_key(number), against, _estimate(f"{points[-1].value:.3f} {points[-1].interval}"), f"{points[-1].steps:,}")
         for number, (against, points) in enumerate(lines.items())
-    ]  # fmt: skip
-    return _table("The last figures", ("line", "against", "last", "95 % interval", "decisions"), rows)
+    ]
+    return _table("The last figures", ("line", "against", "last, and its 95 % interval", "decisions"), rows)
 
 
 def _key(number: int) -> Html:
@@ -123,10 +130,11 @@ def _key(number: int) -> Html:
 
 
 def _plot(measure: str, lines: dict[str, list[Point]]) -> Html:
-    """The lines of a measure over the decisions that were learnt from."""
+    """The lines of a measure over the decisions that were learnt from, and their intervals as bands."""
     everything = [point for points in lines.values() for point in points]
     most_steps = max(1, *(point.steps for point in everything))
-    low, high = min(0.0, *(point.value for point in everything)), max(1e-9, *(point.value for point in everything))
+    heights = [value for point in everything for value in point[1:] if value is not None]
+    low, high = min(0.0, *heights), max(1e-9, *heights)
 
     def x(steps: int) -> float:
         return LEFT + (WIDE - LEFT - RIGHT) * steps / most_steps
@@ -134,6 +142,11 @@ def _plot(measure: str, lines: dict[str, list[Point]]) -> Html:
     def y(value: float) -> float:
         return TOP + (HIGH - TOP - BOTTOM) * (high - value) / (high - low)
 
+    bands = [
+        _band(number, [(x(point.steps), y(point.low), y(point.high)) for point in known])
+        for number, points in enumerate(lines.values())
+        for known in _stretches(points)
+    ]
     drawn = [
         _line(number, " ".join(f"{x(point.steps):.1f},{y(point.value):.1f}" for point in points))
         for number, points in enumerate(lines.values())
@@ -141,7 +154,22 @@ def _plot(measure: str, lines: dict[str, list[Point]]) -> Html:
     grid = [part for value in (low, (low + high) / 2, high) for part in _grid(y(value), f"{value:.3g}")]
     ends = _text(LEFT, HIGH - 6, "0"), _text(WIDE - RIGHT, HIGH - 6, f"{most_steps:,} decisions", "end")
     about = f"{measure} by decisions; the table below has the last figures"
-    return tag("svg", *grid, *drawn, *ends, viewBox=f"0 0 {WIDE} {HIGH}", role="img", aria_label=about, class_="plot")
+    return tag(
+        "svg", *grid, *bands, *drawn, *ends, viewBox=f"0 0 {WIDE} {HIGH}", role="img", aria_label=about, class_="plot"
+    )
+
+
+def _stretches(points: Sequence[Point]) -> Iterator[list[Any]]:
+    """Points side by side whose intervals are known: what is not known has no band."""
+    for known, some in groupby(points, lambda point: None not in point):
+        if known:
+            yield list(some)
+
+
+def _band(number: int, ends: Sequence[tuple[float, float, float]]) -> Html:
+    low = [f"{x:.1f},{low:.1f}" for x, low, _ in ends]
+    high = [f"{x:.1f},{high:.1f}" for x, _, high in reversed(ends)]
+    return tag("polygon", points=" ".join([*low, *high]), class_=f"line{number % len(DASHES)}")
 
 
 def _line(number: int, points: str) -> Html:

@@ -1,44 +1,69 @@
-"""Replays: pages of recorded games, made when somebody asks for them and kept for a while."""
+"""Replays: pages of recorded games. Each takes seconds, so that they are made beside the server."""
 
 from __future__ import annotations
 
-import threading
-from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from starlette.responses import HTMLResponse
 
-from borneo_env.record import Line
+from borneo_env.record import Line, RecordError, parse_record
 from borneo_web.replay import Replay
-from borneo_web.replay.page import policy
+from borneo_web.replay.page import policy, with_way_back
+from borneo_web.server.long_work import LongWork, Worker
+from borneo_web.server.table import Refused
+
+if TYPE_CHECKING:  # whose package takes a while, and few servers need it
+    from borneo_web.server.arena_folder import ArenaFolder
 
 KEPT = 24  # pages, of up to a megabyte each
-THINKER = "merchant"  # says what it thinks of every decision
+MOST, EACH = 16, 4  # that are waited for, by all people and by one
 
 
-class Replays:
-    """The last pages that were asked for. One is made at a time: it takes seconds, and games go on beside it."""
-
-    def __init__(self) -> None:
-        self._pages: OrderedDict[str, str] = OrderedDict()
-        self._lock = threading.Lock()
-
-    def page(self, name: str, record: Callable[[], Sequence[Line]]) -> str:
-        """The page of this name; what it is made of is asked for if it is not there. Raises RecordError."""
-        with self._lock:
-            if name not in self._pages:
-                self._pages[name] = Replay.of(record(), thoughts=[THINKER]).html()
-            self._pages.move_to_end(name)
-            while len(self._pages) > KEPT:
-                self._pages.popitem(last=False)
-            return self._pages[name]
-
-    def find(self, name: str) -> str | None:
-        """The page of this name, if it is still there."""
-        with self._lock:
-            return self._pages.get(name)
+def replays(worker: Worker) -> LongWork:
+    """The last pages that were asked for."""
+    return LongWork(worker, "The maker of replays", most=MOST, each=EACH, kept=KEPT)
 
 
-def replay_answer(page: str) -> HTMLResponse:
-    """A replay with a policy of its own: of all scripts, the one in the page runs."""
+def replay_of(record: Sequence[Line]) -> str:
+    """The page of a record; Refused if it is wrong."""
+    try:
+        return Replay.of(record).html()
+    except RecordError as error:
+        raise _wrong(error) from None
+
+
+def replay_of_sent(body: bytes) -> str:
+    """The page of a record that somebody has sent."""
+    try:
+        return replay_of(parse_record(_text(body)))
+    except RecordError as error:
+        raise _wrong(error) from None
+
+
+def replay_of_arena(arena: ArenaFolder, number: int | None) -> str:
+    """The page of a game that an arena has recorded."""
+    try:
+        record = None if number is None else arena.record(number)
+    except RecordError as error:
+        raise _wrong(error) from None
+    if record is None:
+        raise Refused(404, "There is no record of this game. `borneo arena --records` writes them.")
+    return replay_of(record)
+
+
+def _wrong(error: RecordError) -> Refused:
+    return Refused(422, f"Records are files that end in .jsonl, and this one is wrong: {error}")
+
+
+def _text(body: bytes) -> str:
+    try:
+        return body.decode("utf-8")
+    except UnicodeDecodeError:
+        raise RecordError(1, "the file is not text in UTF-8") from None
+
+
+def replay_answer(page: str, words: str, address: str) -> HTMLResponse:
+    """A replay with a link back to where it was opened, and a policy of its own: of all scripts, the one in it runs."""
+    page = with_way_back(page, words, address)  # not in what is kept: an address of a seat has its key in it
     return HTMLResponse(page, headers={"content-security-policy": f"{policy()}; frame-ancestors 'none'"})

@@ -1,8 +1,7 @@
-"""What is read of a request: its body up to a limit, forms, and numbers."""
+"""What is read of a request: its whole body up to a limit, forms, and numbers."""
 
 from __future__ import annotations
 
-from contextlib import suppress
 from urllib.parse import parse_qsl
 
 from starlette.requests import ClientDisconnect, Request
@@ -18,14 +17,16 @@ Fields = list[tuple[str, str]]
 
 
 async def read_body(request: Request, most: int, what: str) -> bytes:
-    """What was sent; Refused if it is larger than that."""
-    body = b""
-    with suppress(ClientDisconnect):
+    """All that was sent; Refused if it is larger than that, or breaks off."""
+    body = bytearray()
+    try:
         async for piece in request.stream():
             body += piece
             if len(body) > most:
                 raise Refused(413, f"{what} has at most {most:,} bytes.")
-    return body
+    except ClientDisconnect:
+        raise Refused(400, f"{what} broke off, so nothing was done.") from None
+    return bytes(body)
 
 
 async def read_form(request: Request) -> Fields:
@@ -39,6 +40,11 @@ async def read_form(request: Request) -> Fields:
                          max_num_fields=MOST_FIELDS)  # fmt: skip
     except ValueError:
         raise Refused(400, "The form cannot be read.") from None
+
+
+def address_of(request: Request) -> str:
+    """Where a request comes from."""
+    return request.client.host if request.client else ""
 
 
 def whole_number(text: str) -> int | None:

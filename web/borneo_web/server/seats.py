@@ -12,25 +12,29 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response, StreamingResponse
 from starlette.routing import Route
 
+from borneo_env.engine.batch import Batch
 from borneo_env.engine.state import SPECTATOR
-from borneo_web.server.coach import advise
+from borneo_web.server.coach import Advice, advise
 from borneo_web.server.games import Games
 from borneo_web.server.html import Html, join
-from borneo_web.server.replays import Replays, replay_answer
+from borneo_web.server.long_work import LongWork, Worker
+from borneo_web.server.replays import replay_answer, replay_of
 from borneo_web.server.requests import read_form, whole_number
 from borneo_web.server.sight import steps
 from borneo_web.server.table import Refused, Table
 from borneo_web.server.table_page import story_page, table_page
 from borneo_web.server.words import sentence
 
+MOST_QUESTIONS, MOST_ANSWERS = 16, 256  # to the coach that wait, of two seconds each; of it that are kept
 HEARTBEAT = 15.0  # seconds after which a silent stream says that it is there
 
 
 class Seats:
     """All seats of all games."""
 
-    def __init__(self, games: Games) -> None:
-        self._games, self._replays = games, Replays()
+    def __init__(self, games: Games, replays: LongWork, coach: Worker) -> None:
+        self._games, self._replays = games, replays
+        self._coach = LongWork(coach, "The coach", most=MOST_QUESTIONS, each=1, kept=MOST_ANSWERS)
 
     def routes(self) -> list[Route]:
         game = "/game/{name}/{key}"
@@ -51,17 +55,27 @@ class Seats:
         return self._games.seat(request.path_params["name"], request.path_params["key"])
 
     async def seat(self, request: Request) -> Response:
-        return HTMLResponse(await run_in_threadpool(self._seat, request, "coach" in request.query_params))
+        if "coach" in request.query_params:
+            return await self._coached(request)
+        return HTMLResponse(await run_in_threadpool(self._seat, request))
 
-    def _seat(self, request: Request, coached: bool = False, problem: str = "") -> Html:
+    def _seat(self, request: Request, problem: str = "", advice: tuple[int, Advice] | None = None) -> Html:
+        """The page of a seat; advice, with the number of its decision, is shown while that is asked for."""
         table, seat = self._found(request)
         with table.lock:
-            asked, number, batch = table.asks(seat), table.choices, table.batch()
-        advice = advise(batch) if coached and asked else None  # which takes a while: others may look meanwhile
-        with table.lock:
-            if advice is not None and number != table.choices:
-                advice = None
-            return table_page(table, seat, problem=problem, advice=advice)
+            fits = advice is not None and advice[0] == table.choices
+            return table_page(table, seat, problem=problem, advice=advice[1] if advice and fits else None)
+
+    async def _coached(self, request: Request) -> Response:
+        table, seat = await run_in_threadpool(self._found, request)
+        asked, number, batch = await run_in_threadpool(_asked, table, seat)
+        if not asked:
+            return HTMLResponse(await run_in_threadpool(self._seat, request))
+        try:  # others may look meanwhile
+            advice = await self._coach.do(table.keys[seat], (table.keys[seat], number), advise, batch)
+        except Refused as error:
+            return HTMLResponse(await run_in_threadpool(self._seat, request, str(error)), error.status)
+        return HTMLResponse(await run_in_threadpool(self._seat, request, "", (number, advice)))
 
     async def choose(self, request: Request) -> Response:
         return await self._do(request, lambda table, seat, number, moves: table.choose(seat, number, moves))
@@ -79,7 +93,7 @@ class Seats:
         try:
             await run_in_threadpool(deed, table, seat, number, moves)
         except Refused as error:
-            return HTMLResponse(await run_in_threadpool(self._seat, request, False, str(error)), error.status)
+            return HTMLResponse(await run_in_threadpool(self._seat, request, str(error)), error.status)
         table.go_on(self._games.pool)
         return RedirectResponse(table.address(seat), 303)
 
@@ -128,9 +142,17 @@ class Seats:
         return Response(content, media_type="application/jsonl", headers=headers)
 
     async def replay(self, request: Request) -> Response:
-        table, _ = await run_in_threadpool(self._found, request)
+        table, seat = await run_in_threadpool(self._found, request)
+        name, key = request.path_params["name"], request.path_params["key"]
         record = table.record  # refused while the game runs, whatever is kept
-        return replay_answer(await run_in_threadpool(self._replays.page, request.path_params["name"], lambda: record))
+        page = await self._replays.do(key, f"game {name}", replay_of, record)
+        return replay_answer(page, "Back to the table", table.address(seat))
+
+
+def _asked(table: Table, seat: int) -> tuple[bool, int, Batch]:
+    """Whether a seat is to decide now, the number of its decision, and a copy of the game."""
+    with table.lock:
+        return table.asks(seat), table.choices, table.batch()
 
 
 async def _changes(games: Games, table: Table) -> AsyncIterator[str]:

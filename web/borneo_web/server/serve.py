@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 import secrets
 import socket
+import sys
 import threading
 import webbrowser
-from contextlib import suppress
+from collections.abc import Callable
+from contextlib import ExitStack, suppress
 from errno import EADDRNOTAVAIL
 from ipaddress import ip_address
 from pathlib import Path
@@ -19,14 +21,21 @@ from platformdirs import user_data_path
 from borneo_env.console import say
 from borneo_env.files import FileError
 from borneo_web.server.app import LOCAL_NAMES, make_app
+from borneo_web.server.connections import connections
 from borneo_web.server.games import Games
+from borneo_web.server.guard import App
+from borneo_web.server.process import Process
 from borneo_web.server.rehearsal import rehearse
 from borneo_web.server.training_folder import TrainingFolder
+
+if sys.platform != "win32":
+    import resource
 
 if TYPE_CHECKING:  # whose package takes a while, and few servers need it
     from borneo_web.server.arena_folder import ArenaFolder
 
 LOOPBACK = "127.0.0.1"
+MOST_FILES, FILES_OF_OURS = 10_240, 64  # that are open, if the system allows it; those that are no connections
 THINKING = 120  # seconds for which a connection is kept while a person thinks
 
 
@@ -41,33 +50,63 @@ def serve(
     as_json: bool,
 ) -> None:
     """Serve until somebody presses Ctrl-C. Addresses have keys in them, so that no request is logged."""
+    if host is not None and not host.strip():
+        raise ValueError(
+            f"--host is empty: give a name or an address of this machine, or 0.0.0.0 for all of them; without --host "
+            f"the server is at {LOOPBACK}, for this machine alone"
+        )
     learnt = TrainingFolder(training) if training else None
     games = Games(folder or user_data_path("borneo-env") / "web", learnt.opponents if learnt else dict)
-    token = secrets.token_urlsafe(24) if host else None
-    listening = _listen(host or LOOPBACK, port)
-    name = host or LOOPBACK
-    names, everywhere = reached_under(name, listening.getsockname()[0])
-    shown = f"[{name}]" if ":" in name else name
-    address = f"http://{shown}:{listening.getsockname()[1]}/" + (f"?token={token}" if token else "")
-    app = make_app(
-        games, token=token, names=names, everywhere=everywhere,
-        arena=_arena(arena) if arena else None, training=learnt,
+    coach, reader = Process(), Process()
+    with ExitStack() as stack:
+        stack.callback(games.end)
+        token = secrets.token_urlsafe(24) if host else None
+        name = host or LOOPBACK
+        listening = stack.enter_context(_listen(name, port))
+        names, everywhere = reached_under(name, listening.getsockname()[0])
+        shown = f"[{name}]" if ":" in name else name
+        place = f"http://{shown}:{listening.getsockname()[1]}/"
+        address = place + (f"?token={token}" if token else "")
+        games.lock.tell(f"the server at {place}")
+        app = make_app(
+            games, coach=coach, reader=reader, token=token, names=names, everywhere=everywhere,
+            arena=_arena(arena) if arena else None, training=learnt,
+        )  # fmt: skip
+        if as_json:
+            print(json.dumps({"address": address, "folder": str(games.folder)}), flush=True)
+        say(f"Borneo: {address}")
+        say(f"Games are kept in {games.folder}. Ctrl-C ends the server; games go on when it is started again.")
+        if everywhere:
+            say(f"Other machines reach it under the addresses of this one, in place of {shown}.")
+        threading.Thread(target=rehearse, daemon=True).start()
+        if open_browser:
+            threading.Timer(0.3, webbrowser.open, (address,)).start()
+        with suppress(KeyboardInterrupt):
+            Server(settings(app), games.close, coach.close, reader.close).run(sockets=[listening])
+
+
+def settings(app: App, port: int = 0) -> uvicorn.Config:
+    """How uvicorn serves the application."""
+    return uvicorn.Config(
+        app, port=port, access_log=False, log_level="warning", server_header=False, timeout_graceful_shutdown=1,
+        lifespan="off", timeout_keep_alive=THINKING, http=connections(), ws="none",
+        limit_concurrency=_most_connections(),
     )  # fmt: skip
-    if as_json:
-        print(json.dumps({"address": address, "folder": str(games.folder)}), flush=True)
-    say(f"Borneo: {address}")
-    say(f"Games are kept in {games.folder}. Ctrl-C ends the server; games go on when it is started again.")
-    if everywhere:
-        say(f"Other machines reach it under the addresses of this one, in place of {shown}.")
-    threading.Thread(target=rehearse, daemon=True).start()
-    if open_browser:
-        threading.Timer(0.3, webbrowser.open, (address,)).start()
-    config = uvicorn.Config(
-        app, access_log=False, log_level="warning", server_header=False, timeout_graceful_shutdown=1, lifespan="off",
-        timeout_keep_alive=THINKING,
-    )  # fmt: skip
-    with suppress(KeyboardInterrupt):
-        Server(config, games).run(sockets=[listening])
+
+
+def _most_connections() -> int | None:
+    """How many connections there may be: each is an open file, and some files are needed for games."""
+    if sys.platform == "win32":
+        return None
+    files, possible = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if files == resource.RLIM_INFINITY:
+        return None
+    wanted = MOST_FILES if possible == resource.RLIM_INFINITY else min(possible, MOST_FILES)
+    if files < wanted:
+        with suppress(ValueError, OSError):  # the system has limits of its own
+            resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, possible))
+            files = wanted
+    return max(1, files - FILES_OF_OURS)
 
 
 def reached_under(host: str, address: str) -> tuple[frozenset[str], bool]:
@@ -83,14 +122,16 @@ def _arena(folder: Path) -> ArenaFolder:
 
 
 class Server(uvicorn.Server):
-    """A server that ends its event streams before it waits for its connections."""
+    """A server that ends what its connections wait for, such as event streams, before it waits for them."""
 
-    def __init__(self, config: uvicorn.Config, games: Games) -> None:
+    def __init__(self, config: uvicorn.Config, *ends: Callable[[], None]) -> None:
         super().__init__(config)
-        self._games = games
+        self._ends = ends
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        self._games.close()
+        """End it all."""
+        for end in self._ends:
+            end()
         await super().shutdown(sockets)
 
 

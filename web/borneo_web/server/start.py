@@ -17,12 +17,13 @@ from borneo_env.ruleset import Ruleset, RulesetError
 from borneo_web.server.door import Door
 from borneo_web.server.games import LONGEST_NAME, Games
 from borneo_web.server.html import Html
-from borneo_web.server.requests import read_form
+from borneo_web.server.requests import LARGEST_FORM, read_body, read_form
 from borneo_web.server.start_page import Listed, start_page
 from borneo_web.server.table import Refused, Table
 
 MOST_DIGITS = 18  # of a seed
 FIRST_GAMES = 6  # that are listed at once: all moves of a saved game are made again when it is read first
+DAMAGED, MOST_READ = 3, 200  # damaged ones that are listed; games that are read to find the first ones
 
 
 class Start:
@@ -47,9 +48,21 @@ class Start:
 
     def _page(self, asked: Mapping[str, str]) -> Html:
         names = list(self._games)
-        shown = names if "all" in asked else names[:FIRST_GAMES]
-        games = [self._listed(name) for name in shown]
-        return start_page(games, list(self._games.opponents()), self._shelves, asked, len(names) - len(shown))
+        games, damaged, read = self._first(names, len(names) if "all" in asked else FIRST_GAMES)
+        opponents = list(self._games.opponents())
+        return start_page(games, opponents, self._shelves, asked, len(names) - read, damaged)
+
+    def _first(self, names: Sequence[str], most: int) -> tuple[list[Listed], int, int]:
+        """So many games, with a few damaged ones among them; how many more are damaged; how many were read for it."""
+        games, damaged, read = list[Listed](), 0, 0
+        for read, name in enumerate(names[: max(most, MOST_READ)], start=1):
+            game = self._listed(name)
+            damaged += bool(game.trouble)
+            if not game.trouble or damaged <= DAMAGED:
+                games.append(game)
+            if read - damaged == most:
+                break
+        return games, max(0, damaged - DAMAGED), read
 
     async def begin(self, request: Request) -> Response:
         self._door.check(request)
@@ -82,15 +95,18 @@ class Start:
 
     async def remove(self, request: Request) -> Response:
         self._door.check(request)
+        await read_body(request, LARGEST_FORM, "A form")  # one that breaks off removes nothing
         await run_in_threadpool(self._games.remove, request.path_params["name"])
         return RedirectResponse("/", 303)
 
     def _listed(self, name: str) -> Listed:
         try:
             table = self._games.table(name)
+            scene = table.scene(SPECTATOR)
         except Refused as error:
             return Listed(name, f"Game {name}", "", [], str(error))
-        scene = table.scene(SPECTATOR)
+        except Exception as error:  # of a damaged game that could be read
+            return Listed(name, f"Game {name}", "", [], f"The game cannot be shown: {type(error).__name__}.")
         return Listed(name, ", ".join(table.game.names), f"{scene.title} · {scene.headline}", _links(table))
 
 

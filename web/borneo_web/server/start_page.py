@@ -35,6 +35,7 @@ def start_page(
     shelves: Sequence[tuple[str, str]],
     asked: Mapping[str, str],
     older: int,
+    damaged: int,
 ) -> Html:
     """A new game, those that were begun, and what else can be looked at.
 
@@ -42,7 +43,7 @@ def start_page(
         opponents: agents of a training that can be played against.
         shelves: links, as words and address.
         asked: what is chosen at first: `edition`, `players` and `against`, an opponent.
-        older: how many games are not among those that are shown.
+        older, damaged: how many games are not among those that are shown, and how many of these cannot be read.
     """
     choices = {"edition": EDITIONS, "players": COUNTS, "against": opponents}
     chosen = {key: asked[key] if asked.get(key) in choices[key] else value for key, value in CHOSEN.items()}
@@ -52,7 +53,7 @@ def start_page(
         tag(
             "main",
             tag("section", tag("h2", "A new game"), _new_game(opponents, chosen), class_="sheet"),
-            tag("section", tag("h2", "Your games"), listed, _older(older), class_="sheet"),
+            tag("section", tag("h2", "Your games"), listed, _damaged(damaged), _older(older), class_="sheet"),
             tag("section", tag("h2", "Watch and analyse"), _record(), *map(_shelf, shelves), class_="sheet"),
             class_="start",
         ),
@@ -138,6 +139,10 @@ def _seat(seat: int, opponents: Sequence[str], against: str) -> Html:
         ),
         class_=f"seat seat{seat}",
     )  # fmt: skip
+
+
+def _damaged(count: int) -> Html | None:
+    return tag("p", f"and {count:,} more that cannot be read", class_="problem") if count else None
 
 
 def _older(count: int) -> Html | None:

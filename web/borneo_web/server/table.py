@@ -6,13 +6,14 @@ meanwhile; nobody else can play then, because it is the agent's decision.
 
 from __future__ import annotations
 
+import copy
 import json
 import secrets
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor
-from contextlib import suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +31,9 @@ from borneo_env.render.scene import Scene
 from borneo_env.story import with_names
 
 FORMAT = "borneo-web/1"
+UNREADABLE, UNSAVED = 422, 507  # statuses: files that cannot be read, and written
 BETWEEN_SAVES = 1.0  # seconds, while agents play: after a person's choice a game is saved at once
+REMEDY = "make room, or bring the folder of games back, and"
 BETWEEN_NEWS = 0.3  # seconds, while agents play: pages that are fetched meanwhile keep them waiting
 
 
@@ -40,6 +43,9 @@ class Refused(ValueError):
     def __init__(self, status: int, words: str) -> None:
         super().__init__(words)
         self.status = status
+
+    def __reduce__(self) -> tuple[type[Refused], tuple[int, str]]:
+        return Refused, (self.status, str(self))  # it may come from another process
 
 
 class SteppedGame(Game):
@@ -68,6 +74,14 @@ class SteppedGame(Game):
         """How much was told when the last turn of a seat ended; 0 before that."""
         return max((told for turn, told in self._turns if turn == seat), default=0)
 
+    def copy(self) -> SteppedGame:
+        """The same game at the same position; what is done to one is not done to the other."""
+        other = copy.copy(self)
+        other.batch, other._teller = self.batch.copy(), copy.copy(self._teller)
+        other.lines, other.told, other._past = [*self.lines], [*self.told], [*self._past]
+        other.positions, other._turns = dict(self.positions), [*self._turns]
+        return other
+
     def _keep(self) -> None:
         self.positions[len(self.told)] = self.batch.games[0].copy()
 
@@ -82,7 +96,9 @@ class Table:
         self.choices = 0  # of people so far, those taken back included: the number of the decision that is asked for
         self.trouble = ""  # why the game cannot go on
         self.next = ""  # the game that the same people play after this one
+        self.unsaved = False  # whether that is because it cannot be saved
         self.removed = False
+        self.closing = False  # whether agents should stop: the server is ending
         self.listeners: set[Callable[[], None]] = set()
         self.lock = threading.RLock()
         self._running = False
@@ -135,9 +151,9 @@ class Table:
         with self.lock:
             self._check_asked(seat, number)
             actions = self.actions(seat, moves)
-            self.game.choose(actions)
-            self.choices += 1
-            self.save()
+            with self._saved_or_not_done():
+                self.game.choose(actions)
+                self.choices += 1
             agents_go_on = not (self.game.over or self.game.asks_a_person())
         if not agents_go_on or len(self.listeners) > 1:  # whoever plays alone hears of all that follows at once
             self.announce()
@@ -148,10 +164,23 @@ class Table:
             self._check_asked(seat, number)
             if not self.can_undo:
                 raise Refused(409, "There is nothing that could be taken back any more.")
-            self.game.undo()
-            self.choices += 1
-            self.save()
+            with self._saved_or_not_done():
+                self.game.undo()
+                self.choices += 1
         self.announce()
+
+    @contextmanager
+    def _saved_or_not_done(self) -> Iterator[None]:
+        """What is done within is saved; if it cannot be, it is not done, so that the file and the table agree."""
+        before = self.game.copy(), self.choices
+        try:
+            yield
+            self.save()
+        except FileError as error:
+            self.game, self.choices = before
+            raise Refused(
+                UNSAVED, f"{cannot_be_saved(error)} Your choice was not made: {REMEDY} choose again."
+            ) from None
 
     def actions(self, seat: int, moves: Sequence[str]) -> list[int]:
         """The actions of a choice: one move, or the cards of a contest; Refused if it is not legal."""
@@ -172,7 +201,7 @@ class Table:
 
     def _check_asked(self, seat: int, number: int) -> None:
         if self.trouble:
-            raise Refused(409, self.trouble)
+            raise Refused(UNSAVED if self.unsaved else 409, self.trouble)
         if seat == SPECTATOR:
             raise Refused(403, "Who watches cannot play.")
         if self.game.over:
@@ -187,7 +216,9 @@ class Table:
     def go_on(self, pool: Executor) -> None:
         """Let agents play, on a thread of the pool, up to a person's decision or the end."""
         with self.lock:
-            if self._running or self.trouble or self.game.over or self.game.asks_a_person():
+            if self.unsaved:
+                self._save_or_tell()
+            if self._running or self.closing or self.trouble or self.game.over or self.game.asks_a_person():
                 return
             self._running = True
         pool.submit(self._advance)
@@ -195,24 +226,35 @@ class Table:
     def _advance(self) -> None:
         announced = time.monotonic()
         try:
-            while not self.removed and (action := self.game.next_action()) is not None:
+            while not (self.removed or self.closing) and (action := self.game.next_action()) is not None:
                 with self.lock:
                     self.game.play(action)
-                    if time.monotonic() - self._saved > BETWEEN_SAVES:
-                        self.save()
+                    if time.monotonic() - self._saved > BETWEEN_SAVES and not self._save_or_tell():
+                        break
                 if time.monotonic() - announced > BETWEEN_NEWS:
                     self.announce()
                     announced = time.monotonic()
         except AgentFailed as error:
             self.trouble = f"The game cannot go on: {error}."
-        except FileError as error:
-            self.trouble = f"The game cannot be saved: {error.reason}."  # no path: people elsewhere read it
         finally:
             with self.lock:
                 self._running = False
             self.announce()
-            with self.lock, suppress(FileError):
-                self.save()
+            with self.lock:
+                self._save_or_tell()
+            if self.unsaved:
+                self.announce()
+
+    def _save_or_tell(self) -> bool:
+        """Whether the game could be saved. If not, it waits until it can be: whoever looks at it tries again."""
+        try:
+            self.save()
+        except FileError as error:
+            self.unsaved, self.trouble = True, f"{cannot_be_saved(error)} It waits: {REMEDY} load this page again."
+        else:
+            self.trouble = "" if self.unsaved else self.trouble
+            self.unsaved = False
+        return not self.unsaved
 
     def announce(self) -> None:
         """Tell everybody who listens that the table has changed."""
@@ -233,14 +275,14 @@ class Table:
             "next": self.next,
             "record": self.game.lines,
         }
-        write_file(self.path, json.dumps(content), sync=False)  # only a power cut could lose it; a disk may take 0.5 s
-        self.path.chmod(0o600)  # keys are in it
+        # only a power cut could lose what is not synced, and a disk may take 0.5 s; keys are in it
+        write_file(self.path, json.dumps(content), sync=False, private=True)
         self._saved = time.monotonic()
 
     def remove(self) -> None:
         """End the game: nobody plays it any more, and it is written no more."""
         with self.lock:
-            self.removed, self.trouble = True, "The game was removed."
+            self.removed, self.unsaved, self.trouble = True, False, "The game was removed."
         self.announce()
 
     @property
@@ -255,3 +297,8 @@ class Table:
         """A copy of the game."""
         with self.lock:
             return self.game.batch.copy()
+
+
+def cannot_be_saved(error: FileError) -> str:
+    """Why a game cannot be saved, without the path: people elsewhere read it."""
+    return f"The game cannot be saved: {error.reason.removeprefix('cannot be written: ')}."

@@ -41,6 +41,7 @@ def table_page(table: Table, seat: int, *, problem: str = "", advice: Advice | N
                 "div",
                 tag("p", problem, class_="problem", role="alert") if problem else None,
                 tag("p", table.trouble, class_="problem", role="alert") if table.trouble else None,
+                tag("p", class_="problem", id="refused", role="alert", hidden=True),
                 end(table, seat) if game.over else _status(table, seat, scene.question),
                 *lying["affair"],
                 _form(table, seat, asked, address) if asked else None,
@@ -75,12 +76,9 @@ def _motion() -> Html:
 
 
 def _lost() -> Html:
-    """What is shown by a script while the server does not answer, and when it refuses something."""
+    """What is shown by a script while the server does not answer."""
     words = "The server does not answer. Nothing is lost: the game goes on here when it is started again."
-    return join(
-        tag("p", words, class_="problem lost", id="lost", role="alert", hidden=True),
-        tag("p", class_="problem lost", id="refused", role="alert", hidden=True),
-    )
+    return tag("p", words, class_="problem lost", id="lost", role="alert", hidden=True)
 
 
 def _state(table: Table, seat: int) -> str:

@@ -13,17 +13,27 @@ from borneo_env.files import FileError, on_one_line, parse_json, read_text
 CURVE, CHECKPOINTS = "curve.jsonl", "checkpoints"
 BY_STEPS = re.compile("[0-9]{12,15}")  # the name of a checkpoint
 LARGEST = 16 * 2**20  # bytes of a curve; an evaluation takes some 500
+MOST_STEPS = 10**15  # decisions of a training
 POLICY = "policy"
 LONGEST_NAME = 60  # characters that are shown
 
 
 class Point(NamedTuple):
-    """A measure after so many decisions, with the ends of its 95 % interval."""
+    """A measure after so many decisions, with the ends of its 95 % interval; None where one is not known."""
 
     steps: int
     value: float
-    low: float
-    high: float
+    low: float | None
+    high: float | None
+
+    @property
+    def interval(self) -> str:
+        if self.low is None or self.high is None:
+            return next(
+                (f"{side} {end:.3f}" for side, end in (("above", self.low), ("below", self.high)) if end is not None),
+                "",
+            )
+        return f"{self.low:.3f} to {self.high:.3f}"
 
 
 Curves = dict[str, dict[str, list[Point]]]  # by measure, and by who it was measured against
@@ -72,7 +82,7 @@ class TrainingFolder:
                     lines.setdefault(_table(measured), []).append(_point(int(entry["steps"]), measured))
         except FileError:
             raise
-        except (ValueError, TypeError, KeyError, AttributeError, OverflowError):
+        except Exception:  # what is no curve of ours can raise nearly anything
             raise FileError(self.path / CURVE, "holds no curve of a training") from None
         return curves
 
@@ -96,8 +106,10 @@ def _table(measured: dict[str, Any]) -> str:
 
 
 def _point(steps: int, measured: dict[str, Any]) -> Point:
+    if not 0 <= steps < MOST_STEPS:
+        raise ValueError("nothing learns from so many decisions")
     value = float(measured["value"])
-    low, high = (value if measured[end] is None else float(measured[end]) for end in ("low", "high"))
+    low, high = (None if measured[end] is None else float(measured[end]) for end in ("low", "high"))
     return Point(steps, value, low, high)
 
 

@@ -33,7 +33,6 @@ function keep(before, page) {
 }
 
 function swap(page) {
-  document.getElementById("refused").hidden = true;
   const open = [...main().querySelectorAll("details[open]")].map((details) => details.className);
   const scrolled = SCROLLING.map((place) => [place, main().querySelector(place)?.scrollLeft ?? 0, main().querySelector(place)?.scrollTop ?? 0]);
   if (telling(page) === telling(main())) keep(main(), page);

@@ -1,0 +1,137 @@
+"""The supervisor of a bot: the parent of its process and of all that this leaves behind, and their end.
+
+`supervisor.py launch` sets limits, tells the keeper of itself, and starts the bot. Where it can (Linux), it becomes the
+parent of every descendant whose own parent has gone, whatever session or group that has made for itself. So all of
+them are found below it. `supervisor.py keep` is the keeper: a small process that ends all bots when the process that
+plays with them has gone, however it went. It reads their supervisors from its input (`+123` is one, `-123` has ended)
+until there is nothing more to read, since the other end is closed by the end of the process that holds it.
+
+It is run as a file, by an interpreter that loads nothing else, so that a bot starts within milliseconds.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from contextlib import suppress
+from typing import BinaryIO, NoReturn
+
+NOT_RUN = 127  # as shells have it
+SET_CHILD_SUBREAPER = 36  # of prctl
+
+
+def adopt_orphans() -> None:
+    """Become the parent of all descendants whose own has gone, where the system has that."""
+    with suppress(Exception):  # no Linux, or no ctypes
+        import ctypes
+
+        ctypes.CDLL(None).prctl(SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+
+
+def end_tree(root: int) -> None:
+    """End a process with its group and all its descendants; this process ends only what is below it."""
+    stopped: set[int] = set()
+    while new := {*_descendants(root)} - stopped:  # those that have stopped start no others meanwhile
+        for one in new:
+            _send(one, signal.SIGSTOP)
+        stopped |= new
+    for one in stopped:
+        _send(one, signal.SIGKILL)
+    if root != os.getpid():
+        _send(root, signal.SIGKILL)
+        end_group(root)
+
+
+def end_group(group: int) -> None:
+    """End a process group, if it is still there."""
+    with suppress(ProcessLookupError, PermissionError):  # all have gone
+        os.killpg(group, signal.SIGKILL)
+
+
+def _send(process: int, number: int) -> None:
+    with suppress(ProcessLookupError, PermissionError):
+        os.kill(process, number)
+
+
+def _descendants(root: int) -> list[int]:
+    """All processes below one; none where the system does not show them in /proc."""
+    children: dict[int, list[int]] = {}
+    if os.path.realpath("/proc/self") == f"/proc/{os.getpid()}":  # and it is not that of another container
+        for name in [entry.name for entry in os.scandir("/proc") if entry.name.isdigit()]:
+            with suppress(OSError), open(f"/proc/{name}/stat", "rb") as file:
+                parent = int(file.read().rpartition(b")")[2].split()[1])
+                children.setdefault(parent, []).append(int(name))
+    found = [root]
+    for one in found:
+        found += children.get(one, ())
+    return found[1:]
+
+
+def supervise(child: int) -> NoReturn:
+    """Wait until a child has ended, end what it has left behind, and end as it has."""
+    for number in signal.valid_signals() - {signal.SIGCHLD}:  # of children that are ignored, nobody hears
+        with suppress(OSError, ValueError):  # some cannot be ignored
+            signal.signal(number, signal.SIG_IGN)
+    signal.signal(signal.SIGUSR1, lambda *_: _send(child, signal.SIGUSR1))
+    ended, status = os.wait()
+    while ended != child:
+        ended, status = os.wait()
+    with suppress(ChildProcessError):  # nothing is left
+        while True:
+            if os.waitpid(-1, os.WNOHANG) == (0, 0):
+                end_tree(os.getpid())
+                os.wait()
+    code = os.waitstatus_to_exitcode(status)
+    if code < 0:
+        with suppress(OSError):  # SIGKILL needs no handler
+            signal.signal(-code, signal.SIG_DFL)
+        os.kill(os.getpid(), -code)
+    os._exit(code)
+
+
+def launch(keeper: int, memory: int, command: list[str]) -> NoReturn:
+    """Run a command as a child with so many bytes of memory, and end as it does."""
+    os.write(keeper, b"+%d\n" % os.getpid())
+    os.close(keeper)
+    limit(core=0)
+    adopt_orphans()
+    child = os.fork()
+    if child:
+        nothing = os.open(os.devnull, os.O_RDWR)
+        for file in range(3):  # they are the child's: its end is to be seen
+            os.dup2(nothing, file)
+        supervise(child)
+    limit(data=memory)
+    try:
+        os.execvp(command[0], command)
+    except OSError as error:
+        print(f"{command[0]} cannot be run: {error.strerror}", file=sys.stderr, flush=True)
+        os._exit(NOT_RUN)
+
+
+def limit(**most: int) -> None:
+    """Set limits of this process, such as `data`: bytes of memory of its own."""
+    import resource
+
+    for name, value in most.items():
+        kind = getattr(resource, f"RLIMIT_{name.upper()}")
+        _, hard = resource.getrlimit(kind)
+        allowed = value if hard == resource.RLIM_INFINITY else min(value, hard)
+        resource.setrlimit(kind, (allowed, allowed))
+
+
+def keep(told: BinaryIO) -> None:
+    """Note supervisors until there is nothing more to read, then end those that are left."""
+    bots: set[int] = set()
+    for line in told:
+        (bots.add if line.startswith(b"+") else bots.discard)(int(line[1:]))
+    for bot in bots:
+        end_tree(bot)
+
+
+if __name__ == "__main__":
+    if sys.argv[1] == "keep":
+        keep(sys.stdin.buffer)
+    else:
+        launch(int(sys.argv[2]), int(sys.argv[3]), sys.argv[4:])

@@ -1,0 +1,90 @@
+"""The report of an arena: in light and dark, with labels one can read, and links to the games."""
+
+from __future__ import annotations
+
+import re
+
+import matplotlib
+import numpy as np
+import pytest
+from arena_games import TINY, Faulty, First, Last, crash, here
+from borneo_agents.arena import play_arena
+from borneo_agents.arena.colours import DARK, ON_LIGHT, PAGE, SERIES, SOURCES
+from borneo_agents.arena.plots import KINDS, STYLE, plots
+from borneo_agents.arena.replays import game_links
+from borneo_agents.arena.report import report
+from matplotlib.figure import Figure
+
+
+def test_the_report_links_every_recorded_game(tmp_path):
+    agents = {"random": "random", "faulty": Faulty(crash, one_in=40)}
+    played = play_arena(agents, TINY, games=12, jobs=0, out=tmp_path, records=True)
+    page = (tmp_path / "report.html").read_text()
+    links = {int(number): link for link, number in re.findall(r'<a href="([^"]+)">game (\d+)</a>', page)}
+    assert sorted(links) == list(range(12)) and 0 < len(played.faults) < 12
+    for number, link in links.items():
+        assert (tmp_path / link).is_file() and (number in {fault.game for fault in played.faults}) == (
+            "unfinished" in link
+        )
+    assert re.search(r'class="words"><a href="[^"]*">game \d+</a>: ValueError', page), "the example of a fault, too"
+    (tmp_path / "replays").mkdir()
+    (tmp_path / "replays" / "game0000003.html").write_text("a page")
+    assert game_links(tmp_path) == links | {3: "replays/game0000003.html"}
+
+
+@pytest.mark.usefixtures("with_plots")
+def test_the_report_is_dark_where_the_page_is():
+    page = report(here({"random": "random", "first": First()}, games=6))
+    drawn = "".join(re.findall(r"<svg.*?</svg>", page, re.DOTALL))
+    assert {*re.findall("var\\((--[a-z0-9]+)", page)} <= {*re.findall("[{;](--[a-z0-9]+):", page)}
+    assert re.search(r"--ground:light-dark\(#f5ebd3,#14272f\)", page), "as the game's other pages"
+    assert drawn.count("var(--c3b2a1a)") > 20, "words are light on dark"
+    for light in DARK:
+        assert light not in drawn, f"{light} would stay as it is"
+    assert not set(re.findall("#[0-9a-f]{6}", drawn)) - {*SOURCES, ON_LIGHT}
+
+
+def contrast(one, other):
+    """How well two colours can be told apart, as WCAG has it."""
+
+    def luminance(colour):
+        parts = np.array([int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)])
+        return np.where(parts <= 0.04045, parts / 12.92, ((parts + 0.055) / 1.055) ** 2.4) @ (0.2126, 0.7152, 0.0722)
+
+    light, dark = sorted((luminance(one), luminance(other)), reverse=True)
+    return (light + 0.05) / (dark + 0.05)
+
+
+def test_lines_and_words_stand_out_in_light_and_in_dark():
+    for number, ground in enumerate(PAGE["leaf"]):
+        for line in SERIES:
+            assert contrast((line, DARK[line])[number], ground) > 3
+        for words in ("text", "quiet", "accent"):
+            assert contrast(PAGE[words][number], ground) > 4.5
+
+
+@pytest.mark.usefixtures("with_plots")
+def test_of_two_agents_one_number_is_told():
+    two = here({"random": "random", "first": First()}, games=30)
+    best, other = (row.agent for row in two.standings)
+    (met,) = (row for row in two.cross_table if row.agent == best)
+    assert f"<p>{best} was placed before {other} in {met.before.words('.1f', unit=0.01)} % of their meetings" in report(
+        two
+    )
+    assert "QuadMesh" not in plots(two)["cross"] and f">{best} before {other}</text>" in plots(two)["cross"]
+    assert "QuadMesh" in plots(here(["random", First(), Last()], games=6))["cross"]
+
+
+@pytest.mark.usefixtures("with_plots")
+def test_no_label_runs_into_a_bar():
+    played = here({"random": "random", "first": First(), "last": Last()}, games=30)
+    for name in ("lengths", "strengths"):
+        figure = Figure()
+        with matplotlib.rc_context(STYLE):
+            KINDS[name](figure, played)
+            figure.draw_without_rendering()
+        (axes,) = figure.axes
+        drawn = [part.get_window_extent() for part in (*axes.patches, *axes.lines)]
+        assert axes.texts
+        for label in axes.texts:
+            assert label.get_window_extent().count_overlaps(drawn) == 0, label.get_text()
