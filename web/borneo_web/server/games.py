@@ -7,7 +7,7 @@ import secrets
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
-from contextlib import nullcontext, suppress, suppress
+from contextlib import nullcontext, suppress
 from pathlib import Path
 from stat import S_ISVTX
 from typing import Any
