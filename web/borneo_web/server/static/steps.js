@@ -83,7 +83,7 @@ function cover(main) {
   main.querySelector("#step").hidden = false;
   main.querySelector("#choose")?.setAttribute("inert", "");
   for (const ghost of main.querySelectorAll(".ghost")) ghost.remove();
-  for (const shape of main.querySelectorAll(".live, .chosen, .next")) shape.classList.remove("live", "chosen", "next");
+  for (const shape of main.querySelectorAll("[data-part]")) shape.classList.remove("live", "chosen", "next");
 }
 
 /** The options are asked again: nothing came of it. */
