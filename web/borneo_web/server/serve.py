@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import secrets
+import signal
 import socket
 import sys
 import threading
@@ -78,6 +79,7 @@ def serve(
         say(f"Games are kept in {games.folder}. Ctrl-C ends the server; games go on when it is started again.")
         if everywhere:
             say(f"Other machines reach it under the addresses of this one, in place of {shown}.")
+        signal.signal(signal.SIGTERM, signal.default_int_handler)  # ends it as Ctrl-C does
         threading.Thread(target=rehearse, daemon=True).start()
         if open_browser:
             threading.Timer(0.3, webbrowser.open, (address,)).start()
