@@ -39,7 +39,7 @@ MOVE = re.compile(r'name="move" value="([^"]+)"')
 DECISION = re.compile(r'name="decision" value="(\d+)"')
 FORM = "application/x-www-form-urlencoded"
 ARRIVING = 3  # times the time that people think: so long until everybody is there
-AGAIN = 1.0  # seconds between two questions that were not answered, and between two bytes
+AGAIN, BUSY = 1.0, 5.0  # seconds between two bytes; those until a coach who was busy is asked again
 REHEARSAL = 4.0  # seconds that a server has to itself first: it loads machine code
 PERCENTILES = (50, 95, 99, 100)
 STATE = re.compile(r'data-state="(\w+)"')
@@ -142,14 +142,13 @@ async def ask_on(port: int, number: int, told: Counter[int]) -> None:
     _, headers, _ = await asking.ask("/games", form)
     address = headers["location"]
     while True:
-        _, _, page = await asking.ask(address)
-        status, _, _ = await asking.ask(f"{address}?coach")
+        status, _, page = await asking.ask(f"{address}?coach")
         told[status] += 1
         decision, move = DECISION.search(page), MOVE.search(page)
-        if status != 200 or not decision or not move:
-            await asyncio.sleep(AGAIN)
-            continue
-        await asking.ask(f"{address}/choose", [("decision", decision[1]), ("move", unescape(move[1]))])
+        if status == 200 and decision and move:
+            await asking.ask(f"{address}/choose", [("decision", decision[1]), ("move", unescape(move[1]))])
+        else:
+            await asyncio.sleep(BUSY)
 
 
 async def dawdle(port: int) -> None:

@@ -13,6 +13,7 @@ import subprocess
 import sys
 import threading
 from concurrent.futures import BrokenExecutor, Future, ThreadPoolExecutor
+from contextlib import suppress
 from html import unescape
 from pathlib import Path
 
@@ -65,8 +66,9 @@ def raw(address: str, *pieces: str | bytes, end: bool = False) -> bytes:
         if end:
             connection.shutdown(socket.SHUT_WR)
         told = b""
-        while piece := connection.recv(2**16):
-            told += piece
+        with suppress(ConnectionResetError):  # closed before all was read
+            while piece := connection.recv(2**16):
+                told += piece
         return told
 
 
@@ -323,13 +325,15 @@ def test_who_sends_a_byte_now_and_then_is_left(server, monkeypatch):
 
 def test_a_crowd_of_slow_senders_keeps_nobody_out(server, monkeypatch):
     monkeypatch.setattr(connections, "MOST_UNFINISHED", 3)
+    monkeypatch.setattr(connections, "MOMENT", 0.0)
     monkeypatch.setattr(connections, "PATIENCE", 1000.0)
     port = int(server[1].rpartition(":")[2])
     crowd = [socket.create_connection(("127.0.0.1", port), timeout=20) for _ in range(9)]
     for one in crowd:
         one.sendall(b"GET /")
     assert httpx.get(server[1]).status_code == 200
-    assert crowd[0].recv(9) == b"", "the oldest has gone"
+    with suppress(ConnectionResetError):
+        assert crowd[0].recv(9) == b"", "the oldest has gone"
     for one in crowd:
         one.close()
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import OrderedDict
+from itertools import islice
 from typing import Any, ClassVar
 
 import h11
@@ -11,14 +12,14 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 PATIENCE = 10.0  # seconds until all of a request is there, or so many bytes more of it
 ENOUGH = 2**16  # bytes, so that a slow line can send a record
-MOST_UNFINISHED = 256  # requests that are being sent; whoever is honest has sent it in a moment
+MOST_UNFINISHED, MOMENT = 256, 2.0  # requests that are being sent; seconds in which whoever is honest has sent it
 
 
 def connections() -> type[Connection]:
     """The class of the connections of one server."""
 
     class Own(Connection):
-        unfinished: ClassVar[OrderedDict[Connection, None]] = OrderedDict()
+        unfinished: ClassVar[OrderedDict[Connection, float]] = OrderedDict()
 
     return Own
 
@@ -29,7 +30,7 @@ class Connection(H11Protocol):
     When too many are being sent at once, those that have waited longest are closed.
     """
 
-    unfinished: ClassVar[OrderedDict[Connection, None]]  # those of the server, in the order of their last sign of life
+    unfinished: ClassVar[OrderedDict[Connection, float]]  # those of the server, by the time of their last sign of life
     _late: asyncio.TimerHandle | None = None
     _received = 0
 
@@ -59,9 +60,11 @@ class Connection(H11Protocol):
     def _wait(self) -> None:
         self._stop()
         self._late = self.loop.call_later(PATIENCE, self._end)
-        self.unfinished[self] = None
-        if len(self.unfinished) > MOST_UNFINISHED:
-            next(iter(self.unfinished))._end()
+        now = self.loop.time()
+        self.unfinished[self] = now
+        for other in [*islice(self.unfinished, max(0, len(self.unfinished) - MOST_UNFINISHED))]:
+            if self.unfinished[other] <= now - MOMENT:
+                other._end()
 
     def _stop(self) -> None:
         self._received = 0
