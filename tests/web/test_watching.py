@@ -24,7 +24,7 @@ from web_games import Person, begin, seats, served
 
 from borneo_env.engine.state import SPECTATOR
 from borneo_env.files import FileError
-from borneo_env.record import LARGEST_FILE, write_record
+from borneo_env.record import LARGEST_FILE, record_games, write_record
 from borneo_env.ruleset import Ruleset
 
 GOLDEN = Path(__file__).parent.parent / "golden"
@@ -93,12 +93,13 @@ def replay_of(address: str, record: bytes) -> httpx.Response:
 
 def test_a_record_that_is_sent_is_replayed_as_far_as_it_goes(server):
     _, address = server
-    lines = (GOLDEN / "board-3.jsonl").read_bytes().splitlines(keepends=True)
-    pages = [replay_of(address, b"".join(record)).text for record in (lines, lines[:40])]
+    (record,) = record_games(TINY, 1, seed=1, agents=["random"] * 3)
+    lines = [json.dumps(line).encode() + b"\n" for line in record]
+    pages = [replay_of(address, b"".join(part)).text for part in (lines, lines[:20])]
     assert all('<a class="back" href="/">← Back to the start</a>' in page for page in pages)
     whole, part = map(content, pages)
     assert whole["finished"] and not part["finished"]
-    assert len(part["turns"]) == 40 - sum(b"shuffle" in line for line in lines[:40])
+    assert len(part["turns"]) == 20 - sum("shuffle" in line for line in record[:20])
 
 
 @pytest.mark.parametrize(

@@ -121,7 +121,7 @@ def _last(lines: dict[str, list[Point]]) -> Html:
         (_key(number), against, _estimate(f"{points[-1].value:.3f} {points[-1].interval}"), f"{points[-1].steps:,}")
         for number, (against, points) in enumerate(lines.items())
     ]
-    return _table("The last figures", ("line", "against", "last, and its 95 % interval", "decisions"), rows)
+    return _table("The last figures", ("line", "against", "last (95 % interval)", "decisions"), rows)
 
 
 def _key(number: int) -> Html:
