@@ -404,6 +404,14 @@ def test_mistakes_are_told_with_the_remedy(tmp_path: Path) -> None:
     assert error.value.__notes__ == ["policy was asked for its thoughts; leave it out of them to have the page without"]
 
 
+def test_the_board_by_night_has_the_colours_of_the_pictures() -> None:
+    style = (Path(str(FILES)) / "page.css").read_text(encoding="utf-8")
+    content = made("board-5").content
+    drawn = content["head"] + "".join(drawing for part in content["parts"] for drawing in part)
+    for attribute, colour in set(re.findall(r'\[(fill|stroke)="(#\w+)"\]', style)) - {("fill", "#e6dfc4")}:  # spent
+        assert f'{attribute}="{colour}"' in drawn, f"{colour} is in no picture"
+
+
 def test_every_file_of_the_page_is_used() -> None:
     folder = Path(FILES) if isinstance(FILES, Path) else Path(str(FILES))
     page = Replay.of(tiny()[:10], thoughts=[]).html()

@@ -305,6 +305,19 @@ def test_light_and_dark_follow_the_system_and_the_button(visit: Any, scheme: str
     assert [page.evaluate(ground)] == list(colours.values()), "it is kept, as other pages keep it"
 
 
+def test_the_board_is_dark_on_a_dark_page_and_a_saved_picture_as_it_always_is(visit: Any) -> None:
+    page = visit(made().html(), "#40", color_scheme="dark")
+    fills = "one => [...one.querySelectorAll('rect, path')].map((shape) => getComputedStyle(shape).fill)"
+    light = {"rgb(245, 235, 211)", "rgb(252, 247, 234)", "rgb(223, 227, 207)"}  # paper, cards, and water
+    assert not light & set(page.locator("#picture svg").evaluate(fills))
+    page.locator("#theme").click()
+    assert light <= set(page.locator("#picture svg").evaluate(fills))
+    page.locator("#theme").click()
+    with page.expect_download() as saved:
+        page.locator("#save").click()
+    assert Path(saved.value.path()).read_text(encoding="utf-8") == drawn(0, 40)
+
+
 def test_every_control_has_a_name(visit: Any) -> None:
     page = visit(made().html())
     unnamed = page.evaluate(
