@@ -169,8 +169,10 @@ def test_a_full_hand_and_a_contest_of_five_can_be_read_at_every_size(page, serve
     page.set_viewport_size({"width": size[0], "height": size[1]})
     for phase, ruleset, cards in (("drop", Ruleset("board", 3), 7), ("defend", Ruleset("board", 5), 3)):
         page.goto(address + table_at(games, phase, ruleset, cards=cards).address(0))
+        assert not page.evaluate(COMPLAINTS) and page.locator("#hand .face").count() >= cards
+        page.locator("#hand .live").first.dispatch_event("click")
+        page.wait_for_selector("#preview .card")
         assert not page.evaluate(COMPLAINTS)
-        assert page.locator("#hand .face").count() >= cards
     strengths = page.locator("#strengths").bounding_box()
     assert strengths["y"] + strengths["height"] < size[1]
     ground = "getComputedStyle(document.querySelector('.port-card')).backgroundColor"
