@@ -90,7 +90,9 @@ function cover(main) {
 export function rest(main) {
   main.classList.remove("showing");
   main.querySelector("#step").hidden = true;
-  main.querySelector("#choose")?.removeAttribute("inert");
+  const form = main.querySelector("#choose");
+  form?.removeAttribute("inert");
+  form?.dispatchEvent(new Event("change")); // so that what is chosen is marked again
 }
 
 // Put the pieces of a step in the place of those that were there.
