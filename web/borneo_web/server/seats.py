@@ -12,7 +12,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response, StreamingResponse
 from starlette.routing import Route
 
-from borneo_web.server.coach import advise
+from borneo_web.server.coach import counsel
 from borneo_web.server.games import Games
 from borneo_web.server.html import Html, join
 from borneo_web.server.replays import Replays, replay_answer
@@ -55,10 +55,11 @@ class Seats:
         table, seat = self._found(request)
         with table.lock:
             asked, number, batch = table.asks(seat), table.choices, table.batch()
-        advice = advise(batch) if coached and asked else None  # which takes a while: others may look meanwhile
+            chosen = _chosen(table, seat, request) if coached and asked else []
+        advice = counsel(batch, chosen) if coached and asked else None  # it takes a while: others may look meanwhile
         with table.lock:
             if advice is not None and number != table.choices:
-                advice = None
+                advice = "The table has changed while the coach was thinking."
             return table_page(table, seat, problem=problem, advice=advice)
 
     async def choose(self, request: Request) -> Response:
@@ -106,9 +107,9 @@ class Seats:
         return sentence(table.game.batch.ruleset, table.words(seat, words))
 
     async def events(self, request: Request) -> Response:
-        table, _ = await run_in_threadpool(self._found, request)
+        table, seat = await run_in_threadpool(self._found, request)
         headers = {"x-accel-buffering": "no"}
-        return StreamingResponse(_changes(self._games, table), media_type="text/event-stream", headers=headers)
+        return StreamingResponse(_changes(self._games, table, seat), media_type="text/event-stream", headers=headers)
 
     async def record(self, request: Request) -> Response:
         table, _ = await run_in_threadpool(self._found, request)
@@ -122,8 +123,19 @@ class Seats:
         return replay_answer(await run_in_threadpool(self._replays.page, request.path_params["name"], lambda: record))
 
 
-async def _changes(games: Games, table: Table) -> AsyncIterator[str]:
-    """The events of a table, as long as somebody listens."""
+def _chosen(table: Table, seat: int, request: Request) -> list[int]:
+    """The actions that somebody who asks the coach has chosen for this decision; none if that is no answer yet."""
+    moves = request.query_params.getlist("move")
+    if not moves or whole_number(request.query_params.get("decision", "")) != table.choices:
+        return []
+    try:
+        return table.actions(seat, moves)
+    except Refused:
+        return []
+
+
+async def _changes(games: Games, table: Table, seat: int) -> AsyncIterator[str]:
+    """The events of a table, as long as somebody in a seat listens."""
     loop, changed = asyncio.get_running_loop(), asyncio.Event()
 
     def listener() -> None:
@@ -131,6 +143,7 @@ async def _changes(games: Games, table: Table) -> AsyncIterator[str]:
             loop.call_soon_threadsafe(changed.set)
 
     table.listeners.add(listener)
+    table.here[seat] += 1
     try:
         yield "retry: 1000\nevent: changed\ndata:\n\n"
         while not games.closing:
@@ -144,3 +157,4 @@ async def _changes(games: Games, table: Table) -> AsyncIterator[str]:
                 yield "event: changed\ndata:\n\n"
     finally:
         table.listeners.discard(listener)
+        table.here[seat] -= 1

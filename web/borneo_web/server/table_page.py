@@ -11,13 +11,14 @@ from borneo_web.server.choices import Choice, Question, question
 from borneo_web.server.coach import Advice
 from borneo_web.server.coach_page import coach_section
 from borneo_web.server.html import Html, join, tag
+from borneo_web.server.legend import legend
 from borneo_web.server.page import page
 from borneo_web.server.sight import drawing, news, picture, story
 from borneo_web.server.table import Table
 from borneo_web.server.words import sentence, told
 
 
-def table_page(table: Table, seat: int, *, problem: str = "", advice: Advice | None = None) -> Html:
+def table_page(table: Table, seat: int, *, problem: str = "", advice: Advice | str | None = None) -> Html:
     """What a seat, or a spectator, sees of a table."""
     game, scene, address = table.game, table.scene(seat), table.address(seat)
     asked = question(table, seat) if table.asks(seat) else None
@@ -43,6 +44,7 @@ def table_page(table: Table, seat: int, *, problem: str = "", advice: Advice | N
             coach_section(table, seat, address, advice) if asked else None,
             _news(table, seat, address),
             _rules(game.batch.phase_name()),
+            legend(game.batch.ruleset.blackbeard),
             class_="side",
         ),
         id="main",
