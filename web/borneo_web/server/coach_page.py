@@ -12,7 +12,7 @@ from borneo_web.server.words import sentence
 HAS = {  # what somebody has more of after a choice, and less of
     "contracts": ("{:.1f} contracts more", "{:.1f} contracts fewer"),
     "points": ("{:.1f} points more", "{:.1f} points fewer"),
-    "rivals": ("{:.1f} points more for the best of the others", "{:.1f} points fewer for the best of the others"),
+    "rivals": ("the best of the others {:.1f} points more", "the best of the others {:.1f} points fewer"),
     "first": ("{:.1f} more traders on rank 1", "{:.1f} fewer traders on rank 1"),
     "spices": ("{:.1f} more spices to pay with", "{:.1f} fewer spices to pay with"),
 }
@@ -33,7 +33,7 @@ def coach_section(table: Table, seat: int, address: str, advice: Advice | str | 
         tag("ol", *answers),
         tag("details", tag("summary", "What the figures mean"), *(tag("p", words) for words in _meaning(advice)),
             class_="meaning"),
-        tag("p", _ask("Compare what I have chosen now", address)),
+        tag("p", _ask("Compare my choice", address)),
         class_="coach",
     )  # fmt: skip
 
@@ -67,7 +67,7 @@ def _why(answer: Answer, number: int, advice: Advice) -> Html | None:
         return join("There is nothing to compare it with.")
     beside = "the first" if number else "the second"
     told = [HAS[what][more < 0].format(abs(more)) for what, more in answer.gains]
-    gains = f"by your next turn, {_listed(told)} than with {beside}" if told else ""
+    gains = f"by your next turn you have {_listed(told)} than with {beside}" if told else ""
     if number == 0:
         return join(tag("i", "Why: "), f"{gains}." if gains else "by your next turn you have much the same as with the "
                     "second; it is about what comes later.")  # fmt: skip

@@ -40,6 +40,7 @@ def card(number: int, cargo: Cargo) -> Html:
     double = " x2" if cargo.count == 2 else ""
     spoken = f" ({' '.join(cargo.flags[:3])}, below {cargo.flags[3]})"
     drawn = [_symbol(flag, "0 0 22 18") for flag in cargo.flags[:3]]
+    pays = ", a double: pays two" if cargo.count == 2 else ""
     return tag(
         "span",
         tag("b", number),
@@ -48,6 +49,7 @@ def card(number: int, cargo: Cargo) -> Html:
         _symbol(cargo.spice, "-13 -13 26 26"),
         f"{cargo.spice}{double}",
         class_="card",
+        title=f"Card {number}: flags {', '.join(cargo.flags[:3])}, below {cargo.flags[3]}; {cargo.spice}{pays}",
     )
 
 
