@@ -14,7 +14,7 @@ import pytest
 from borneo_agents.human.decision import RULES
 from borneo_agents.policy.fears import Fear, Outlook, outlook_of
 from borneo_web.server.choices import parts_of
-from borneo_web.server.coach import advise
+from borneo_web.server.coach import _difference, advise
 from borneo_web.server.games import Games
 from borneo_web.server.sight import picture
 from borneo_web.server.table import Refused, SteppedGame, Table
@@ -328,6 +328,12 @@ def test_the_coach_says_why_and_what_it_fears_and_how_the_choice_compares(server
     advised = Elements(anna.client.get(f"{anna.address}?coach=yes", timeout=120).text).text
     assert "It fears nothing in particular" in advised and "as good as the first" in advised
     assert "Your choice" not in advised
+
+
+def test_a_difference_that_may_be_chance_is_no_reason():
+    noise = np.random.default_rng(1).normal(0, 1, (2, 256))
+    assert _difference(noise[0], noise[1]) == 0
+    assert _difference(noise[0] + 1, noise[1]) == pytest.approx(1, abs=0.3)
 
 
 def test_a_coach_that_fails_says_so_and_can_be_asked_again(server, monkeypatch):
