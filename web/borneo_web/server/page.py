@@ -26,9 +26,9 @@ def page(title: str, *content: object, script: str | None = None, tools: object 
         tag(
             "nav",
             tools,
-            tag("button", "Dark", type="button", id="theme", hidden=True),
             tag("a", "Games", href="/"),
             tag("a", "Rules", href="/rules", target="borneo-rules"),
+            tag("button", "Dark", type="button", id="theme", hidden=True),
         ),
     )
     body = tag("body", bar, *content)
