@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from borneo_env.cards import COMPANIES
 from borneo_env.render.cards import HEIGHT, WIDTH, face
 from borneo_env.render.legend import EXAMPLE, signs
-from borneo_env.render.pen import STYLE
+from borneo_env.render.pen import STYLE, use
 from borneo_web.server.html import Html, join, tag
 
 ROW = 30  # the height of a sign
@@ -41,6 +42,8 @@ def legend(blackbeard: bool) -> Html:
         tag("style", Html(STYLE)),
         tag("h3", "A cargo card"),
         cargo_card(),
+        tag("h3", "Flags of the companies"),
+        tag("dl", *(_entry(use(company, -11, -9), 24, company) for company in COMPANIES)),
         *groups,
         tag("p", tag("a", "How a turn goes", href="/rules", target="borneo-rules")),
         class_="legend",
@@ -72,5 +75,5 @@ def drawn(content: str, box: tuple[float, float, float, float], scale: float = 1
 
 
 def _entry(sign: str, width: float, words: str) -> Html:
-    shown = drawn(sign, (-width / 2 - 1, -ROW / 2, width + 2, ROW))
+    shown = drawn(sign, (-width / 2 - 4, -ROW / 2, width + 8, ROW))
     return tag("div", tag("dt", shown), tag("dd", MEANINGS.get(words, words)))
