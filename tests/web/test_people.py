@@ -180,6 +180,8 @@ def test_games_in_the_list_say_who_has_won_or_who_is_waited_for(tmp_path):
         page = httpx.get(address).text
         assert re.search(rf"over, {won} won · today at \d+:\d\d<", page)
         assert re.search(r"(Mia|Ben|Ida) decides · today at \d+:\d\d<", page)
+        table.path.unlink()
+        assert re.search(rf"over, {won} won<", httpx.get(address).text), "a file that has gone has no date"
 
 
 # ---------------------------------------------------------------- the rules for people

@@ -5,14 +5,13 @@ from __future__ import annotations
 import json
 import random
 import threading
-from functools import partial
 from html.parser import HTMLParser
 
 import httpx
 import numpy as np
 import pytest
 from borneo_agents.human.decision import RULES
-from borneo_agents.policy.fears import Fear, Outlook, outlook_of
+from borneo_agents.policy.fears import Fear, Outlook
 from borneo_web.server.choices import parts_of
 from borneo_web.server.coach import _difference, advise
 from borneo_web.server.games import Games
@@ -276,12 +275,6 @@ def test_every_option_can_be_clicked_in_the_picture(tmp_path, edition):
         move = rng.choice([move for move in moves if not move.endswith(" none")] or moves)
         game.play(game.batch.actions.action(move, game.batch.phase_name()))
     assert verbs >= {"place", "ship", "take", "traders", "transfer", "attack", "commit", "defend", "contract", "pay"}
-
-
-@pytest.fixture
-def hasty(monkeypatch):
-    """A coach that imagines few games."""
-    monkeypatch.setattr("borneo_agents.policy.agent.outlook_of", partial(outlook_of, playouts=24))
 
 
 def test_the_coach_advises_and_changes_nothing(server, hasty):

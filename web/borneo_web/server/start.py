@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
+from pathlib import Path
 
 from borneo_agents.human.game import HUMAN
 from starlette.concurrency import run_in_threadpool
@@ -103,9 +104,16 @@ class Start:
         except Refused as error:
             return Listed(name, f"Game {name}", "", [], str(error))
         scene = table.scene(SPECTATOR)
-        when = moment(datetime.fromtimestamp(table.path.stat().st_mtime), datetime.now())
-        state = f"{scene.title} · {_state(table, scene)} · {when}"
+        state = " · ".join(filter(None, (scene.title, _state(table, scene), _when(table.path))))
         return Listed(name, ", ".join(table.game.names), state, _links(name, table))
+
+
+def _when(path: Path) -> str:
+    """When a game was saved last, in words; nothing if its file has gone."""
+    try:
+        return moment(datetime.fromtimestamp(path.stat().st_mtime), datetime.now())
+    except OSError:
+        return ""
 
 
 def _state(table: Table, scene: Scene) -> str:
