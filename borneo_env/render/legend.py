@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from borneo_env.cards import CHEST, SPICES, Cargo
 from borneo_env.engine.state import DOUBLE, PORT, SINGLE
 from borneo_env.render.board import cargo_limit, flags_shown, halo, seal, trader
@@ -16,21 +18,35 @@ LEFT, RIGHT = 20.0, 1260.0
 TOP, BOTTOM = PICTURE_HEIGHT - 4.0, PICTURE_HEIGHT + HEIGHT - 16.0
 FIRST, ROW = TOP + 54, 29.0
 WORDS = 15.0  # the size of the letters
+PLACES = ((300, 310), (630, 206), (856, 112), (988, 238))  # of the groups: left edge and width
 EXAMPLE = Cargo(flags=("red", "blue", "red", "red"), spice="cloves", count=2)
 
 Entry = tuple[str, str]  # a sign, drawn around the origin, and what it means
 
 
+class Signs(NamedTuple):
+    """Signs of one kind, drawn around the origin, none of them wider than this, and what each means."""
+
+    title: str
+    width: float
+    entries: list[Entry]
+
+
+def signs(blackbeard: bool = False) -> list[Signs]:
+    """All signs of a picture beside the cargo cards."""
+    return [
+        Signs("at a port", 106, _port_signs()),
+        Signs("in a warehouse", 36, _warehouse_signs(blackbeard)),
+        Signs("spices", 24, _spices()),
+        Signs("traders and contracts", 48, _other_signs()),
+    ]
+
+
 def legend(blackbeard: bool = False) -> Pane:
     """The signs of a picture with their meanings, in groups side by side."""
-    content = (
-        sheet(LEFT, TOP, RIGHT - LEFT, BOTTOM - TOP, PAPER, PAPER_EDGE, 8)
-        + _card(LEFT + 16, 270)
-        + _group("at a port", LEFT + 300, 106, 310, _port_signs())
-        + _group("in a warehouse", LEFT + 630, 36, 206, _warehouse_signs(blackbeard))
-        + _group("spices", LEFT + 856, 24, 112, _spices())
-        + _group("traders and contracts", LEFT + 988, 48, 238, _other_signs())
-    )
+    content = sheet(LEFT, TOP, RIGHT - LEFT, BOTTOM - TOP, PAPER, PAPER_EDGE, 8) + _card(LEFT + 16, 270)
+    for group_of_signs, (left, width) in zip(signs(blackbeard), PLACES, strict=True):
+        content += _group(group_of_signs, LEFT + left, width)
     return Pane(LEFT - 2, TOP - 2, RIGHT + 4, BOTTOM + 6, content)
 
 
@@ -49,14 +65,14 @@ def _card(left: float, width: float) -> str:
     return _title("a cargo card", left, width) + group(left, top, scale, face(17, EXAMPLE)) + named
 
 
-def _group(title: str, left: float, signs: float, width: float, entries: list[Entry]) -> str:
+def _group(kind: Signs, left: float, width: float) -> str:
     """A title, and below it one row for each sign, in the middle of a column of their own."""
     rows = "".join(
-        group(left + signs / 2, FIRST + ROW * i, 1, sign)
-        + text(left + signs + 9, FIRST + ROW * i + 5, meaning, WORDS, width - signs - 9)
-        for i, (sign, meaning) in enumerate(entries)
+        group(left + kind.width / 2, FIRST + ROW * i, 1, sign)
+        + text(left + kind.width + 9, FIRST + ROW * i + 5, meaning, WORDS, width - kind.width - 9)
+        for i, (sign, meaning) in enumerate(kind.entries)
     )
-    return _title(title, left, width) + rows
+    return _title(kind.title, left, width) + rows
 
 
 def _title(words: str, left: float, width: float) -> str:

@@ -43,6 +43,7 @@ def addresses(tmp_path_factory):
     looked_at = {"arena": ArenaFolder(folder), "training": TrainingFolder(training)}
     with served(tmp_path_factory.mktemp("games"), **looked_at) as (games, address):
         name = games.begin(TINY, ["human", "random", "random"], ["Anna", "r 1", "r 2"], 3)
+        lobby = f"/games/{games.begin(TINY, ['human', 'human', 'random'], ['Mia', 'Ben', 'r 2'], 3)}"
         over = games.begin(TINY, ["random"] * 3, ["r 0", "r 1", "r 2"], 3)
         anna, rng = Person(address, seats(games, name)[0]), random.Random(1)
         for _ in range(4):
@@ -53,15 +54,17 @@ def addresses(tmp_path_factory):
         assert watcher.wait() == "over"
         seat, end = anna.address, watcher.address
         paths = (
-            f"{seat}?coach",
+            f"{seat}?coach=yes",
             "/",
             "/rules",
+            lobby,
             f"{end}/replay",
             f"{seat}/story",
             "/arena",
             "/nothing",
             end,
             "/training",
+            "/?edition=chess&against=policy",
         )
         yield [address + path for path in paths]
 

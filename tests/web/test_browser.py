@@ -267,7 +267,7 @@ def test_a_choice_is_made_by_the_keyboard_alone(page, server):
     page.wait_for_selector(f'#main:not(:has([name=decision][value="{number}"]))', state="attached")
 
 
-def test_what_is_chosen_and_the_advice_stay_while_the_same_is_decided(page, server):
+def test_what_is_chosen_and_the_advice_stay_while_the_same_is_decided(page, server, hasty):
     games, address = server
     name = games.begin(TINY, ["human", "random", "random"], ["Anna", "r 1", "r 2"], 3)
     page.goto(address + seats(games, name)[0])

@@ -76,7 +76,7 @@ def test_events_say_only_that_something_has_changed(tmp_path):
     ("every", "positions"),
     [pytest.param(3, 4, id="some"), pytest.param(1, 1001, id="a-thousand", marks=pytest.mark.soak)],
 )
-def test_traffic_tells_nothing_hidden_in_any_ruleset(tmp_path, every, positions):
+def test_traffic_tells_nothing_hidden_in_any_ruleset(tmp_path, hasty, every, positions):
     """Two players and a watcher ask for all they can. No card they may not know is named, and when everything hidden
     is dealt anew, here and in the positions before, no byte changes."""
     rulesets = list(every_ruleset())[::every]

@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from borneo_agents.policy.fears import Fear, fear_of
+from borneo_agents.policy.fears import Outlook, outlook_of
 from borneo_agents.policy.inference import compiled_network, outputs_of
 from borneo_agents.policy.model import CARD, WEIGHTS, Model, ModelError, read_model
 from borneo_agents.policy.network import Floats, best_actions, drawn_actions, probabilities_of
@@ -93,10 +93,10 @@ class Policy:
         """(n, actions): the probability of each action when it is drawn; 0 for illegal ones."""
         return probabilities_of(self._logits(views), views.mask)
 
-    def fear(self, views: Views, actions: Sequence[int]) -> Fear | None:
-        """What it fears most of others after the actions of a choice, in the first view; None if nothing stands out."""
+    def outlook(self, views: Views, actions: Sequence[int]) -> Outlook | None:
+        """Where the actions of a choice lead in the first view; None for a policy that cannot value a table."""
         self.check_ruleset(views.ruleset)
-        return fear_of(self.model, views, actions) if _can_value(self.model) else None
+        return outlook_of(self.model, views, actions) if _can_value(self.model) else None
 
     def check_ruleset(self, ruleset: Ruleset) -> None:
         """Refuse games that the model was not trained for."""

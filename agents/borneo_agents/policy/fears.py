@@ -1,4 +1,4 @@
-"""What a policy fears: what others may do before its next turn that would cost it most.
+"""Where a choice leads, as a policy imagines it, and what it fears that others may do before its next turn.
 
 A choice is played in many determinizations. The policy's actor draws everybody's moves, or its model of the others
 theirs, up to the next turn of the one who decides, where the critic values the table. What somebody does in some of
@@ -20,7 +20,7 @@ from borneo_env.cards import COMPANIES
 from borneo_env.engine.batch import Batch
 from borneo_env.engine.hidden import resample
 from borneo_env.engine.loops import NO_ACTION
-from borneo_env.engine.state import CARDS, SEATS, SHIP, TAKE
+from borneo_env.engine.state import CARDS, DOUBLE, SEATS, SHIP, TAKE
 
 PLAYOUTS = 256
 RAREST = 0.05  # share of the playouts in which something happens, or does not, that can be feared
@@ -40,9 +40,31 @@ class Fear(NamedTuple):
     often: float  # share of the playouts in which it happens
 
 
-def fear_of(model: Model, views: Views, actions: Sequence[int], playouts: int = PLAYOUTS) -> Fear | None:
-    """What is feared most after the actions of a choice, in the first of the views; None if nothing stands out."""
-    return worst(*played_on(model, views, actions, playouts))
+class Outlook(NamedTuple):
+    """Where a choice leads: a number for each playout. Those of two choices begin in the same determinizations."""
+
+    values: Numbers  # what the table is worth to the decider then
+    had: dict[str, Numbers]  # what the decider has then: see `_had`
+    fear: Fear | None  # what is feared most; None if nothing stands out
+
+
+def outlook_of(model: Model, views: Views, actions: Sequence[int], playouts: int = PLAYOUTS) -> Outlook:
+    """Where the actions of a choice lead in the first of the views."""
+    values, deeds, batch = played_on(model, views, actions, playouts)
+    return Outlook(values, _had(batch, int(views.player[0])), worst(values, deeds))
+
+
+def _had(batch: Batch, me: int) -> dict[str, Numbers]:
+    """What a player has in each game, in the order in which it tells most."""
+    games, points = batch.games, batch.scores().astype(np.float64)
+    stock = games["stock"][:, me].sum(1)
+    return {
+        "contracts": games["fulfilled"][:, me].sum(1).astype(np.float64),
+        "points": points[:, me],
+        "rivals": np.delete(points, me, 1).max(1),  # points of the best of the others
+        "first": (games["ladder"][:, :, 0] == me).sum(1).astype(np.float64),  # traders on rank 1
+        "spices": (stock.sum(1) + stock[:, DOUBLE]).astype(np.float64),  # that the warehouse can pay
+    }
 
 
 def worst(values: Numbers, deeds: Sequence[set[str]]) -> Fear | None:
@@ -59,8 +81,10 @@ def worst(values: Numbers, deeds: Sequence[set[str]]) -> Fear | None:
     return max(fears, key=lambda fear: fear.cost * fear.often, default=None)
 
 
-def played_on(model: Model, views: Views, actions: Sequence[int], playouts: int) -> tuple[Numbers, list[set[str]]]:
-    """What the playouts of a choice are worth to the decider, and what others do in each."""
+def played_on(
+    model: Model, views: Views, actions: Sequence[int], playouts: int
+) -> tuple[Numbers, list[set[str]], Batch]:
+    """What the playouts of a choice are worth to the decider, what others do in each, and where they end."""
     batch, me = _determinizations(views, playouts), int(views.player[0])
     for action in actions:
         batch.step(np.full(playouts, action))
@@ -71,7 +95,7 @@ def played_on(model: Model, views: Views, actions: Sequence[int], playouts: int)
         away |= ~own
         rows = np.flatnonzero((batch.player >= 0) & ~(own & away & free))
         if not len(rows):
-            return _values(model, batch, me), deeds
+            return _values(model, batch, me), deeds, batch
         moves = _moves(model, batch, rows, me)
         others = [(row, move) for row, move in zip(rows.tolist(), moves, strict=True) if batch.player[row] != me]
         done = [(row, deed) for row, move in others if (deed := _deed(batch, row, int(move)))]

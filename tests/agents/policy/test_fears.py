@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from borneo_agents.policy.agent import Policy
-from borneo_agents.policy.fears import Fear, fear_of, outcomes, played_on, worst
+from borneo_agents.policy.fears import Fear, outcomes, outlook_of, played_on, worst
 from borneo_agents.policy.network import Layer, drawn_actions, logits_of
 from bot_games import decisions
 from networks import PARTS, network, searcher, shown_to_critic
@@ -15,7 +15,9 @@ from positions import position
 from borneo_env import Batch, Ruleset, resample
 from borneo_env.agent import Views
 from borneo_env.engine.loops import NO_ACTION
+from borneo_env.engine.state import DOUBLE
 from borneo_env.record import Moment
+from borneo_env.render.scene import Scene
 from borneo_env.story import Teller
 
 BOARD = Ruleset("board", 3)
@@ -94,7 +96,7 @@ def test_deeds_and_values_are_those_of_games_that_are_played_on(ruleset, parts):
     model, kinds = searcher(ruleset.edition, liking=2, **parts), set()
     for views in views_of(ruleset):
         action = int(views.mask[0].argmax())
-        values, deeds = played_on(model, views, [action], 5)
+        values, deeds, _ = played_on(model, views, [action], 5)
         wanted, stories = by_hand(model, views, action, 5)
         np.testing.assert_allclose(values, wanted, atol=1e-5)
         assert deeds == [{deed(told) for told in story} - {None} for story in stories]
@@ -114,7 +116,7 @@ def test_a_contract_that_loses_the_game_is_feared_for_what_it_costs():
     blind.layers[-1].biases[:] = 0  # everybody plays anything
     views = Views(game.ruleset, *game.batch.view(FIRST))
     none = game.batch.actions.action("contract none", game.phase)
-    fear = fear_of(blind, views, [none])
+    fear = outlook_of(blind, views, [none]).fear
     ends = {}
     for moves in (["contract none"] * 2, ["contract none", "contract same-4 cloves", "pay cloves double"]):
         end = game.batch.copy()
@@ -127,7 +129,11 @@ def test_a_contract_that_loses_the_game_is_feared_for_what_it_costs():
     assert fear.cost == pytest.approx(ends[2] - ends[3], abs=0.02) and fear.cost > 0.4
 
 
-def test_a_fear_is_about_what_the_seat_may_know():
+def told(outlook):
+    return outlook.fear, outlook.values.tolist(), {name: numbers.tolist() for name, numbers in outlook.had.items()}
+
+
+def test_an_outlook_is_about_what_the_seat_may_know():
     for views in views_of(nth=200):
         action = int(views.mask[0].argmax())
         (other,) = resample(views.games, views.player, np.random.default_rng(1))
@@ -135,7 +141,7 @@ def test_a_fear_is_about_what_the_seat_may_know():
         batch.games[0] = other
         batch.refresh()
         again = Views(BOARD, *batch.view(FIRST)[:2], views.dice)
-        assert fear_of(MODEL, views, [action]) == fear_of(MODEL, again, [action])
+        assert told(outlook_of(MODEL, views, [action])) == told(outlook_of(MODEL, again, [action]))
 
 
 # ---------------------------------------------------------------- what stands out
@@ -172,11 +178,26 @@ def test_what_does_not_stand_out_is_not_feared(parts):
     assert worst(*imagined(*parts)) is None
 
 
-def test_a_policy_tells_what_it_fears_if_it_has_a_critic():
+def test_a_policy_has_an_outlook_if_it_has_a_critic():
     views = views_of()[3]
     action = int(views.mask[0].argmax())
-    assert Policy(network()).fear(views, [action]) is None
-    assert Policy(MODEL).fear(views, [action]) == fear_of(MODEL, views, [action])
-    assert isinstance(Policy().fear(views, [action]), Fear | None)
+    assert Policy(network()).outlook(views, [action]) is None
+    found = Policy(MODEL).outlook(views, [action])
+    assert told(found) == told(outlook_of(MODEL, views, [action]))
+    assert isinstance(Policy().outlook(views, [action]).fear, Fear | None)
     with pytest.raises(ValueError, match="trained for the board edition"):
-        Policy(MODEL).fear(views_of(Ruleset("card", 3))[0], [0])
+        Policy(MODEL).outlook(views_of(Ruleset("card", 3))[0], [0])
+
+
+def test_an_outlook_counts_what_the_one_who_decides_has_at_the_end_of_each_game():
+    views = views_of()[3]
+    action, me = int(views.mask[0].argmax()), int(views.player[0])
+    had = outlook_of(MODEL, views, [action], 32).had
+    _, _, batch = played_on(MODEL, views, [action], 32)
+    for i in range(32):
+        scene = Scene(BOARD, batch.games[i], None, "", None)
+        others = [points for player, points in enumerate(scene.scores) if player != me]
+        assert had["points"][i] == scene.scores[me] and had["rivals"][i] == max(others)
+        assert had["contracts"][i] == sum(scene.g.fulfilled[me])
+        assert had["first"][i] == sum(ladder[0] == me for ladder in scene.g.ladder)
+        assert had["spices"][i] == sum(sum(shelf) + shelf[DOUBLE] for shelf in scene.g.stock[me])

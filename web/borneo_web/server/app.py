@@ -3,6 +3,7 @@
 | address | | |
 | --- | --- | --- |
 | `/`, `POST /games`, `POST /games/ID/remove` | `start.py` | the start page; a new game; one less |
+| `/games/ID` | | the lobby of a game: the links of all seats, and who has come |
 | `/game/ID/KEY` | `seats.py` | a seat at a table, or watching: the key says which |
 | `.../choose`, `.../undo` (POST) | | a person's choice, with the number of the decision it answers |
 | `.../story`, `.../steps`, `.../preview` | | what has happened; step by step; what a set of cards would mean |
@@ -10,7 +11,7 @@
 | `.../record`, `.../replay`, `.../again` (POST) | | after the end; once more with the same people |
 | `POST /records`, `/records/KEY` | `library.py` | a record that somebody has sent, replayed |
 | `/arena`, `/arena/NUMBER`, `/training` | | the folders that the server was started with |
-| `/rules`, `/static/FILE` | `statics.py` | the rules, each at its id; style and scripts |
+| `/rules`, `/static/FILE` | `statics.py` | the rules, for people and each at its id; style and scripts |
 
 With a token, the start and the library ask for it. A seat needs its key alone.
 """

@@ -1,8 +1,7 @@
-"""The frame of every page, the rules, and what is said when something is refused."""
+"""The frame of every page, and what is said when something is refused."""
 
 from __future__ import annotations
 
-from borneo_env.rulebook import chapters, find_rules
 from borneo_web.server.html import Html, join, tag
 
 
@@ -30,21 +29,13 @@ def page(
         tag(
             "nav",
             tools,
-            tag("button", "Dark", type="button", id="theme", hidden=True),
+            tag("a", "Games", href="/"),
             tag("a", "Rules", href="/rules", target="borneo-rules"),
+            tag("button", "Dark", type="button", id="theme", hidden=True),
         ),
     )
     body = tag("body", bar, *content)
     return join(Html("<!doctype html>"), tag("html", head, body, lang="en"))
-
-
-def rules_page() -> Html:
-    """All rules, each at its id."""
-    content = []
-    for chapter, title in chapters().items():
-        rules = (join(tag("dt", rule, id=rule), tag("dd", text)) for rule, text in find_rules(chapter).items())
-        content.append(tag("section", tag("h2", f"{chapter} {title}", id=chapter), tag("dl", *rules), class_="sheet"))
-    return page("The rules", tag("main", *content, class_="rules"))
 
 
 def refusal_page(words: str) -> Html:

@@ -14,6 +14,7 @@ from starlette.routing import Route
 
 from borneo_env.engine.batch import Batch
 from borneo_env.engine.state import SPECTATOR
+from borneo_env.files import on_one_line
 from borneo_web.server.coach import Advice, advise
 from borneo_web.server.games import Games
 from borneo_web.server.html import Html, join
@@ -59,23 +60,29 @@ class Seats:
             return await self._coached(request)
         return HTMLResponse(await run_in_threadpool(self._seat, request))
 
-    def _seat(self, request: Request, problem: str = "", advice: tuple[int, Advice] | None = None) -> Html:
+    def _seat(self, request: Request, problem: str = "", advice: tuple[int, Advice | str] | None = None) -> Html:
         """The page of a seat; advice, with the number of its decision, is shown while that is asked for."""
         table, seat = self._found(request)
         with table.lock:
-            fits = advice is not None and advice[0] == table.choices
-            return table_page(table, seat, problem=problem, advice=advice[1] if advice and fits else None)
+            shown = advice[1] if advice else None
+            if advice and advice[0] != table.choices:
+                shown = "The table has changed while the coach was thinking."
+            return table_page(table, seat, problem=problem, advice=shown)
 
     async def _coached(self, request: Request) -> Response:
         table, seat = await run_in_threadpool(self._found, request)
-        asked, number, batch = await run_in_threadpool(_asked, table, seat)
+        asked, number, batch, chosen = await run_in_threadpool(_asked, table, seat, request)
         if not asked:
             return HTMLResponse(await run_in_threadpool(self._seat, request))
+        key, status = table.keys[seat], 200
+        advice: Advice | str
         try:  # others may look meanwhile
-            advice = await self._coach.do(table.keys[seat], (table.keys[seat], number), advise, batch)
+            advice = await self._coach.do(key, (key, number, *chosen), advise, batch, chosen)
         except Refused as error:
-            return HTMLResponse(await run_in_threadpool(self._seat, request, str(error)), error.status)
-        return HTMLResponse(await run_in_threadpool(self._seat, request, "", (number, advice)))
+            advice, status = str(error), error.status
+        except Exception as error:  # whatever goes wrong with a coach, the game goes on
+            advice = f"The coach has no answer: {on_one_line(f'{type(error).__name__}: {error}')}."
+        return HTMLResponse(await run_in_threadpool(self._seat, request, "", (number, advice)), status)
 
     async def choose(self, request: Request) -> Response:
         return await self._do(request, lambda table, seat, number, moves: table.choose(seat, number, moves))
@@ -131,9 +138,9 @@ class Seats:
         return sentence(table.game.batch.ruleset, table.words(seat, words))
 
     async def events(self, request: Request) -> Response:
-        table, _ = await run_in_threadpool(self._found, request)
+        table, seat = await run_in_threadpool(self._found, request)
         headers = {"x-accel-buffering": "no"}
-        return StreamingResponse(_changes(self._games, table), media_type="text/event-stream", headers=headers)
+        return StreamingResponse(_changes(self._games, table, seat), media_type="text/event-stream", headers=headers)
 
     async def record(self, request: Request) -> Response:
         table, _ = await run_in_threadpool(self._found, request)
@@ -149,14 +156,26 @@ class Seats:
         return replay_answer(page, "Back to the table", table.address(seat))
 
 
-def _asked(table: Table, seat: int) -> tuple[bool, int, Batch]:
-    """Whether a seat is to decide now, the number of its decision, and a copy of the game."""
+def _asked(table: Table, seat: int, request: Request) -> tuple[bool, int, Batch, list[int]]:
+    """Whether a seat is to decide now, the number of its decision, a copy of the game, and what is chosen so far."""
     with table.lock:
-        return table.asks(seat), table.choices, table.batch()
+        asked = table.asks(seat)
+        return asked, table.choices, table.batch(), _chosen(table, seat, request) if asked else []
 
 
-async def _changes(games: Games, table: Table) -> AsyncIterator[str]:
-    """The events of a table, as long as somebody listens."""
+def _chosen(table: Table, seat: int, request: Request) -> list[int]:
+    """The actions that somebody who asks the coach has chosen for this decision; none if that is no answer yet."""
+    moves = request.query_params.getlist("move")
+    if not moves or whole_number(request.query_params.get("decision", "")) != table.choices:
+        return []
+    try:
+        return table.actions(seat, moves)
+    except Refused:
+        return []
+
+
+async def _changes(games: Games, table: Table, seat: int) -> AsyncIterator[str]:
+    """The events of a table, as long as somebody in a seat listens."""
     loop, changed = asyncio.get_running_loop(), asyncio.Event()
 
     def listener() -> None:
@@ -164,6 +183,7 @@ async def _changes(games: Games, table: Table) -> AsyncIterator[str]:
             loop.call_soon_threadsafe(changed.set)
 
     table.listeners.add(listener)
+    table.here[seat] += 1
     try:
         yield "retry: 1000\nevent: changed\ndata:\n\n"
         while not games.closing:
@@ -177,3 +197,4 @@ async def _changes(games: Games, table: Table) -> AsyncIterator[str]:
                 yield "event: changed\ndata:\n\n"
     finally:
         table.listeners.discard(listener)
+        table.here[seat] -= 1

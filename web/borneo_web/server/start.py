@@ -1,8 +1,10 @@
-"""Start: the start page, new games, and games that are removed."""
+"""Start: the start page, new games with their lobbies, and games that are removed."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from datetime import datetime
+from pathlib import Path
 
 from borneo_agents.human.game import HUMAN
 from starlette.concurrency import run_in_threadpool
@@ -12,13 +14,16 @@ from starlette.routing import Route
 
 from borneo_env.engine.batch import fresh_seed
 from borneo_env.engine.state import SPECTATOR
-from borneo_env.render.scene import NUMBER_WORDS
+from borneo_env.files import in_short
+from borneo_env.render.scene import NUMBER_WORDS, Scene
 from borneo_env.ruleset import Ruleset, RulesetError
 from borneo_web.server.door import Door
 from borneo_web.server.games import LONGEST_NAME, Games
 from borneo_web.server.html import Html
+from borneo_web.server.lobby import lobby_page
+from borneo_web.server.opponents import opponents
 from borneo_web.server.requests import LARGEST_FORM, read_body, read_form
-from borneo_web.server.start_page import Listed, start_page
+from borneo_web.server.start_page import Listed, moment, start_page
 from borneo_web.server.table import Refused, Table
 
 MOST_DIGITS = 18  # of a seed
@@ -36,6 +41,7 @@ class Start:
         return [
             Route("/", self.page),
             Route("/games", self.begin, methods=["POST"]),
+            Route("/games/{name}", self.lobby),
             Route("/games/{name}/remove", self.remove, methods=["POST"]),
         ]
 
@@ -46,11 +52,11 @@ class Start:
         self._door.check(request)
         return HTMLResponse(await run_in_threadpool(self._page, request.query_params))
 
-    def _page(self, asked: Mapping[str, str]) -> Html:
+    def _page(self, asked: Mapping[str, str], problem: str = "") -> Html:
         names = list(self._games)
         games, damaged, read = self._first(names, len(names) if "all" in asked else FIRST_GAMES)
-        opponents = list(self._games.opponents())
-        return start_page(games, opponents, self._shelves, asked, len(names) - read, damaged)
+        players = opponents(self._games.opponents())
+        return start_page(games, players, self._shelves, asked, len(names) - read, damaged, problem)
 
     def _first(self, names: Sequence[str], most: int) -> tuple[list[Listed], int, int]:
         """So many games, with a few damaged ones among them; how many more are damaged; how many were read for it."""
@@ -66,22 +72,28 @@ class Start:
 
     async def begin(self, request: Request) -> Response:
         self._door.check(request)
-        fields = await read_form(request)
-        name = await run_in_threadpool(self._begin, dict(fields))
+        fields = dict(await read_form(request))
+        try:
+            name = await run_in_threadpool(self._begin, fields)
+        except Refused as error:
+            return HTMLResponse(await run_in_threadpool(self._page, fields, str(error)), error.status)
         table = self._games.table(name)
         humans = table.game.humans
         if len(humans) > 1:
-            return RedirectResponse("/", 303)  # with the links of all seats
+            return RedirectResponse(_lobby(name), 303)
         return RedirectResponse(table.address(humans[0] if humans else SPECTATOR), 303)
+
+    async def lobby(self, request: Request) -> Response:
+        self._door.check(request)
+        table = await run_in_threadpool(self._games.table, request.path_params["name"])
+        return HTMLResponse(await run_in_threadpool(lobby_page, table, request.base_url))
 
     def _begin(self, fields: dict[str, str]) -> str:
         if fields.get("players", "") not in map(str, NUMBER_WORDS):
             raise Refused(422, "A game has three, four or five players.")
         players = int(fields["players"])
         seats = [fields.get(f"seat{seat}", HUMAN) for seat in range(players)]
-        given = [_name(fields.get(f"name{seat}", "")) for seat in range(players)]
-        kinds = ["person" if seat == HUMAN else seat for seat in seats]
-        names = [name if name and seats[seat] == HUMAN else f"{kinds[seat]} {seat}" for seat, name in enumerate(given)]
+        names = names_of(seats, [_name(fields.get(f"name{seat}", "")) for seat in range(players)])
         seed = fields.get("seed", "").strip()
         if seed and not (seed.isascii() and seed.isdigit() and len(seed) <= MOST_DIGITS):
             raise Refused(422, f"A seed is a whole number of at most {MOST_DIGITS} digits, or nothing.")
@@ -107,15 +119,53 @@ class Start:
             return Listed(name, f"Game {name}", "", [], str(error))
         except Exception as error:  # of a damaged game that could be read
             return Listed(name, f"Game {name}", "", [], f"The game cannot be shown: {type(error).__name__}.")
-        return Listed(name, ", ".join(table.game.names), f"{scene.title} · {scene.headline}", _links(table))
+        state = " · ".join(filter(None, (scene.title, _state(table, scene), _when(table.path))))
+        return Listed(name, ", ".join(table.game.names), state, _links(name, table))
 
 
-def _links(table: Table) -> list[tuple[str, str]]:
-    seats = [(f"{table.game.names[seat]} plays", table.address(seat)) for seat in table.game.humans]
-    links = [*seats, ("watch", table.address(SPECTATOR))]
-    return [*links, ("replay", f"{table.address(SPECTATOR)}/replay")] if table.game.over else links
+def _when(path: Path) -> str:
+    """When a game was saved last, in words; nothing if its file has gone."""
+    try:
+        return moment(datetime.fromtimestamp(path.stat().st_mtime), datetime.now())
+    except OSError:
+        return ""
+
+
+def _state(table: Table, scene: Scene) -> str:
+    """Who has won, or who is waited for."""
+    if not table.game.over:
+        return scene.headline
+    return f"over, {' and '.join(scene.names[winner] for winner in scene.winners)} won"
+
+
+def _links(name: str, table: Table) -> list[tuple[str, str]]:
+    seats = [(f"{table.game.names[seat]} {'played' if table.game.over else 'plays'}", table.address(seat))
+             for seat in table.game.humans]  # fmt: skip
+    lobby = [("invite", _lobby(name))] if len(seats) > 1 and not table.game.over else []
+    replay = [("replay", f"{table.address(SPECTATOR)}/replay")] if table.game.over else []
+    return [*lobby, *seats, ("watch", table.address(SPECTATOR)), *replay]
+
+
+def _lobby(name: str) -> str:
+    return f"/games/{name}"
+
+
+def names_of(seats: Sequence[str], given: Sequence[str]) -> list[str]:
+    """What the players are called: people as they say, agents by their kind and the number on their traders.
+
+    People of the same name get that number too.
+    """
+    names = [name or "person" if kind == HUMAN else f"{kind} {seat}"
+             for seat, (kind, name) in enumerate(zip(seats, given, strict=True))]  # fmt: skip
+    while len(set(heard := [name.casefold() for name in names])) < len(names):
+        names = [f"{name} {seat}" if seats[seat] == HUMAN and heard.count(name.casefold()) > 1 else name
+                 for seat, name in enumerate(names)]  # fmt: skip
+    return names
 
 
 def _name(given: str) -> str:
     """A person's name as it may be shown: one short line."""
-    return "".join(letter if letter.isprintable() else " " for letter in given).strip()[:LONGEST_NAME]
+    name = "".join(letter if letter.isprintable() else " " for letter in given).strip()
+    if len(name) > LONGEST_NAME:
+        raise Refused(422, f"A name has at most {LONGEST_NAME} characters: {in_short(name)} has {len(name)}.")
+    return name

@@ -11,8 +11,8 @@ from starlette.routing import Route
 
 from borneo_env.render import chart, symbols
 from borneo_env.render.pen import INK
+from borneo_web.server.guide import rules_page
 from borneo_web.server.html import Html
-from borneo_web.server.page import rules_page
 from borneo_web.server.table import Refused
 
 FOLDER = files("borneo_web.server") / "static"

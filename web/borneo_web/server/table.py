@@ -11,6 +11,7 @@ import json
 import secrets
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor
 from contextlib import contextmanager
@@ -100,6 +101,7 @@ class Table:
         self.removed = False
         self.closing = False  # whether agents should stop: the server is ending
         self.listeners: set[Callable[[], None]] = set()
+        self.here: Counter[int] = Counter()  # pages that are open, by seat; 0 where somebody has left
         self.lock = threading.RLock()
         self._running = False
         self._saved = 0.0
@@ -290,7 +292,11 @@ class Table:
         """The record of the game under the names of this table. It tells everything: Refused before the end."""
         if not self.game.over:
             raise Refused(409, "The record shows all hands: it can be had when the game is over.")
-        names = [name.removesuffix(f" {seat}") for seat, name in enumerate(self.game.names)]
+        bare = [name.removesuffix(f" {seat}") for seat, name in enumerate(self.game.names)]
+        names = [  # numbers tell agents of a kind apart, and people of the same name
+            short if kind != HUMAN or bare.count(short) > 1 else name
+            for name, short, kind in zip(self.game.names, bare, self.game.seats, strict=True)
+        ]
         return [self.game.lines[0] | {"agents": names}, *self.game.lines[1:]]
 
     def batch(self) -> Batch:

@@ -11,6 +11,7 @@ from borneo_web.server.coach import Advice
 from borneo_web.server.coach_page import coach_section
 from borneo_web.server.end import end
 from borneo_web.server.html import Html, join, tag
+from borneo_web.server.legend import legend
 from borneo_web.server.page import page
 from borneo_web.server.sight import heard, news, pieces, story
 from borneo_web.server.table import Table
@@ -19,7 +20,7 @@ from borneo_web.server.words import sentence, told
 SYMBOLS_OF_PAGE = Html(f"<svg hidden><defs>{SYMBOLS}</defs></svg>")  # all others refer to them
 
 
-def table_page(table: Table, seat: int, *, problem: str = "", advice: Advice | None = None) -> Html:
+def table_page(table: Table, seat: int, *, problem: str = "", advice: Advice | str | None = None) -> Html:
     """What a seat, or a spectator, sees of a table."""
     game, scene, address = table.game, table.scene(seat), table.address(seat)
     asked = question(table, seat) if table.asks(seat) else None
@@ -55,6 +56,7 @@ def table_page(table: Table, seat: int, *, problem: str = "", advice: Advice | N
             coach_section(table, seat, address, advice) if asked else None,
             _news(table, seat, address),
             _rules(game.batch.phase_name()),
+            legend(game.batch.ruleset.blackbeard),
             class_="side",
         ),
         id="main",

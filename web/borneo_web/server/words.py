@@ -41,6 +41,7 @@ def card(number: int, cargo: Cargo) -> Html:
     double = " x2" if cargo.count == 2 else ""
     spoken = f" ({' '.join(cargo.flags[:3])}, below {cargo.flags[3]})"
     drawn = [symbol(flag) for flag in cargo.flags[:3]]
+    pays = ", a double: pays two" if cargo.count == 2 else ""
     return tag(
         "span",
         tag("b", number),
@@ -49,4 +50,5 @@ def card(number: int, cargo: Cargo) -> Html:
         symbol(cargo.spice),
         f"{cargo.spice}{double}",
         class_="card",
+        title=f"Card {number}: flags {', '.join(cargo.flags[:3])}, below {cargo.flags[3]}; {cargo.spice}{pays}",
     )

@@ -90,20 +90,41 @@ async function send(form, button) {
   for (const one of buttons) one.disabled = false;
 }
 
+// Ask the coach about what is chosen; whatever goes wrong is told, and it can be asked again.
+async function ask(button) {
+  const fields = new URLSearchParams(new FormData(button.form));
+  fields.set(button.name, button.value);
+  button.disabled = true;
+  button.textContent = "The coach thinks …";
+  let reason = "The server does not answer.";
+  try {
+    const answer = await fetch(`${button.formAction}?${fields}`);
+    const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+    if (page.getElementById("main")) return swap(page.getElementById("main"));
+    reason = page.querySelector(".problem")?.textContent ?? `The coach did not answer (${answer.status}).`;
+  } catch {
+    // as it is told
+  }
+  button.disabled = false;
+  button.textContent = "Ask again";
+  const told = document.createElement("p");
+  told.className = "problem";
+  told.role = "alert";
+  told.textContent = reason;
+  button.closest(".coach").querySelector(".problem")?.remove();
+  button.closest(".coach").prepend(told);
+}
+
 function setUp() {
   const form = document.getElementById("choose");
   form?.addEventListener("submit", (event) => {
     event.preventDefault();
     send(form, event.submitter);
   });
-  for (const link of main().querySelectorAll("[data-swap]")) {
-    link.addEventListener("click", async (event) => {
+  for (const button of main().querySelectorAll("[data-swap]")) {
+    button.addEventListener("click", (event) => {
       event.preventDefault();
-      const words = link.textContent;
-      link.textContent = "The coach thinks …";
-      const page = await fetch(link.href).then(parsed, () => null);
-      if (page) swap(page);
-      else link.textContent = `${words} (it did not answer: try again)`;
+      ask(button);
     });
   }
   const button = document.getElementById("again");
