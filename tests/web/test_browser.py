@@ -42,7 +42,7 @@ COMPLAINTS = """() => {
     const one = letters.currentNode.parentElement, drawn = one.ownerSVGElement;
     const scale = drawn ? box(drawn).width / drawn.viewBox.baseVal.width : 1;
     const size = parseFloat(getComputedStyle(one).fontSize) * scale;
-    const shown = letters.currentNode.textContent.trim() && box(one).width > 1 && !one.closest("title, script");
+    const shown = letters.currentNode.textContent.trim() && one.checkVisibility() && !one.closest("title, .spoken");
     if (shown && size < 10.95) found.push(`${letters.currentNode.textContent} has ${size}`);
   }
   return found;
@@ -277,6 +277,7 @@ def test_what_is_chosen_and_the_advice_stay_while_the_same_is_decided(page, serv
     page.click("text=Ask the coach")
     page.wait_for_selector("section.coach", timeout=120_000)  # machine code may have to be made first
     page.click("#again")  # at its end, the page is fetched anew
+    page.wait_for_selector("#main.showing")
     while page.locator("#main.showing").count():
         page.locator("#step button").dispatch_event("click")
     assert page.is_checked(f'input[name=move][value="{move}"]') and page.inner_text("#preview")
