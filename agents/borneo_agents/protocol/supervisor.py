@@ -38,7 +38,9 @@ def end_tree(root: int) -> None:
         stopped |= new
     for one in stopped:
         _send(one, signal.SIGKILL)
-    if root != os.getpid():
+    if {*_descendants(root)} - stopped:  # one was just being started
+        end_tree(root)
+    elif root != os.getpid():
         _send(root, signal.SIGKILL)
         end_group(root)
 
