@@ -68,4 +68,5 @@ def progress_bar() -> Progress:
         TimeElapsedColumn(),
         TimeRemainingColumn(),
     )
-    return Progress(*columns, console=err, disable=not err.is_terminal)
+    # A quiet console, because a bar that is turned off ends with an empty line in older versions of Rich.
+    return Progress(*columns, console=err if err.is_terminal else Console(quiet=True), disable=not err.is_terminal)
