@@ -63,7 +63,7 @@ def progress_bar() -> Progress:
     """A progress bar on stderr, if somebody is looking."""
     columns = (
         TextColumn("{task.description}"),
-        BarColumn(),
+        BarColumn(bar_width=24),  # all that is told beside it fits 80 columns
         MofNCompleteColumn(),
         TimeElapsedColumn(),
         TimeRemainingColumn(),
