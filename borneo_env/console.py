@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+import os
+from typing import Annotated, TextIO
 
 import typer
 from rich.console import Console
@@ -42,6 +43,11 @@ def ruleset_of(edition: str, players: int, four_traders: bool, blackbeard: bool,
 def say(words: str, style: str = "") -> None:
     """Say something on stderr in one line; what stands in it is never taken for markup or for orders to a terminal."""
     err.print(on_one_line(words, LONGEST_ERROR), style=style, markup=False, highlight=False, soft_wrap=True)
+
+
+def in_colour(stream: TextIO) -> bool:
+    """Whether what is shown there may have colours: in a terminal, unless NO_COLOR says no."""
+    return stream.isatty() and not os.environ.get("NO_COLOR")
 
 
 def print_markdown(written: str) -> None:
