@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 
-.PHONY: run test checks tests docs soak test-browser film test-ray gpu-test coverage mutants ecosystem openspiel bench clean
+.PHONY: run test checks tests docs soak test-browser film test-ray gpu-test coverage mutants ecosystem openspiel lanes bench clean
 
 run: $(VENV)/installed
 	$(BIN)/borneo train --minutes 4 --players 4 --evaluations 5 --seed 1 --fresh --out out/run
@@ -79,6 +79,10 @@ ecosystem: $(VENV)/installed
 openspiel: $(VENV)/installed
 	$(BIN)/python tests/ecosystem/run.py --only openspiel
 
+# The oldest versions that are promised and the newest released, each in a virtual environment: compiled, played, tested.
+lanes: $(VENV)/installed
+	PYTHONPATH=tests $(BIN)/python -m lanes.run
+
 # The engine beside other environments, and training beside a tutorial's, in a virtual environment of their own.
 bench: .venv-bench/installed
 	.venv-bench/bin/borneo bench
@@ -95,4 +99,4 @@ $(VENV)/installed: pyproject.toml constraints.txt
 	touch $@
 
 clean:
-	rm -rf $(VENV) .venv-bench .venv-ecosystem site
+	rm -rf $(VENV) .venv-bench .venv-ecosystem .venv-lanes site

@@ -15,6 +15,7 @@ from pettingzoo import AECEnv
 from pettingzoo.utils.env_logger import EnvLogger
 
 from borneo_env.engine.actions import PASS
+from borneo_env.engine.arguments import is_whole
 from borneo_env.engine.batch import Batch, IllegalMove, fresh_seed
 from borneo_env.engine.jit import attributes, machine_code
 from borneo_env.engine.loops import observe_game
@@ -23,7 +24,7 @@ from borneo_env.engine.state import BOX, COMMIT, DEFEND, GAME, OVER, PHASES, SPE
 from borneo_env.rewards import AT_THE_END, Reward, find_reward
 from borneo_env.ruleset import Ruleset
 from borneo_env.screen import RENDER_MODES, Screen
-from borneo_env.vector import INTERRUPTED, NO_GAME, is_whole, seat_spaces, with_mask
+from borneo_env.vector import INTERRUPTED, NO_GAME, seat_spaces, with_mask
 
 MANUAL = Path(__file__).with_name("MANUAL.md").read_text(encoding="utf-8")
 
@@ -165,7 +166,7 @@ class raw_env(AECEnv):  # type: ignore[misc]  # PettingZoo has no types; the nam
             return
         if not is_whole(action):
             raise TypeError(f"an action is a whole number, not {action!r}")
-        move = self._seats[agent], int(action), self._batch.games.tobytes()  # type: ignore[arg-type]
+        move = self._seats[agent], int(action), self._batch.games.tobytes()
         self._obstacle = INTERRUPTED
         try:
             self._batch.step_game(0, move[1])
@@ -337,7 +338,7 @@ class env(raw_env):
         elif self.terminations[agent] or self.truncations[agent]:
             super().step(action)
         else:
-            inside = is_whole(action) and self.action_spaces[agent].contains(action)
+            inside = is_whole(action) and 0 <= action < self.action_spaces[agent].n
             assert inside, f"{action!r} is not in the action space"
             if self._batch.mask[0, action]:
                 super().step(action)

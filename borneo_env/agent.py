@@ -30,6 +30,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from borneo_env.engine.actions import action_table
+from borneo_env.engine.arguments import whole_numbers
 from borneo_env.engine.batch import Batch
 from borneo_env.engine.dice import HALF, LOW
 from borneo_env.engine.games import observe
@@ -360,14 +361,13 @@ def ask(
 def _legal(batch: Batch, rows: NDArray[np.intp], answer: Any, name: str) -> NDArray[np.int64]:
     """An agent's answer, if it is a legal action for each game."""
     try:
-        actions = np.asarray(answer)
+        actions = whole_numbers(answer)
     except ValueError:
         raise WrongAnswer(f"{name} answered {answer!r}, which is no array") from None
-    if actions.shape != rows.shape or actions.dtype.kind not in "iu":
+    if actions.shape != rows.shape or actions.dtype != np.int64:
         raise WrongAnswer(
             f"{name} answered with {actions.dtype} of shape {actions.shape} for {counted(len(rows), 'game')}"
         )
-    actions = actions.astype(np.int64)
     known = (actions >= 0) & (actions < batch.mask.shape[1])
     wrong = np.flatnonzero(~known | ~batch.mask[rows, np.where(known, actions, 0)])
     if len(wrong):

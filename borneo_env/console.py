@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+import os
+from typing import Annotated, TextIO
 
 import typer
 from rich.console import Console
@@ -44,6 +45,11 @@ def say(words: str, style: str = "") -> None:
     err.print(on_one_line(words, LONGEST_ERROR), style=style, markup=False, highlight=False, soft_wrap=True)
 
 
+def in_colour(stream: TextIO) -> bool:
+    """Whether what is shown there may have colours: in a terminal, unless NO_COLOR says no."""
+    return stream.isatty() and not os.environ.get("NO_COLOR")
+
+
 def print_markdown(written: str) -> None:
     """Print Markdown: laid out in a terminal, as it is written in a file or a pipe."""
     from rich.markdown import Markdown  # which takes a while, and few commands need it
@@ -63,9 +69,10 @@ def progress_bar() -> Progress:
     """A progress bar on stderr, if somebody is looking."""
     columns = (
         TextColumn("{task.description}"),
-        BarColumn(),
+        BarColumn(bar_width=24),  # all that is told beside it fits 80 columns
         MofNCompleteColumn(),
         TimeElapsedColumn(),
         TimeRemainingColumn(),
     )
-    return Progress(*columns, console=err, disable=not err.is_terminal)
+    # A quiet console, because a bar that is turned off ends with an empty line in older versions of Rich.
+    return Progress(*columns, console=err if err.is_terminal else Console(quiet=True), disable=not err.is_terminal)

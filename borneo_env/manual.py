@@ -124,7 +124,8 @@ def _summary() -> str:
     seen = [_thousands(length(slots)) for slots in (BOARD_SLOTS, CARD_SLOTS)]
     whole = [_thousands(state_length(slots)) for slots in (BOARD_SLOTS, CARD_SLOTS)]
     rows = [
-        ("import", '`borneo_env.env()`, `borneo_env.raw_env()`; `pettingzoo.make("aec", "borneo_v0")`'),
+        ("import", "`borneo_env.env()`, `borneo_env.raw_env()`"),
+        ("by name", '`pettingzoo.make("aec", "borneo_v0")`, after `import borneo_env`'),
         ("agents", "`player_0` to `player_4`, as many as there are players"),
         ("action space", f"`Discrete({both[0]})`; {both[1]} in the card edition"),
         ("observation", '`{"observation", "action_mask"}`, the same for every seat and number of players'),

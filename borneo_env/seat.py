@@ -11,6 +11,7 @@ from gymnasium.error import ResetNeeded
 from numpy.typing import NDArray
 
 from borneo_env.agent import RANDOM
+from borneo_env.engine.arguments import is_whole
 from borneo_env.engine.batch import IllegalMove
 from borneo_env.engine.observe import explain
 from borneo_env.rewards import Reward
@@ -25,7 +26,6 @@ from borneo_env.vector import (
     Seats,
     check_seat,
     ends_if_illegal,
-    is_whole,
     seat_spaces,
     with_mask,
 )  # fmt: skip
@@ -104,7 +104,7 @@ class BorneoEnv(gymnasium.Env[Any, Any]):
         if self._seats.done[0] or self._forfeited:
             raise ResetNeeded("the game is over: reset() deals the next one")
         try:
-            self._play(action)
+            self._seats.step([int(action)])
         except IllegalMove:
             if not self._ends_if_illegal:
                 raise
@@ -117,13 +117,6 @@ class BorneoEnv(gymnasium.Env[Any, Any]):
         if self.render_mode == "human":
             self.render()
         return self._observation(info), float(self._seats.reward[0]), bool(self._seats.done[0]), False, info
-
-    def _play(self, action: int) -> None:
-        try:
-            actions = np.array([int(action)], np.int64)
-        except OverflowError:
-            raise IllegalMove(f"{action} is not legal; it is not in the action space {self.action_space}") from None
-        self._seats.step(actions)
 
     def action_masks(self) -> NDArray[np.bool_]:
         """Which actions are legal: what sb3-contrib's masked algorithms ask for."""

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from borneo_env.agent import RANDOM, Random, ask, find_opponents
 from borneo_env.engine.actions import action_table
+from borneo_env.engine.arguments import is_whole, whole_numbers
 from borneo_env.engine.batch import Batch, IllegalMove, fresh_seed
 from borneo_env.engine.games import observe, state
 from borneo_env.engine.loops import NO_ACTION
@@ -121,7 +122,7 @@ class Seats:
     def step(self, actions: ArrayLike) -> None:
         """Play the learner's actions and everything up to its next decision; the arrays have the outcome."""
         self._check_whole()
-        self._check_idle(np.asarray(actions))
+        self._check_idle(whole_numbers(actions))
         self.in_step = True
         try:
             self.begin(actions)
@@ -239,7 +240,7 @@ class Seats:
 
     def _check_idle(self, actions: NDArray[Any]) -> None:
         """Raise IllegalMove if no action is given for a game that is not over."""
-        if actions.shape != self.seat.shape or actions.dtype.kind not in "iu":
+        if actions.shape != self.seat.shape or actions.dtype != np.int64:
             return  # the batch says what is wrong
         idle = (actions == NO_ACTION) & (self.batch.player != NOBODY)
         if idle.any():
@@ -304,7 +305,8 @@ class BorneoVectorEnv(VectorEnv):
             raise ResetNeeded(NO_GAME)
         seats, forfeited = self.seats, np.zeros(self.num_envs, np.bool_)
         if self._ends_if_illegal:
-            forfeited = self._illegal(np.asarray(actions))
+            actions = whole_numbers(actions)
+            forfeited = self._illegal(actions)
             actions = np.where(forfeited, self.seats.mask.argmax(axis=1), actions)  # which then does not count
         last_seen = seats.observation[forfeited]
         seats.step(actions)
@@ -321,7 +323,7 @@ class BorneoVectorEnv(VectorEnv):
     def _illegal(self, actions: NDArray[Any]) -> NDArray[np.bool_]:
         """Where a whole number is given that is no legal action; of anything else the batch says what is wrong."""
         mask = self.seats.mask
-        if actions.shape != mask.shape[:1] or actions.dtype.kind not in "iu":
+        if actions.shape != mask.shape[:1] or actions.dtype != np.int64:
             return np.zeros(len(mask), np.bool_)
         inside = (actions >= 0) & (actions < mask.shape[1])
         legal: NDArray[np.bool_] = inside & mask[np.arange(len(mask)), np.where(inside, actions, 0)]
@@ -363,11 +365,6 @@ def ends_if_illegal(illegal: str) -> bool:
     if illegal not in (RAISE, END):
         raise ValueError(f"illegal is {RAISE!r} or {END!r}, what an illegal action does, not {illegal!r}")
     return illegal == END
-
-
-def is_whole(number: Any) -> bool:
-    """Whether something is a whole number: True and False are none here, though Python takes them for 1 and 0."""
-    return type(number) is int or isinstance(number, np.integer)
 
 
 def seat_spaces(ruleset: Ruleset, dtype: str, whole_table: bool = False) -> tuple[spaces.Box, spaces.Discrete]:

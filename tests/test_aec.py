@@ -11,6 +11,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from gymnasium.error import ResetNeeded
+from gymnasium.spaces import Discrete
 from pettingzoo.test import api_test, max_cycles_test, performance_benchmark, render_test, seed_test
 from pettingzoo.utils.conversions import parallel_to_aec, turn_based_aec_to_parallel
 from pettingzoo.utils.env_logger import EnvLogger
@@ -421,6 +422,18 @@ def test_an_action_outside_the_space_is_refused(action):
     with pytest.raises(AssertionError, match="is not in the action space"):
         env.step(action)
     assert (env.state() == before).all() and not any(env.terminations.values())
+
+
+@pytest.mark.parametrize("action", [2**63, 2**70, -(2**70)], ids=repr)
+def test_an_action_beyond_64_bits_is_refused_by_any_gymnasium(action, monkeypatch):
+    def contains(space, number):
+        return bool(0 <= np.int64(number) < space.n)  # as in Gymnasium 1.1
+
+    monkeypatch.setattr(Discrete, "contains", contains)
+    env = borneo_env.env()
+    env.reset(seed=1)
+    with pytest.raises(AssertionError, match="is not in the action space"):
+        env.step(action)
 
 
 def test_an_action_after_the_end_is_refused(monkeypatch):

@@ -12,6 +12,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -19,12 +20,14 @@ from typing import Any, NamedTuple
 import pytest
 import typer
 from borneo_agents.commands import arena as arena_command
+from borneo_agents.commands.play import replay_words
 from borneo_bench import speed
 from copies import Copy
 
 import borneo_env
 from borneo_env import cli
 from borneo_env.commands.animate import animate
+from borneo_env.console import in_colour
 from borneo_env.engine.threads import available_cores
 from borneo_env.record import read_record, record_games, replay, verify, write_record
 from borneo_env.render import Animation, animation, ansi, gallery
@@ -54,7 +57,9 @@ def borneo(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) 
         monkeypatch.setattr(sys, "argv", ["borneo", *line.split(), *map(str, more)])
         with pytest.raises(SystemExit) as left:
             cli.main()
-        return Answer(left.value.code or 0, *capsys.readouterr())
+        answer = Answer(left.value.code or 0, *capsys.readouterr())
+        assert "\x1b" not in answer.out + answer.err, "colours are for terminals"
+        return answer
 
     return run
 
@@ -64,6 +69,23 @@ def record_file(tmp_path: Path) -> Path:
     file = tmp_path / "game.jsonl"
     write_record(file, record_games(Ruleset(players=3, tables="tiny"), 1, seed=1, agents=["random"] * 3)[0])
     return file
+
+
+@pytest.mark.parametrize(("no_color", "coloured"), [("", True), ("1", False)])
+def test_a_terminal_has_colours_unless_they_are_unwanted(no_color, coloured, monkeypatch, record_file, capsys):
+    monkeypatch.setenv("NO_COLOR", no_color)
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    monkeypatch.setattr(sys, "argv", ["borneo", "show", str(record_file), "--at", "3"])
+    with suppress(SystemExit):
+        cli.main()
+    assert ("\x1b[" in capsys.readouterr().out) == coloured
+    assert in_colour(sys.stdout) == coloured
+
+
+def test_a_game_that_is_over_can_be_seen_again(tmp_path):
+    kept = replay_words(tmp_path / "my game.jsonl")
+    assert kept == f"`borneo replay '{tmp_path}/my game.jsonl'` shows the game again, move by move."
+    assert "`--record FILE`" in replay_words(None) and "`borneo replay FILE`" in replay_words(None)
 
 
 # ---------------------------------------------------------------- help

@@ -31,10 +31,10 @@ SMALLER = {
         "size=500": "size=50",
     },
     "03_training": {
-        "timesteps=294_912": "timesteps=384",
+        "timesteps=786_432": "timesteps=384",
         "n_envs=384": "n_envs=12",
         "batch_size=384": "batch_size=12",
-        "evaluation_games=100": "evaluation_games=4",
+        "evaluation_games=400": "evaluation_games=4",
         "games=200": "jobs=0, chunk=48, games=48",
         "Batch(40,": "Batch(4,",
         ">= 50]": ">= 5]",

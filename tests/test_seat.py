@@ -7,11 +7,9 @@ import re
 import gymnasium
 import numpy as np
 import pytest
-import stable_baselines3.common.env_checker
 from gymnasium.error import ResetNeeded
 from gymnasium.utils.env_checker import check_env
 from playing import SEVERAL_RULESETS, Picker, fields, pick, play_seat_on, totals
-from sb3_contrib import MaskablePPO
 
 import borneo_env
 from borneo_env import IllegalMove
@@ -41,7 +39,8 @@ def test_gymnasium_accepts_the_environment(ruleset):
 
 @pytest.mark.parametrize("ruleset", SEVERAL_RULESETS)
 def test_stable_baselines_accepts_the_environment(ruleset):
-    stable_baselines3.common.env_checker.check_env(AnyAction(**fields(ruleset)))
+    checker = pytest.importorskip("stable_baselines3.common.env_checker")
+    checker.check_env(AnyAction(**fields(ruleset)))
 
 
 class Watched(gymnasium.Wrapper):
@@ -57,7 +56,7 @@ class Watched(gymnasium.Wrapper):
 
 def test_maskable_ppo_learns_and_plays_only_legal_actions():
     env = Watched(gymnasium.make("borneo_env:Borneo-v0", players=3, tables="tiny", reward="score-delta"))
-    model = MaskablePPO(
+    model = pytest.importorskip("sb3_contrib").MaskablePPO(
         "MlpPolicy", env, n_steps=128, batch_size=64, n_epochs=1, seed=1, policy_kwargs={"net_arch": [16]}, device="cpu"
     )
     before = copy.deepcopy(model.policy.state_dict())

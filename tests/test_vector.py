@@ -381,11 +381,20 @@ def test_a_learner_cannot_leave_its_decision_out():
     envs.reset(seed=1)
     with pytest.raises(IllegalMove, match="game 0 is not over"):
         envs.step([borneo_env.NO_ACTION])
-    for actions in ([True], np.array([1.0]), ["place red"], [2**70]):
+    for actions in ([True], np.array([1.0]), ["place red"]):
         with pytest.raises(TypeError, match="actions are whole numbers"):
             envs.step(actions)
-    with pytest.raises(IllegalMove, match="is not legal"):
-        envs.step(np.array([2**64 - 1], np.uint64))
+    for actions in (np.array([2**64 - 1], np.uint64), [2**63], [2**70], [-(2**70)], np.array([2**70], object)):
+        with pytest.raises(IllegalMove, match="is not legal"):
+            envs.step(actions)
+
+
+@pytest.mark.parametrize("action", [2**63, 2**64, 2**70, -(2**70)], ids=repr)
+def test_an_action_beyond_64_bits_loses_where_illegal_ones_do(action):
+    envs = BorneoVectorEnv(2, players=3, illegal="end")
+    envs.reset(seed=1)
+    _, rewards, done, _, infos = envs.step([action, int(envs.action_masks()[1].argmax())])
+    assert (rewards[0], done.tolist(), infos["final_info"]["illegal"].tolist()) == (-1, [True, False], [True, False])
 
 
 def test_a_step_before_reset_is_refused():

@@ -87,7 +87,7 @@ class Person:
 
     @property
     def problem(self) -> str:
-        found = re.search(r'class="problem"[^>]*>([^<]*)<', self.page)
+        found = re.search(r'class="problem"[^>]*>([^<]+)<', self.page)
         return unescape(found[1]) if found else ""
 
     def send(self, *moves: str, decision: str | None = None, deed: str = "choose", **headers) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
@@ -20,6 +21,7 @@ from borneo_env.console import (
     FourTraders,
     Players,
     Seed,
+    in_colour,
     out,
     progress_bar,
     ruleset_of,
@@ -161,7 +163,7 @@ def _show_board(
     elif paths:
         print(*(on_one_line(f"{path}: the board after {counted(moves, 'move')}") for path in paths), sep="\n")
     else:
-        print(picture.ansi(colour=out.is_terminal), end="")
+        print(picture.ansi(colour=in_colour(sys.stdout)), end="")
 
 
 def print_told(line: str) -> None:

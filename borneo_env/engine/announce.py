@@ -12,11 +12,13 @@ from numba.core import event
 from borneo_env.engine.digest import UnknownConstant, reached_from
 from borneo_env.engine.parts import Compiled
 
-FUNCTION_SECONDS = 0.15  # about what a function takes, until it is known better
-OPTIMIZING = 0.25  # what is left to do when all functions have been read, as a part of that
+BYTE_SECONDS = 0.0006  # what a byte of byte code takes on a machine that is not known yet
+KNOWN = 500  # bytes from which on what this machine takes counts more than what is known of it before
+OPTIMIZING = 0.1  # what is left to do when all functions have been read, as a part of that
 SHORT = 2.0  # seconds that need no announcement but the first
 BETWEEN_LINES = 10.0  # seconds, where there is no terminal
 BAR = 24
+WHAT = {"borneo_env": "the rules", "borneo_agents": "the bots", "borneo_train": "the networks"}
 
 
 class Announcer(event.Listener):  # type: ignore[misc]  # Numba has no types
@@ -26,15 +28,17 @@ class Announcer(event.Listener):  # type: ignore[misc]  # Numba has no types
         self.heard: Callable[[str], None] | None = None  # called with each function's name instead of telling
         self._announced = False
         self._entry: Any = None
+        self._byte_seconds = BYTE_SECONDS
 
     def on_start(self, compilation: Any) -> None:
         function = compilation.data["dispatcher"]
         if self._entry is None and isinstance(function, Compiled):
             self._entry, self._begun, self._told = function, monotonic(), monotonic()
             self._done = set[Any]()  # a function may be compiled for several types
-            self._total = _functions_left(function)
+            self._sizes = _sizes_left(function)
+            self._total = sum(self._sizes.values()) * (1 + OPTIMIZING)
             if self.heard is None:
-                self._announce(function.__name__)
+                self._announce()
 
     def on_end(self, compilation: Any) -> None:
         function = compilation.data["dispatcher"]
@@ -48,41 +52,51 @@ class Announcer(event.Listener):  # type: ignore[misc]  # Numba has no types
         else:
             self._tell()
         if function is self._entry:
+            if self._total > KNOWN:
+                self._byte_seconds = (monotonic() - self._begun) / self._total
             self._entry = None
 
-    def _announce(self, name: str) -> None:
-        seconds = self._total * (1 + OPTIMIZING) * FUNCTION_SECONDS
+    def _announce(self) -> None:
+        seconds = self._total * self._byte_seconds
         if self._announced and seconds < SHORT:
             return
         self._announced = True
         print(
-            f"borneo_env: compiling {name} for this machine, about {seconds:.0f} s, once per version", file=sys.stderr
+            f"borneo_env: compiling {_what(self._entry)}, about {max(1, seconds):.0f} s, once per version and machine",
+            file=sys.stderr,
         )
         sys.stderr.flush()
 
     def _tell(self) -> None:
-        name, done = self._entry.__name__, len(self._done)
-        total = max(self._total, done)
         passed, now = monotonic() - self._begun, monotonic()
         if passed < SHORT:
             return
-        left = passed / done * (total - done + OPTIMIZING * total)
-        words = f"compiling {name}: {done} of {total} functions, about {left:.0f} s left"
+        done = sum(self._sizes.get(function, 0) for function in self._done)
+        byte_seconds = (passed + KNOWN * self._byte_seconds) / (done + KNOWN)
+        left = max(0.0, byte_seconds * self._total - passed)
+        part = done / max(1.0, self._total)
+        words = f"compiling {_what(self._entry)}: {part:.0%}, about {left:.0f} s left"
         if sys.stderr.isatty():
-            filled = round(BAR * done / (total * (1 + OPTIMIZING)))
+            filled = round(BAR * part)
             _show(f"{'█' * filled}{'░' * (BAR - filled)} {words}")
         elif now - self._told > BETWEEN_LINES:
             self._told = now
             print(f"borneo_env: {words}", file=sys.stderr, flush=True)
 
 
-def _functions_left(entry: Any) -> int:
-    """How many functions have to be compiled for an entry."""
+def _what(entry: Any) -> str:
+    """What an entry belongs to, in words of people who play."""
+    return WHAT.get(str(entry.__module__).partition(".")[0], "functions")
+
+
+def _sizes_left(entry: Any) -> dict[Any, int]:
+    """The functions that have to be compiled for an entry, with the sizes of their byte code: what each takes."""
     try:
         reached = list(reached_from(entry, lambda function: function is not entry and _is_made(function)))
     except UnknownConstant:
-        return 1
-    return sum(isinstance(function, Compiled) and not _is_made(function) for function in reached)
+        reached = [entry]
+    left = (function for function in reached if isinstance(function, Compiled) and not _is_made(function))
+    return {function: len(function.py_func.__code__.co_code) for function in left}
 
 
 def _is_made(function: Any) -> bool:

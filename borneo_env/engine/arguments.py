@@ -2,14 +2,31 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from borneo_env.engine.state import SPECTATOR
 
+MOST = 2**63 - 1  # of 64 bits
 WRITTEN = tuple(map(np.dtype, ("int8", "int16", "int32", "int64", "float32", "float64")))  # what observations can be
+
+
+def is_whole(number: Any) -> TypeGuard[int]:
+    """Whether something is a whole number: True and False are none here, though Python takes them for 1 and 0."""
+    return type(number) is int or isinstance(number, np.integer)
+
+
+def whole_numbers(numbers: ArrayLike) -> NDArray[Any]:
+    """A copy of whole numbers as int64, those beyond 64 bits as the last within; other things as NumPy takes them."""
+    array = np.asarray(numbers)
+    if array.dtype.kind in "iu":
+        return (np.minimum(array, MOST) if array.dtype == np.uint64 else array).astype(np.int64)
+    exact = np.asarray(numbers, object)  # a list with a number beyond 64 bits is floats or objects for NumPy
+    if exact.size and all(map(is_whole, exact.flat)):
+        array = np.clip(exact, -MOST, MOST).astype(np.int64)
+    return array
 
 
 def checked_pile(things: ArrayLike, number: int, name: str) -> NDArray[np.int64]:

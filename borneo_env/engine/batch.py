@@ -22,6 +22,7 @@ from borneo_env.engine.arguments import (
     checked_seat,
     checked_seats,
     room_for,
+    whole_numbers,
 )
 from borneo_env.engine.batch_file import BatchFileError, read_batch_file, write_batch_file
 from borneo_env.engine.batch_state import BatchState, checked_first, checked_seed, make_run
@@ -283,17 +284,14 @@ class Batch(BatchState):
         return batch
 
     def _checked_actions(self, actions: ArrayLike, rows: NDArray[np.intp]) -> NDArray[np.int64]:
-        chosen = np.asarray(actions)
-        if chosen.dtype.kind not in "iu":
+        chosen = whole_numbers(actions)
+        if chosen.dtype != np.int64:
             raise TypeError(f"actions are whole numbers, not {chosen.dtype}")
         if chosen.shape != rows.shape:
             raise ValueError(f"one action for each of the {len(rows)} games is needed, not an array of {chosen.shape}")
-        if chosen.dtype == np.uint64:
-            chosen = np.minimum(chosen, self._mask.shape[1])  # or the largest would become NO_ACTION
-        chosen = chosen.astype(np.int64)
         illegal = first_illegal(self._mask, rows, chosen)
         if illegal >= 0:
-            raise IllegalMove(self.complaint(int(rows[illegal]), int(chosen[illegal])))
+            raise IllegalMove(self.complaint(int(rows[illegal]), int(np.asarray(actions, object)[illegal])))
         return chosen
 
     def _checked_seats(self, seats: ArrayLike) -> NDArray[np.int64]:

@@ -163,6 +163,26 @@ def test_one_action_is_legal_or_refused(batch, action):
     assert all_of(batch) == before
 
 
+@pytest.mark.parametrize("kind", [list, lambda actions: np.array(actions, object)], ids=["list", "objects"])
+@pytest.mark.parametrize("action", [2**63, 2**64 - 1, 2**70, -(2**63) - 1, -(2**70)], ids=repr)
+def test_actions_beyond_64_bits_are_illegal_ones(batch, action, kind):
+    before, legal = all_of(batch), int(batch.mask[0].argmax())
+    for use in (batch.step, batch.check):
+        with pytest.raises(IllegalMove, match=rf"game 1, player .*'action {action} .there are 0 to 369."):
+            use(kind([legal, action, action, legal]))
+    with pytest.raises(IllegalMove, match=f"game 2, player .*action {action} "):
+        batch.step(kind([action]), [2])
+    assert all_of(batch) == before
+
+
+def test_actions_may_be_objects_that_are_whole_numbers(batch):
+    twin = batch.copy()
+    actions = batch.mask.argmax(1)
+    batch.step(np.array(actions.tolist(), object))
+    twin.step(actions)
+    assert batch.games.tobytes() == twin.games.tobytes()
+
+
 @pytest.mark.parametrize("kind", [int, np.int8, np.uint64])
 def test_one_action_may_be_any_whole_number(batch, kind):
     twin = batch.copy()

@@ -72,7 +72,8 @@ def test_a_record_has_the_names_of_people_and_the_kinds_of_agents(tmp_path):
         ({"seed": "12a"}, "A seed is a whole number of at most 18 digits, or nothing."),
         ({"name1": "Benjamin" * 4}, "A name has at most 24 characters"),
         ({"seat2": "nobody"}, "There is no agent"),
-        ({"edition": "card", "seat2": "policy"}, "trained for the board edition"),
+        ({"edition": "card", "seat2": "policy"}, "policy cannot play this game: it was trained for the board edition."),
+        ({"edition": "card", "blackbeard": "yes"}, "is a variant of the board edition (R9.2)."),
         ({"four_traders": "yes", "players": "4", "seat3": "random"}, "3 players"),
     ],
 )
@@ -111,7 +112,7 @@ def test_policies_are_offered_for_the_games_they_were_trained_for(server, tmp_pa
     assert known["policy"].only == "board edition" and ("card", 3) not in known["policy"].games
     assert known["merchant"].only == ""
     page = httpx.get(server[1]).text
-    assert "policy: trained, the strongest (board edition)" in page
+    assert "policy: trained, strongest (board edition)" in page
     assert page.count('value="policy" data-games="board-3 board-4 board-5"') == 5
 
 

@@ -250,6 +250,30 @@ def test_the_coach_who_is_busy_says_so_and_other_pages_come(tmp_path, monkeypatc
         assert "Enough." in thinking.result().text
 
 
+def test_who_asks_for_many_pictures_at_once_waits_for_himself(server, monkeypatch):
+    """Another table is shown its own meanwhile."""
+    anna, ben = asked(server), asked(server)
+    begun, go = threading.Event(), threading.Event()
+    drawing = []
+
+    def draw(table, seat, since):
+        if table is table_of(server, anna):
+            drawing.append(since)
+            begun.set()
+            go.wait()
+        return []
+
+    monkeypatch.setattr("borneo_web.server.seats.steps", draw)
+    with ThreadPoolExecutor(9) as people:
+        many = [people.submit(httpx.get, f"{server[1]}{anna.address}/steps", timeout=20) for _ in range(9)]
+        try:
+            begun.wait()
+            assert ben.client.get(f"{ben.address}/steps").json() == [] and len(drawing) == 1
+        finally:
+            go.set()
+        assert [one.result().json() for one in many] == [[]] * 9
+
+
 def test_uploads_have_limits_before_they_are_read(tmp_path, monkeypatch):
     monkeypatch.setattr("borneo_web.server.replays.MOST", 0)
     with served(tmp_path) as (_, address):

@@ -31,6 +31,7 @@ from borneo_agents.protocol.messages import IllegalMove
 from borneo_agents.protocol.process import BotFailed, Died, Stalled
 from borneo_env.agent import Agent, Views
 from borneo_env.console import let_raise
+from borneo_env.engine.arguments import whole_numbers
 from borneo_env.engine.batch import Batch
 from borneo_env.engine.batch_state import LAST_NUMBER
 from borneo_env.engine.state import NOBODY
@@ -191,17 +192,15 @@ def _actions(agent: Agent, views: Views, games: NDArray[np.intp]) -> NDArray[np.
     """An agent's answer as actions of our own, or what is wrong with it."""
     answer = agent.decide(views, games.tolist()) if isinstance(agent, ProcessAgent) else agent.act(views)
     try:
-        actions = np.asarray(answer)  # which may run its code, too
+        actions = whole_numbers(answer)  # which may run its code, too
     except Exception as error:
         return f"its answer is no array: {_words(error)}"
-    if actions.shape != (len(views),) or actions.dtype.kind not in "iu":
+    if actions.shape != (len(views),) or actions.dtype != np.int64:
         return (
             f"its answer for {counted(len(views), 'game')} is {in_short(answer)} ({actions.dtype} of shape "
             f"{actions.shape}), not an array with a whole number for each"
         )
-    if actions.dtype == np.uint64:
-        actions = np.minimum(actions, np.uint64(np.iinfo(np.int64).max))
-    return actions.astype(np.int64)
+    return actions
 
 
 def foreign(heartbeat: Heartbeat, asked: Asked, code: Callable[..., Answer], *arguments: Any) -> Answer:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import shlex
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -293,8 +294,12 @@ def _named(agents: Sequence[str | Agent] | Mapping[str, str | Agent]) -> dict[st
     names = [agent if isinstance(agent, str) else type(agent).__name__ for agent in agents]
     for name in names:
         if names.count(name) > 1:
+            once = list(dict.fromkeys(names))
+            if len(once) == 1:
+                once.append("random" if name == "merchant" else "merchant")
             raise TournamentError(
-                f"{name} is there twice; results could not tell the two apart. Give a mapping of names"
+                f"{name} is there twice; results could not tell the two apart. Name each once, and it sits down as "
+                f"often as the table has room: borneo arena {shlex.join(once)}. In Python, give a mapping of names"
             )
     return dict(zip(names, agents, strict=True))
 

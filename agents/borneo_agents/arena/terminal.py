@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
 from rich import box
-from rich.console import Console, Group, RenderableType
+from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
 from rich.live import Live
+from rich.measure import Measurement
 from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
@@ -29,6 +30,7 @@ from borneo_agents.arena.words import (
 from borneo_agents.statistics.results import results, seat_sums
 from borneo_env.engine.state import NOBODY
 
+NAME = 40  # columns of a name beside other words
 PER_SECOND = 4  # how often the growing table is drawn
 
 
@@ -80,11 +82,11 @@ def _running(progress: Progress) -> RenderableType:
     for values in (found.win_shares, found.mean_places, found.scores):
         sums, seats = seat_sums(found, values)
         columns.append(sums.sum(0) / seats.sum(0))
-    table = _table("agent", "win share", "place", "points")
+    rows = []
     for i in columns[0].argsort()[::-1]:
         wins, place, points = (column[i] for column in columns)
-        _add(table, found.agents[i], f"{wins:.1%}", f"{place:.2f}", f"{points:.1f}")
-    return table
+        rows.append([found.agents[i], f"{wins:.1%}", f"{place:.2f}", f"{points:.1f}"])
+    return Fitted(["agent", "win share", "place", "points"], rows, least=("points", "place"))
 
 
 def _clock(seconds: float) -> str:
@@ -106,25 +108,64 @@ def print_result(console: Console, result: Tables) -> None:
             console.print(shown, soft_wrap=part is _traces)  # the lines of a traceback are copied into editors
 
 
-def _table(*heads: str) -> Table:
+class Fitted:
+    """A table as wide as there is room: no name is broken over lines, no figure loses a digit.
+
+    Where there is too little room the columns in `least` are left out, one by one. Where columns are agents, they are
+    numbered instead, and stand in several tables if they must. What is still too long in the first column is cut.
+    """
+
+    def __init__(
+        self, heads: Sequence[str], rows: Sequence[Sequence[str]], least: Sequence[str] = (), agents: bool = False
+    ) -> None:
+        self.heads, self.rows, self.least, self.agents = list(heads), [list(row) for row in rows], least, agents
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        def width(heads: list[str], rows: list[list[str]]) -> int:
+            return Measurement.get(console, options.update(width=10_000), _table(heads, rows)).maximum
+
+        room, heads, rows = options.max_width, self.heads, self.rows
+        for least in self.least:
+            if width(heads, rows) > room:
+                at = heads.index(least)
+                heads, *rows = [row[:at] + row[at + 1 :] for row in (heads, *rows)]
+        if self.agents and width(heads, rows) > room:
+            yield Text(" · ".join(f"{number} {name}" for number, name in enumerate(heads[1:], 1)), style="dim")
+            heads = [heads[0], *(str(number) for number in range(1, len(heads)))]
+        while len(heads) > 1:
+            shown = len(heads) if not self.agents else 2
+            while shown < len(heads) and width(heads[: shown + 1], [row[: shown + 1] for row in rows]) <= room:
+                shown += 1
+            part = [row[:shown] for row in rows]
+            longest = max((len(line) for row in part for line in row[0].splitlines()), default=0)
+            longest -= max(0, width(heads[:shown], part) - room)
+            names = ["\n".join(cut(line, longest) for line in row[0].splitlines()) for row in part]
+            yield _table(heads[:shown], [[name, *row[1:]] for name, row in zip(names, part, strict=True)])
+            heads, rows = [heads[0], *heads[shown:]], [[row[0], *row[shown:]] for row in rows]
+
+
+def cut(name: str, room: int) -> str:
+    """A name in so many columns: what is cut out is its middle, since agents often differ at both ends."""
+    if len(name) <= room:
+        return name
+    end = max(0, room - 1) // 2
+    return f"{name[: max(1, room - 1 - end)]}…{name[len(name) - end :]}"
+
+
+def _table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> Table:
+    """A table of words as they are: names such as [red] are no markup."""
     table = Table(box=box.SIMPLE, collapse_padding=True, pad_edge=False)
     for i, head in enumerate(heads):
-        table.add_column(Text(head), justify="right" if i else "left", overflow="fold")
+        table.add_column(Text(head), justify="right" if i else "left", no_wrap=True)
+    for row in rows:
+        table.add_row(*map(Text, row)) if row[0] else table.add_section()
     return table
 
 
-def _titled(title: str, table: Table, caption: str = "") -> RenderableType:
+def _titled(title: str, table: RenderableType, caption: str = "") -> RenderableType:
     """A table with words above and below, which may be wider than it is."""
     below = [Text(caption, style="dim italic")] if caption else []
     return Group(Text(title, style="italic"), table, *below)
-
-
-def _add(table: Table, *cells: str) -> None:
-    """A row of words as they are: names such as [red] are no markup. Figures keep to one line, names may not."""
-    table.add_row(*map(Text, cells))
-    for column, cell in zip(table.columns[1:], cells[1:], strict=True):
-        column.min_width = max(column.min_width or 0, len(cell))
-        column.no_wrap = len(str(column.header)) <= column.min_width
 
 
 def _lost(result: Tables) -> RenderableType | None:
@@ -140,11 +181,13 @@ def _standings(result: Tables) -> RenderableType:
     shares = f"wins per seat: {par_words(result)}; {most}"
     caption = f"{shares}±: 95 % interval over deals; strength as in Elo; ms: for a decision"
     caption = "\n".join(filter(None, (caption, isolation_words(result.tournament))))
-    table = _table(*heads, "strength", "ms")
     strength = {row.agent: row.points for row in result.strengths.strengths}
     thought = _milliseconds(result)
-    for agent, *figures in rows:
-        _add(table, agent, *figures, strength[agent].words("+.0f"), f"{thought[agent]:.3g}")
+    table = Fitted(
+        [*heads, "strength", "ms"],
+        [[*row, strength[row[0]].words("+.0f"), f"{thought[row[0]]:.3g}"] for row in rows],
+        least=[head for head in ("ms", "points", "place", "max, %", "strength") if head in (*heads, "strength", "ms")],
+    )
     return _titled(title(result), table, caption)
 
 
@@ -157,11 +200,11 @@ def _milliseconds(result: Tables) -> dict[str, float]:
 def _cross(result: Tables) -> RenderableType:
     order = [row.agent for row in result.standings]
     before = {(row.agent, row.other): row.before.value for row in result.cross_table}
-    table = _table("", *order)
-    for agent in order:
-        _add(
-            table, agent, *(f"{100 * before[agent, other]:.1f}" if (agent, other) in before else "" for other in order)
-        )
+    rows = [
+        [agent, *(f"{100 * before[agent, other]:.1f}" if (agent, other) in before else "" for other in order)]
+        for agent in order
+    ]
+    table = Fitted(["", *order], rows, agents=True)
     return _titled("placed before the agent of the column, %; ties half", table)
 
 
@@ -172,39 +215,37 @@ def _lone(result: Tables) -> RenderableType | None:
     shares = {(row.agent, row.other): row.win_share.words(".1f", unit=0.01) for row in result.lone_seats}
     games = result.lone_seats[0].games
     words = f"wins, %, alone against copies of the agent of the column ({games:,} games each)"
-    table = _table("", *order)
-    for agent in order:
-        _add(table, agent, *(shares.get((agent, other), "") for other in order))
-    return _titled(words, table)
+    rows = [[agent, *(shares.get((agent, other), "") for other in order)] for agent in order]
+    return _titled(words, Fitted(["", *order], rows, agents=True))
 
 
 def _profiles(result: Tables) -> RenderableType:
     profiles = {profile.agent: profile for profile in result.profiles}
     order = [profiles[row.agent] for row in result.standings]
-    table = _table("mean of a game", *(profile.agent for profile in order))
-    table.columns[0].no_wrap = True
+    rows: list[list[str]] = []
     for heading, part in (("points: ", "points"), ("contracts: ", "contracts"), ("", "doings")):
         for what in getattr(order[0], part):
             values = [getattr(profile, part)[what] for profile in order]
             if any(figure.value for figure in values):
-                _add(table, heading + what, *(f"{figure.value:.2f}" for figure in values))
-        table.add_section()
-    _add(table, "decisions", *(f"{profile.decisions.value:.1f}" for profile in order))
-    _add(table, "turns, all players", *(f"{profile.turns.value:.1f}" for profile in order))
+                rows.append([heading + what, *(f"{figure.value:.2f}" for figure in values)])
+        rows.append([""] * (1 + len(order)))
+    rows.append(["decisions", *(f"{profile.decisions.value:.1f}" for profile in order)])
+    rows.append(["turns, all players", *(f"{profile.turns.value:.1f}" for profile in order)])
     for seat in range(result.tournament.ruleset.players):
         shares = [profile.win_share_by_seat[seat] for profile in order]
         name = "wins, %, start player" if seat == 0 else f"wins, %, seat {seat + 1} in turn"
-        _add(table, name, *("" if share is None else f"{100 * share.value:.1f}" for share in shares))
-    return _titled("how they play", table)
+        rows.append([name, *("" if share is None else f"{100 * share.value:.1f}" for share in shares)])
+    return _titled(
+        "how they play", Fitted(["mean of a game", *(profile.agent for profile in order)], rows, agents=True)
+    )
 
 
 def _faults(result: Tables) -> RenderableType | None:
     if not result.faults:
         return None
-    table = _table("agent", "fault", "games", "for example")
-    table.columns[-1].justify = "left"
-    for row in fault_rows(result):
-        table.add_row(*map(Text, (row.agent, row.kind, f"{row.games:,}", row.example)))
+    rows = [[cut(row.agent, NAME), row.kind, f"{row.games:,}", row.example] for row in fault_rows(result)]
+    table = _table(["agent", "fault", "games", "for example"], rows)
+    table.columns[-1].justify, table.columns[-1].no_wrap, table.columns[-1].overflow = "left", False, "fold"
     return _titled("games lost by a fault", table)
 
 
@@ -221,10 +262,11 @@ def _needed(result: Tables) -> RenderableType | None:
     rows = [row for row in result.games_needed if row.told is not None]
     if not rows:
         return None
-    table = _table("pair", "told by now", *(f"{50 + 100 * float(d):g} %" for d in rows[0].needed))
-    for row in rows:
-        needed = (f"{games:,}" for games in row.needed.values())
-        _add(table, f"{row.agent}, {row.other}", told_words(row), *needed)
+    heads = ["pair", "told by now", *(f"{50 + 100 * float(d):g} %" for d in rows[0].needed)]
+    needed = [[told_words(row), *(f"{games:,}" for games in row.needed.values())] for row in rows]
+    between = ", " if max(len(row.agent + row.other) for row in rows) < NAME else ",\n"
+    pairs = [f"{row.agent}{between}{row.other}" for row in rows]
+    table = Fitted(heads, [[pair, *row] for pair, row in zip(pairs, needed, strict=True)], least=heads[:1:-1])
     title = "games needed to tell from 50 % in the cross table"
     return _titled(title, table, "with 5 % errors and 80 % chance to find it")
 

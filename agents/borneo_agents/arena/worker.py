@@ -26,7 +26,7 @@ from borneo_agents.arena.folder import Folder
 from borneo_agents.arena.heartbeat import TELL_STACK, SharedHeartbeat, unpacked
 from borneo_agents.arena.match import Charge, Match, Orders
 from borneo_agents.arena.records import write_records
-from borneo_agents.protocol.supervisor import adopt_orphans, end_tree, supervise
+from borneo_agents.protocol.supervisor import adopt_orphans, end_as, end_tree, supervise
 
 
 def work(requests: TextIO, heartbeat: SharedHeartbeat) -> None:
@@ -78,8 +78,12 @@ def main() -> None:
     adopt_orphans()
     worker = os.fork()
     if worker:
-        threading.Thread(target=_leave_with, args=(int(parent), scratch), daemon=True).start()
-        supervise(worker)
+        leaving = threading.Thread(target=_leave_with, args=(int(parent), scratch), daemon=True)
+        leaving.start()
+        code = supervise(worker)
+        if os.getppid() != int(parent):  # the folder goes first
+            leaving.join()
+        end_as(code)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides
     faulthandler.enable(int(stack), all_threads=False)
     faulthandler.register(TELL_STACK, int(stack), all_threads=False)

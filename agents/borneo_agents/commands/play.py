@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import shlex
 import sys
 from pathlib import Path
 from typing import Annotated
@@ -11,7 +12,7 @@ from typing import Annotated
 import typer
 
 from borneo_env.console import AsJson, Blackbeard, CardTables, Edition, FourTraders, ruleset_of
-from borneo_env.files import FileError, check_writable
+from borneo_env.files import FileError, check_writable, on_one_line
 
 
 def play(
@@ -64,6 +65,15 @@ def play(
         except FileError as error:
             game.save(save_to)
             raise ValueError(f"{error}; the game is in {save_to}: continue it with another --record") from None
+    if finished:
+        print(replay_words(record_file), file=shown)
     if as_json:
         result = game.lines[-1] if finished else None
         print(json.dumps({"seats": game.seats, "result": result, "saved": None if finished else str(save_to)}))
+
+
+def replay_words(record_file: Path | None) -> str:
+    """How a game that is over can be seen again."""
+    if record_file is None:
+        return "Next time, `--record FILE` keeps the game: then `borneo replay FILE` shows it again, move by move."
+    return on_one_line(f"`borneo replay {shlex.quote(str(record_file))}` shows the game again, move by move.")

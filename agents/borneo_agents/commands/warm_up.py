@@ -26,11 +26,11 @@ def warm_up(
         raise ValueError("nothing can be compiled while NUMBA_DISABLE_JIT is set: unset it")
     begun, compiled = time.monotonic(), set()
     with progress_bar() as bar:
-        task = bar.add_task("compiling", total=FUNCTIONS)
+        task = bar.add_task("compiling rules and bots", total=FUNCTIONS)
 
         def heard(function: str) -> None:
             compiled.add(function)
-            bar.update(task, completed=len(compiled), total=max(FUNCTIONS, len(compiled)), description=function)
+            bar.update(task, completed=len(compiled), total=max(FUNCTIONS, len(compiled)))
 
         compile_all(jobs or available_cores(), heard)
         bar.update(task, completed=FUNCTIONS, total=FUNCTIONS, description="compiled")

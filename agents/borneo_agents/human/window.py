@@ -6,6 +6,7 @@ import os
 from collections.abc import Sequence
 from typing import TextIO
 
+from borneo_env.console import in_colour
 from borneo_env.files import on_one_line
 from borneo_env.render.text import ESCAPE, WIDTH, wrapped
 
@@ -26,6 +27,7 @@ class Window:
         self._typed = typed
         self._shown = shown
         self.is_screen = shown.isatty()
+        self._in_colour = in_colour(shown)
 
     @property
     def rows(self) -> int:
@@ -35,7 +37,7 @@ class Window:
             return ROWS
 
     def say(self, words: str = "") -> None:
-        print(words if self.is_screen else ESCAPE.sub("", words), file=self._shown)
+        print(words if self._in_colour else ESCAPE.sub("", words), file=self._shown)
 
     def clear(self, forget: bool = False) -> None:
         """An empty screen; what was on it cannot be scrolled back to if it is to be forgotten."""
@@ -46,7 +48,7 @@ class Window:
 
     def ask(self, prompt: str) -> str:
         """What is typed after a prompt; EOFError at the end of the input."""
-        print(prompt if self.is_screen else ESCAPE.sub("", prompt), end="", file=self._shown, flush=True)
+        print(prompt if self._in_colour else ESCAPE.sub("", prompt), end="", file=self._shown, flush=True)
         try:
             line = self._typed.readline()
         except KeyboardInterrupt:

@@ -38,7 +38,9 @@ def end_tree(root: int) -> None:
         stopped |= new
     for one in stopped:
         _send(one, signal.SIGKILL)
-    if root != os.getpid():
+    if {*_descendants(root)} - stopped:  # one was just being started
+        end_tree(root)
+    elif root != os.getpid():
         _send(root, signal.SIGKILL)
         end_group(root)
 
@@ -68,8 +70,8 @@ def _descendants(root: int) -> list[int]:
     return found[1:]
 
 
-def supervise(child: int) -> NoReturn:
-    """Wait until a child has ended, end what it has left behind, and end as it has."""
+def supervise(child: int) -> int:
+    """Wait until a child has ended, and end what it has left behind; returns its exit code."""
     for number in signal.valid_signals() - {signal.SIGCHLD}:  # of children that are ignored, nobody hears
         with suppress(OSError, ValueError):  # some cannot be ignored
             signal.signal(number, signal.SIG_IGN)
@@ -82,7 +84,11 @@ def supervise(child: int) -> NoReturn:
             if os.waitpid(-1, os.WNOHANG) == (0, 0):
                 end_tree(os.getpid())
                 os.wait()
-    code = os.waitstatus_to_exitcode(status)
+    return os.waitstatus_to_exitcode(status)
+
+
+def end_as(code: int) -> NoReturn:
+    """End with an exit code; one below 0 is a signal."""
     if code < 0:
         with suppress(OSError):  # SIGKILL needs no handler
             signal.signal(-code, signal.SIG_DFL)
@@ -101,7 +107,7 @@ def launch(keeper: int, memory: int, command: list[str]) -> NoReturn:
         nothing = os.open(os.devnull, os.O_RDWR)
         for file in range(3):  # they are the child's: its end is to be seen
             os.dup2(nothing, file)
-        supervise(child)
+        end_as(supervise(child))
     limit(data=memory)
     try:
         os.execvp(command[0], command)

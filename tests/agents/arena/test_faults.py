@@ -206,7 +206,10 @@ def test_an_answer_may_be_of_any_whole_number(kind):
     assert same_games(here(GOOD | {"third": Faulty(answer)}), good_games())
 
 
-@pytest.mark.parametrize("answer", [lambda n: np.ones(n, bool), lambda n: [True] * n, lambda n: [2**70] * n])
+NUMBERS_TOO_LARGE = [lambda n: [2**70] * n, lambda n: [-(2**70)] * n, lambda n: [2**63] * n]
+
+
+@pytest.mark.parametrize("answer", [lambda n: np.ones(n, bool), lambda n: [True] * n, *NUMBERS_TOO_LARGE])
 def test_what_is_no_whole_number_is_no_action(answer):
     played = here({"random": "random", "it": Faulty(lambda views, actions, now: answer(len(views)))}, games=6)
     assert [(fault.agent, fault.kind) for fault in played.faults] == [(1, ILLEGAL)] * 6

@@ -217,6 +217,15 @@ def test_a_digest_does_not_depend_on_what_else_is_imported(monkeypatch):
     assert sources.digest_of(merchant) == before
 
 
+def test_an_agent_whose_fingerprint_fails_is_taken_for_a_new_one_each_time():
+    class Shy(First):
+        @property
+        def fingerprint(self):
+            raise RuntimeError("mine alone")
+
+    assert sources.digest_of(Shy()) != sources.digest_of(Shy())
+
+
 def test_what_a_compiled_bot_calls_in_another_package_is_in_its_digest(bots):
     """A third package counts by what is compiled of it, wherever it lies."""
     (bots / "elsewhere").mkdir()

@@ -24,7 +24,6 @@ from borneo_agents.protocol import agent as agent_module
 from borneo_agents.protocol.agent import Command
 from borneo_agents.protocol.messages import NUMBERS, RECORD, WORDS, decisions, line_of, question_of, rules_of
 from borneo_agents.protocol.words import in_words
-from borneo_train.checks import refuse_code
 from borneo_train.settings import Settings
 from borneo_web.server.games import Games
 from borneo_web.server.table import Refused
@@ -239,12 +238,16 @@ def test_no_file_may_name_a_program(name, tmp_path):
         Game.of_lines(game.lines)
 
 
-def test_requests_and_trainings_may_not_name_a_program(tmp_path):
+def test_requests_may_not_name_a_program(tmp_path):
     games = Games(tmp_path)
     with pytest.raises(Refused, match="There is no agent 'command'"):
         games.begin(TINY, ["human", "command", "random"], ["me"], 1)
+
+
+def test_trainings_may_not_name_a_program(tmp_path):
+    checks = pytest.importorskip("borneo_train.checks")
     with pytest.raises(UnknownAgent, match="a file may name no other"):
-        refuse_code(tmp_path, Settings(bot="command:./bot"), Settings())
+        checks.refuse_code(tmp_path, Settings(bot="command:./bot"), Settings())
 
 
 def test_where_there_is_no_posix_modules_load_and_agents_say_so(monkeypatch):

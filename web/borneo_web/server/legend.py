@@ -10,7 +10,7 @@ from borneo_web.server.html import Html, join, tag
 
 ROW = 30  # the height of a sign
 MEANINGS = {  # in full, what the legend of a picture has no room to say
-    "a port, its spice at the right": "A port. At the right is the spice that it pays in a warehouse.",
+    "a port, its spice at the right": "A port. The spice beside its name is what it pays in a warehouse.",
     "cargo cards there, of at most": "3/4: three cargo cards lie there, of at most four. A full port is given out.",
     "flags, of those for a monopoly": "4/6: four flags of the company are visible there, of the six for a monopoly.",
     "a covered card with its spice": "A card at a port that the next one covers: its number and spice; 2 is a double.",

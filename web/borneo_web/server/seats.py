@@ -6,6 +6,7 @@ import asyncio
 import json
 from collections.abc import AsyncIterator, Callable
 from contextlib import suppress
+from weakref import WeakKeyDictionary
 
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
@@ -35,6 +36,7 @@ class Seats:
 
     def __init__(self, games: Games, replays: LongWork, coach: Worker) -> None:
         self._games, self._replays = games, replays
+        self._turns: WeakKeyDictionary[Table, asyncio.Lock] = WeakKeyDictionary()
         self._coach = LongWork(coach, "The coach", most=MOST_QUESTIONS, each=1, kept=MOST_ANSWERS)
 
     def routes(self) -> list[Route]:
@@ -115,12 +117,18 @@ class Seats:
 
     async def story(self, request: Request) -> Response:
         table, seat = await run_in_threadpool(self._found, request)
-        return HTMLResponse(await run_in_threadpool(story_page, table, seat))
+        async with self._turn(table):
+            return HTMLResponse(await run_in_threadpool(story_page, table, seat))
 
     async def steps(self, request: Request) -> Response:
         table, seat = await run_in_threadpool(self._found, request)
         since = whole_number(request.query_params.get("since", ""))
-        return JSONResponse(await run_in_threadpool(steps, table, seat, since or 0))
+        async with self._turn(table):
+            return JSONResponse(await run_in_threadpool(steps, table, seat, since or 0))
+
+    def _turn(self, table: Table) -> asyncio.Lock:
+        """Many pictures are drawn for one at a time of those at a table, so that other tables need not wait for all."""
+        return self._turns.setdefault(table, asyncio.Lock())
 
     async def preview(self, request: Request) -> Response:
         return HTMLResponse(await run_in_threadpool(self._preview, request))

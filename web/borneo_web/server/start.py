@@ -102,7 +102,10 @@ class Start:
             edition = fields.get("edition", "board")
             ruleset = Ruleset(edition, players, traders, bool(fields.get("blackbeard")))
         except (RulesetError, TypeError) as error:
-            raise Refused(422, f"{error}.") from None
+            raise Refused(422, f"{str(error).split(';')[0]}.") from None  # what follows is about Python
+        for one in opponents(self._games.opponents()):
+            if one.name in seats and (ruleset.edition, players) not in one.games:
+                raise Refused(422, f"{one.name} cannot play this game: it was trained for the {one.only}.")
         return self._games.begin(ruleset, seats, names, int(seed) if seed else fresh_seed())
 
     async def remove(self, request: Request) -> Response:

@@ -18,7 +18,7 @@ LEVELS = {
     "easy": "easy: fights for ranks",
     "normal": "normal: a merchant",
     "hard": "hard: searches, takes its time",
-    "policy": "policy: trained, the strongest",
+    "policy": "policy: trained, strongest",
 }
 MOST_PLAYERS = 5
 EDITIONS = {"board": "board (2008)", "card": "card (2007)"}

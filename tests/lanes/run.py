@@ -1,0 +1,153 @@
+"""Tries the project with the oldest versions that pyproject.toml promises, and with the newest that it admits.
+
+Each lane has a virtual environment of its own, made anew. Only what is named in pyproject.toml is held at its lower
+bound; what comes with it is as new as it may be, as it is for people who install today. torch is left out, since it
+would take gigabytes: what trains is tried in `make test`.
+
+    python -m lanes.run --only oldest      (with tests/ on the path)
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+import sys
+import time
+import tomllib
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from ecosystem.run import PIP, Failure, call
+from packaging.requirements import Requirement
+from rich.console import Console
+from rich.table import Table
+
+PROJECT = Path(__file__).parents[2]
+ENVIRONMENTS = PROJECT / ".venv-lanes"
+OLDEST, NEWEST = "oldest", "newest"
+EXTRAS = ("arena", "render", "web")
+TOOLS = ("pytest", "hypothesis", "httpx")  # of the extra `dev`, which the tests below need
+TESTS = (
+    "tests/engine/test_batch.py", "tests/engine/test_wrong_use.py", "tests/rules", "tests/test_aec.py",
+    "tests/test_seat.py", "tests/test_vector.py",
+    "tests/test_cli.py", "tests/test_record.py", "tests/test_render.py", "tests/test_ruleset.py",
+    "tests/test_manual.py", "tests/agents/arena/test_telling_faults.py", "tests/agents/human/test_screen.py",
+    "tests/web/test_playing.py", "tests/web/test_guard.py",
+)  # fmt: skip
+# Old libraries use what newer ones beside them call outdated: in this lane that is no fault.
+WARNINGS = {OLDEST: "-W default --disable-warnings", NEWEST: ""}
+VERSIONS = "import sys; from importlib.metadata import version; print(*map(version, sys.argv[1:]))"
+
+
+@dataclass(frozen=True)
+class Row:
+    """What became of one run in a lane."""
+
+    lane: str
+    run: str
+    passed: bool
+    result: str
+    seconds: float
+
+
+def promised(pyproject: Path = PROJECT / "pyproject.toml") -> list[Requirement]:
+    """What a lane installs, with the bounds as they are promised."""
+    project = tomllib.loads(pyproject.read_text(encoding="utf-8"))["project"]
+    extras = project["optional-dependencies"]
+    wanted = [*project["dependencies"], *(text for extra in EXTRAS for text in extras[extra])]
+    tools = [text for text in extras["dev"] if Requirement(text).name in TOOLS]
+    return [*{(one := Requirement(text)).name: one for text in (*wanted, *tools)}.values()]
+
+
+def pinned(requirement: Requirement) -> str:
+    """A requirement at its lower bound."""
+    (bound,) = (one.version for one in requirement.specifier if one.operator == ">=")
+    return f"{requirement.name}=={bound}"
+
+
+def install(lane: str, log: Path, limit: float, pre: bool) -> Path:
+    """The programs of a lane's virtual environment, which is made anew."""
+    folder = ENVIRONMENTS / lane
+    shutil.rmtree(folder, ignore_errors=True)
+    call([sys.executable, "-m", "venv", str(folder)], log, limit)
+    wanted = [pinned(one) if lane == OLDEST else str(one) for one in promised()]
+    call([str(folder / "bin" / "python"), *PIP, *["--pre"] * pre, "--editable", ".", *wanted], log, limit)
+    return folder / "bin"
+
+
+def try_lane(lane: str, out: Path, limit: float, pre: bool, told: Callable[[str], None]) -> tuple[list[Row], list[str]]:
+    """A row for each run of a lane, and the versions of what is promised; none where it could not be installed."""
+    out.mkdir(parents=True, exist_ok=True)
+    log = out / f"{lane}.log"
+    log.unlink(missing_ok=True)
+    rows: list[Row] = []
+    programs, versions = Path(), []
+
+    def run(what: str, doing: Callable[[], str]) -> bool:
+        told(f"{lane}: {what}")
+        begun = time.monotonic()
+        try:
+            passed, result = True, doing()
+        except (Failure, OSError) as failure:
+            passed, result = False, f"{failure}"
+        rows.append(Row(lane, what, passed, result, round(time.monotonic() - begun, 1)))
+        return passed
+
+    def prepared() -> str:
+        nonlocal programs, versions
+        programs = install(lane, log, limit, pre)
+        names = [one.name for one in promised()]
+        versions = call([str(programs / "python"), "-c", VERSIONS, *names], log, limit).split()
+        return f"{len(versions)} packages"
+
+    def last_line(command: str) -> str:
+        program, *words = shlex.split(command)
+        return call([str(programs / program), *words], log, limit).strip().splitlines()[-1][:100]
+
+    if run("installing", prepared):
+        run("compiling", lambda: last_line("borneo warm-up --json"))
+        run("20 games", lambda: last_line("borneo arena random climber merchant --games 20 --seed 1"))
+        run("tests", lambda: last_line(f"python -m pytest -q -rs {WARNINGS[lane]} {shlex.join(TESTS)}"))
+    return rows, versions
+
+
+def show(rows: list[Row], versions: dict[str, list[str]], console: Console) -> None:
+    """Both tables: the versions of each lane beside the promise, and what became of what was run."""
+    found = Table("package", "promised", *versions)
+    for i, one in enumerate(promised()):
+        found.add_row(one.name, str(one.specifier), *(lane[i] if lane else "?" for lane in versions.values()))
+    console.print(found)
+    table = Table("lane", "what was run", "result")
+    table.add_column("seconds", justify="right")
+    for row in rows:
+        verdict = f"passed: {row.result}" if row.passed else f"FAILED: {row.result}"
+        table.add_row(row.lane, row.run, verdict, f"{row.seconds:.0f}")
+    console.print(table)
+    console.print("torch and what needs it are in no lane: their tests are skipped.")
+
+
+def main(
+    only: Annotated[str | None, typer.Option(help="Only this lane: oldest or newest.")] = None,
+    pre: Annotated[bool, typer.Option("--pre", help="The newest lane takes what is not released yet, too.")] = False,
+    limit: Annotated[float, typer.Option(min=1, help="Seconds until a run is taken to hang.")] = 3600,
+    out: Annotated[Path, typer.Option(help="Where logs go.")] = PROJECT / "out" / "lanes",
+) -> None:
+    """Try the project with the oldest and the newest versions that pyproject.toml admits."""
+    if only not in (None, OLDEST, NEWEST):
+        raise typer.BadParameter(f"there is no lane {only!r}; use {OLDEST} or {NEWEST}", param_hint="--only")
+    os.environ["BORNEO_CACHE_DIR"] = str(ENVIRONMENTS / "cache")  # the user's own keeps few versions
+    console, rows, versions = Console(), list[Row](), dict[str, list[str]]()
+    for lane in (OLDEST, NEWEST) if only is None else (only,):
+        more, versions[lane] = try_lane(lane, out, limit, pre and lane == NEWEST, console.print)
+        rows += more
+    show(rows, versions, console)
+    console.print(f"logs: {out}")
+    raise typer.Exit(not all(row.passed for row in rows))
+
+
+if __name__ == "__main__":
+    typer.run(main)

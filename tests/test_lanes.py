@@ -1,0 +1,43 @@
+"""What `make lanes` installs, and what it tells of lanes that work and of those that do not."""
+
+import io
+
+import pytest
+from lanes import run as lanes
+from rich.console import Console
+
+
+@pytest.fixture
+def broken(monkeypatch, tmp_path):
+    def install(lane, log, limit, pre):
+        raise lanes.Failure("no such version")
+
+    monkeypatch.setattr(lanes, "install", install)
+    return lambda: lanes.try_lane(lanes.OLDEST, tmp_path, 30, False, lambda doing: None)
+
+
+def test_every_promise_has_a_lower_bound_to_try():
+    pins = {one.name: lanes.pinned(one) for one in lanes.promised()}
+    assert {"numpy", "numba", "gymnasium", "typer", "starlette", "pytest"} <= set(pins)
+    assert not {"torch", "stable-baselines3"} & set(pins), "a lane takes minutes, not gigabytes"
+
+
+def test_bounds_are_read_where_they_are_promised(tmp_path):
+    (tmp_path / "pyproject.toml").write_text(
+        '[project]\ndependencies = ["numpy>=2.0,<9"]\n[project.optional-dependencies]\narena = ["matplotlib>=3.9"]\n'
+        'render = []\nweb = ["uvicorn>=0.30"]\ndev = ["matplotlib>=3.9", "pytest>=8", "ruff>=0.9"]\n'
+    )
+    pins = list(map(lanes.pinned, lanes.promised(tmp_path / "pyproject.toml")))
+    assert pins == ["numpy==2.0", "matplotlib==3.9", "uvicorn==0.30", "pytest==8"]
+
+
+def test_a_lane_that_cannot_be_installed_says_so(broken):
+    rows, versions = broken()
+    assert [(row.run, row.passed, row.result) for row in rows] == [("installing", False, "no such version")]
+    shown = io.StringIO()
+    lanes.show(rows, {lanes.OLDEST: versions}, Console(file=shown, width=120))
+    assert "FAILED: no such version" in shown.getvalue() and "torch" in shown.getvalue()
+
+
+def test_all_that_a_lane_runs_is_there():
+    assert all((lanes.PROJECT / path).exists() for path in lanes.TESTS)
