@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 from borneo_env.cards import COMPANIES
 from borneo_env.render.cards import HEIGHT, WIDTH, face
 from borneo_env.render.legend import EXAMPLE, signs
@@ -27,6 +29,7 @@ MEANINGS = {  # in full, what the legend of a picture has no room to say
 }
 
 
+@cache
 def legend(blackbeard: bool) -> Html:
     """What the signs of the table mean, folded up. The page has the symbols that it refers to."""
     groups = [

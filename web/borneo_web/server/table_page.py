@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 from borneo_agents.human.decision import RULES
 
 from borneo_env.render.symbols import SYMBOLS
@@ -160,6 +162,7 @@ def story_page(table: Table, seat: int) -> Html:
     return page("The whole story", SYMBOLS_OF_PAGE, tag("main", back, lines, back, class_="start"))
 
 
+@cache
 def _rules(phase: str) -> Html | None:
     names = RULES.get(phase)
     if not names:
