@@ -119,6 +119,7 @@ def here(tmp_path, monkeypatch):
     """A folder with a bot of one's own, and we are in it."""
     for name, text in {"my_bots": MY_BOTS, **BAD_MODULES}.items():
         (tmp_path / f"{name}.py").write_text(text)
+    known_agents()  # they are looked up once, and not in that path
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("sys.path", ["/nowhere"])
     monkeypatch.delitem(__import__("sys").modules, "my_bots", raising=False)
@@ -162,9 +163,9 @@ def test_a_class_in_the_current_folder_is_found_with_its_arguments(here):
         ("os:name", "'os:name' is no agent: it is no class"),
         ("typing:Any", "'typing:Any' is no agent: it has no method"),
         ("os:mkdir:made", "it is no class"),
-        ("borneo_env.agent:Agent", r"'borneo_env.agent:Agent' is no agent but a form for some: name a class with"),
+        ("borneo_env.agent:Agent", r"'borneo_env.agent:Agent' is no agent but a form for some: name a class that has"),
         ("my_bots:Abstract", "is no agent but a form for some"),
-        ("my_bots:Inheriting", r"is no agent but a form for some: name a class with its own act\(views\)"),
+        ("my_bots:Inheriting", r"is no agent but a form for some: name a class that has its own act\(views\)"),
         ("my_bots:Number", "'my_bots:Number' is no agent: making one gives 7"),
         ("my_bots:Guessing", "cannot be imported: RuntimeError: no act"),
         (".my_bots:Greedy", "it is no package.module:Class; known are: "),
