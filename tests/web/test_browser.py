@@ -279,7 +279,7 @@ def test_what_is_chosen_and_the_advice_stay_while_the_same_is_decided(page, serv
     page.click("#again")  # at its end, the page is fetched anew
     page.wait_for_selector("#main.showing")
     while page.locator("#main.showing").count():
-        page.locator("#step button").dispatch_event("click")
+        page.evaluate("document.querySelector('#main.showing #step button')?.click()")
     assert page.is_checked(f'input[name=move][value="{move}"]') and page.inner_text("#preview")
     assert page.locator("#board .chosen").count() and page.locator("section.coach").count() == 1
     click_through(page, random.Random(1))

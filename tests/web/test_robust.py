@@ -116,7 +116,7 @@ def test_a_body_that_breaks_off_is_none():
         return pieces.pop(0)
 
     with pytest.raises(Refused, match="A form broke off, so nothing was done"):
-        asyncio.run(read_body(Request({"type": "http"}, receive), 100, "A form"))
+        in_a_loop(read_body(Request({"type": "http"}, receive), 100, "A form"))
 
 
 @pytest.mark.parametrize("length", ["content-length: {exact}", "transfer-encoding: chunked"])
