@@ -38,8 +38,7 @@ docs: $(VENV)/installed
 soak: $(VENV)/installed
 	$(BIN)/pytest -m soak -s
 
-# All that is clicked in a browser. `make test` runs what is quick of it where Chromium is; this installs Debian's, for
-# which it asks sudo.
+# All that is clicked in a browser, some minutes. It installs Debian's Chromium if there is none, for which it asks sudo.
 test-browser: $(VENV)/installed
 	command -v chromium || command -v chromium-browser || command -v google-chrome || \
 	  ($(SUDO) apt-get update && $(SUDO) apt-get install --yes chromium)

@@ -56,8 +56,3 @@ def chromium():
         browser = engine.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
         yield browser
         browser.close()
-
-
-def pytest_terminal_summary(terminalreporter):
-    if CHROMIUM is None:
-        terminalreporter.write_line("No Chromium here: no test was run in a browser. `make test-browser` installs one.")

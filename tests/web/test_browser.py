@@ -1,4 +1,4 @@
-"""Games clicked in Chromium, as people play them. `make test-browser` installs it; without it they are left out."""
+"""Games clicked in Chromium, as people play them: `make test-browser`."""
 
 from __future__ import annotations
 
