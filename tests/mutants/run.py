@@ -37,6 +37,7 @@ PROJECT = FAULTS.parent.parent
 WORKSHOP = PROJECT / "out" / "mutants"  # always the same folder, so that machine code is compiled once and found again
 NOT_COPIED = shutil.ignore_patterns(".*", "__pycache__", "out", "build", "dist", "*.egg-info", "*.ipynb")
 
+WHICH = "not soak and not gpu and not ray"  # tests that are named: those in a browser, too
 PASSED, FAILED, STOPPED = 0, 1, 2  # what pytest exits with; STOPPED: a test file could not be loaded
 CAUGHT, HUNG, SURVIVED, NOT_TRIED = "caught", "hung", "survived", "not tried"
 
@@ -124,7 +125,7 @@ def run_tests(
         "OPENBLAS_NUM_THREADS": "1",
         "PYTHONDONTWRITEBYTECODE": "" if writes_bytecode else "1",
     }
-    command = [sys.executable, "-m", "pytest", "-x", "-q", "--tb=line", "-p", "no:cacheprovider", *tests]
+    command = [sys.executable, "-m", "pytest", "-x", "-q", "--tb=line", "-p", "no:cacheprovider", "-m", WHICH, *tests]
     with open(folder / "pytest-output.txt", "w+", encoding="utf-8") as output:
         process = subprocess.Popen(
             command, cwd=folder, env=env, stdout=output, stderr=subprocess.STDOUT, start_new_session=True
