@@ -9,11 +9,11 @@ import numpy as np
 from borneo_env.engine.hidden import redact
 from borneo_env.engine.state import SPECTATOR
 from borneo_env.render.scene import Scene
-from borneo_web.server.affair import affair
 from borneo_web.server.board import contracts, ladders, piles, ports
 from borneo_web.server.html import Html, tag
 from borneo_web.server.players import hand, opponents, own
 from borneo_web.server.table import Table
+from borneo_web.server.underway import underway
 from borneo_web.server.words import sentence, told
 
 RECENT = 12  # lines of the story that a spectator is shown
@@ -34,7 +34,7 @@ def pieces(scene: Scene) -> dict[str, list[Html]]:
         "supply": [contracts(scene), piles(scene)],
         "own": [] if seat is None else [own(scene, seat)],
         "hand": [] if seat is None else [hand(scene, seat)],
-        "affair": [affair(scene)],
+        "underway": [underway(scene)],
     }
 
 

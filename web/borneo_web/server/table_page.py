@@ -46,7 +46,7 @@ def table_page(table: Table, seat: int, *, problem: str = "", advice: Advice | s
                 tag("p", table.trouble, class_="problem", role="alert") if table.trouble else None,
                 tag("p", class_="problem", id="refused", role="alert", hidden=True),
                 end(table, seat) if game.over else _status(table, seat, scene.question),
-                *lying["affair"],
+                *lying["underway"],
                 _form(table, seat, asked, address) if asked else None,
                 tag("div", id="step", class_="step", hidden=True, aria_live="polite"),
                 class_="deciding",

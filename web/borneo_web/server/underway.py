@@ -11,10 +11,10 @@ from borneo_web.server.html import Html, tag
 from borneo_web.server.pieces import chip, counted, covered, seal, symbol
 
 
-def affair(scene: Scene) -> Html:
+def underway(scene: Scene) -> Html:
     """What is under way, for everybody to see."""
-    name, drawn = ("contest", _contest) if scene.contest else AFFAIRS.get(scene.g.phase, ("course", _course))
-    return tag("section", *drawn(scene), class_=f"affair {name}", id="affair", aria_label="Under way")
+    name, drawn = ("contest", _contest) if scene.contest else KINDS.get(scene.g.phase, ("course", _course))
+    return tag("section", *drawn(scene), class_=f"underway {name}", id="underway", aria_label="Under way")
 
 
 def _course(scene: Scene) -> list[Html]:
@@ -77,7 +77,7 @@ def _last_contracts(scene: Scene) -> list[Html]:
     return [tag("span", "Last contracts to come:"), tag("span", *chips, class_="chips")]
 
 
-AFFAIRS = {
+KINDS = {
     PLACE: ("placing", _placing),
     PAY: ("payment", _payment),
     TAKE: ("distribution", _distribution),
