@@ -15,7 +15,7 @@ from borneo_agents.human.decision import RULES
 from borneo_agents.policy.fears import Fear, Outlook
 from borneo_web.server.choices import parts_of
 from borneo_web.server.coach import _difference, advise
-from borneo_web.server.games import Games
+from borneo_web.server.games import Games, read_table
 from borneo_web.server.sight import news, pieces
 from borneo_web.server.table import Refused, SteppedGame, Table
 from web_games import Person, begin, seats, served, table_at
@@ -236,6 +236,19 @@ def test_a_game_that_an_earlier_version_has_saved_goes_on(tmp_path):
         assert people((games, _), name)[0].look() in ("asked", "waits")
 
 
+@pytest.mark.parametrize(
+    ("field", "wrong"),
+    [("next", {}), ("next", []), ("names", ["a"]), ("keys", {"0": "short"}), ("choices", -1), ("record", [])],
+)
+def test_a_saved_game_with_a_wrong_field_is_refused_with_its_name(tmp_path, field, wrong):
+    with served(tmp_path) as (games, _):
+        name = new_table(games)
+    path = tmp_path / f"{name}.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | {field: wrong}))
+    with pytest.raises(ValueError, match=field):
+        read_table(path)
+
+
 def test_the_same_people_play_again(server):
     """Whoever asks first deals for all: the others find their seats in the same game."""
     games, _ = server
@@ -393,18 +406,19 @@ def test_a_difference_that_may_be_chance_is_no_reason():
     assert _difference(noise[0] + 1, noise[1]) == pytest.approx(1, abs=0.3)
 
 
-def test_a_coach_that_fails_says_so_and_can_be_asked_again(server, monkeypatch):
+def test_a_coach_that_fails_says_so_and_can_be_asked_again(server, monkeypatch, capfd):
     _games, address = server
     anna = Person(address, begin(address).headers["location"])
     anna.wait()
 
     def broken(name):
-        raise RuntimeError("<oh>")
+        raise RuntimeError("/a/path/of/the/server")
 
     monkeypatch.setattr("borneo_web.server.coach._agent", broken)
     answer = anna.client.get(f"{anna.address}?coach=yes")
     anna.page = answer.text
-    assert answer.status_code == 200 and anna.problem == "The coach has no answer: RuntimeError: <oh>."
+    assert answer.status_code == 200 and anna.problem.startswith("The coach has no answer (RuntimeError).")
+    assert "/a/path" not in anna.page and "/a/path" in capfd.readouterr().err
     assert "Ask again" in anna.page and anna.moves
 
 

@@ -198,6 +198,8 @@ def read_table(path: Path) -> Table:
         raise ValueError("keys: should be a key for each person, and one for watching")
     if not _is_count(saved.get("choices")):
         raise ValueError("choices: should be a number")
+    if not isinstance(saved.get("next", ""), str):
+        raise ValueError("next: should be the id of a game")
     table = Table(game, names, {int(seat): key for seat, key in keys.items()}, path)
     table.choices, table.next = saved["choices"], saved.get("next", "")
     return table
