@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import traceback
 from collections.abc import AsyncIterator, Callable
 from contextlib import suppress
 from weakref import WeakKeyDictionary
@@ -15,7 +16,6 @@ from starlette.routing import Route
 
 from borneo_env.engine.batch import Batch
 from borneo_env.engine.state import SPECTATOR
-from borneo_env.files import on_one_line
 from borneo_web.server.coach import Advice, advise
 from borneo_web.server.games import Games
 from borneo_web.server.html import Html, join
@@ -83,7 +83,8 @@ class Seats:
         except Refused as error:
             advice, status = str(error), error.status
         except Exception as error:  # whatever goes wrong with a coach, the game goes on
-            advice = f"The coach has no answer: {on_one_line(f'{type(error).__name__}: {error}')}."
+            traceback.print_exception(error)  # here alone: it may have paths in it
+            advice = f"The coach has no answer ({type(error).__name__}). The terminal of the server tells more."
         return HTMLResponse(await run_in_threadpool(self._seat, request, "", (number, advice)), status)
 
     async def choose(self, request: Request) -> Response:
