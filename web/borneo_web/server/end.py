@@ -13,8 +13,7 @@ def end(table: Table, seat: int) -> Html:
     """The winner, everybody's points, and what can be had of the game now."""
     scene, address = table.scene(seat), table.address(seat)
     order = sorted(scene.players, key=scene.places.__getitem__)
-    sources = list(scene.points_for(order[0]) | scene.points_for(scene.g.pirates) if scene.g.pirates >= 0
-                   else scene.points_for(order[0]))  # fmt: skip
+    sources = list(dict.fromkeys(source for player in order for source in scene.points_for(player)))
     heads = (tag("th", source, scope="col") for source in (*sources, "points"))
     return tag(
         "section",

@@ -106,7 +106,8 @@ export function attach(main) {
     if (verb) {
       if (!chosen.length && button.disabled) return preview.replaceChildren();
       const query = new URLSearchParams(chosen.map((input) => ["move", input.value]));
-      const answer = await fetch(`${main.dataset.address}/preview?${query}`);
+      const answer = await fetch(`${main.dataset.address}/preview?${query}`).catch(() => null);
+      if (!answer) return; // the page says elsewhere that the server does not answer
       const page = new DOMParser().parseFromString(await answer.text(), "text/html");
       if (number === asked) preview.replaceChildren(...(answer.ok ? page.body.childNodes : []));
     } else {
