@@ -7,7 +7,7 @@ import time
 from pathlib import Path
 
 import pytest
-from web_games import cards_in, hidden_from, seats, served, table_at
+from web_games import cards_in, hidden_from, page_in, seats, served, table_at
 
 from borneo_env.engine.state import SPECTATOR
 from borneo_env.record import read_record, verify
@@ -52,14 +52,8 @@ pytestmark = pytest.mark.browser
 
 @pytest.fixture
 def page(chromium, server):
-    context = chromium.new_context(viewport={"width": 1400, "height": 1000}, reduced_motion="reduce")
-    opened = context.new_page()
-    opened.faults = []
-    opened.on("pageerror", lambda error: opened.faults.append(str(error)))
-    opened.on("console", lambda message: opened.faults.append(message.text) if message.type == "error" else None)
-    yield opened
-    context.close()
-    assert not opened.faults
+    with page_in(chromium, 1400, 1000) as opened:
+        yield opened
 
 
 @pytest.fixture

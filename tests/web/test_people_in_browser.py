@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from web_games import seats, served
+from web_games import page_in, seats, served
 
 from borneo_env.ruleset import Ruleset
 
@@ -14,13 +14,8 @@ pytestmark = pytest.mark.browser
 
 @pytest.fixture
 def page(chromium):
-    context = chromium.new_context(viewport={"width": 1280, "height": 900}, reduced_motion="reduce")
-    opened = context.new_page()
-    opened.faults = []
-    opened.on("pageerror", lambda error: opened.faults.append(str(error)))
-    yield opened
-    context.close()
-    assert not opened.faults
+    with page_in(chromium, 1280, 900, console=False) as opened:  # answers that fail are errors there
+        yield opened
 
 
 @pytest.fixture
