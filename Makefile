@@ -66,7 +66,7 @@ coverage: $(VENV)/installed
 	$(PYTEST) --cov --cov-report=
 	NUMBA_DISABLE_JIT=1 $(PYTEST) --cov --cov-append tests/rules
 
-# Deliberate faults, put one by one into a copy of the project: tests must notice each of them. Some minutes on one core.
+# Deliberate faults in rules, engine and records, one by one in a copy of the project: tests must notice each. Minutes.
 mutants: $(VENV)/installed
 	$(BIN)/python tests/mutants/run.py
 
