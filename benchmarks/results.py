@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from borneo_agents.statistics.intervals import LOPSIDED, WILSON
 
 ROOT = Path(__file__).parent.parent
 FOLDER, PAGE = ROOT / "results", ROOT / "RESULTS.md"
@@ -114,10 +115,15 @@ def page() -> None:
 
 
 def plain(found: Any, times: float = 1) -> Any:
-    """What JSON has in one place, as a cell; None for what fits no cell."""
+    """What JSON has in one place, as a cell; None for what fits no cell. Half an interval has two digits."""
     if isinstance(found, dict) and "value" in found:
-        ends = [found["value"], *(found[end] for end in ("low", "high") if found.get(end) is not None)]
-        return [plain(times * end) for end in ends]
+        value, low, high = (found.get(key) and times * found[key] for key in ("value", "low", "high"))
+        if low is None or high is None:
+            return [plain(value)]
+        if found.get("method") == WILSON or abs(low + high - 2 * value) > LOPSIDED * (high - low):
+            return [plain(value), plain(low), plain(high)]
+        half = float(f"{(high - low) / 2:.2g}")
+        return [plain(value), half if half < 10 else int(half)]
     if isinstance(found, float):
         return float(f"{found:.4g}")
     return found if isinstance(found, int | str) else None
@@ -135,8 +141,15 @@ def rows_of(told: Any, times: float = 1) -> list[Row]:
     if isinstance(told, dict):
         lists = [found for found in told.values() if isinstance(found, list)]
         tables = [{"": name, **found} for name, found in told.items() if isinstance(found, dict)]
-        told = max(lists, key=len) if lists else tables or [told]
-    return [flat(entry, times) for entry in told]
+        inner = [
+            {"": f"{one['']} {name}", **found}
+            for one in tables
+            for name, found in one.items()
+            if isinstance(found, dict)
+        ]
+        told = max(lists, key=len) if lists else [*inner, *tables] or [told]
+    rows = [flat(entry, times) for entry in told]
+    return [row for row in rows if set(row) - {""}]
 
 
 def of_arena(told: Row, agent: str) -> Row:
@@ -178,7 +191,7 @@ def add(
     arena = isinstance(told, dict) and "standings" in told
     measured = of_arena(told, agent) if arena else {"rows": rows_of(told, 100 if percent else 1)}
     commit = subprocess.run(
-        ["git", "rev-parse", "--short", "HEAD"], cwd=ROOT, capture_output=True, text=True, check=True
+        ["git", "describe", "--always", "--dirty"], cwd=ROOT, capture_output=True, text=True, check=True
     )
     given = {
         "id": name, "what": what, "unit": unit, "command": command, "commit": commit.stdout.strip(),

@@ -60,24 +60,25 @@ def test_pages_of_the_log_are_short_and_alike():
     assert sum(len(text.split()) for text in texts) <= MOST_WORDS
 
 
-ESTIMATE = {"value": 0.5, "low": 0.4, "high": 0.61, "method": "bootstrap"}
+ESTIMATE = {"value": 0.5, "low": 0.4, "high": 0.7, "method": "wilson"}
+EVEN = {"value": 0.5, "low": 0.4, "high": 0.59, "method": "bootstrap"}
 TOLD = {  # as `--json` prints it
     "an arena": {
         "command": "borneo arena a b", "settings": {"seed": 3}, "games": 48,
-        "standings": [{"agent": "a", "win_share": ESTIMATE, "place": ESTIMATE, "points": ESTIMATE}],
+        "standings": [{"agent": "a", "win_share": EVEN, "place": ESTIMATE, "points": ESTIMATE}],
         "lone_seats": [{"agent": "a", "games": 24, "win_share": ESTIMATE}],
         "strengths": {"strengths": [{"agent": "a", "points": ESTIMATE}]},
     },
     "a list": {"seed": 1, "measured": [{"who": "us", "per_second": 1234.567}]},
-    "tables": {"card": {"steps": 2.0}, "all cores": {"steps": 1.0}},
+    "tables": {"card": {"4096": {"steps": 2.0}}, "all cores": {"steps": 1.0}},
     "lines": [{"seed": 1, "strength": [{"against": "random", **ESTIMATE}]}, {"seed": 2}],
 }  # fmt: skip
 ROWS = {
-    "an arena": [{"agent": "a", "wins": [50.0, 40.0, 61.0], "place": [0.5, 0.4, 0.61], "points": [0.5, 0.4, 0.61],
-                  "strength": [0.5, 0.4, 0.61]}],
+    "an arena": [{"agent": "a", "wins": [50.0, 9.5], "place": [0.5, 0.4, 0.7], "points": [0.5, 0.4, 0.7],
+                  "strength": [0.5, 0.4, 0.7]}],
     "a list": [{"who": "us", "per_second": 1235.0}],
-    "tables": [{"": "card", "steps": 2.0}, {"": "all cores", "steps": 1.0}],
-    "lines": [{"seed": 1, "against random": [0.5, 0.4, 0.61]}, {"seed": 2}],
+    "tables": [{"": "card 4096", "steps": 2.0}, {"": "all cores", "steps": 1.0}],
+    "lines": [{"seed": 1, "against random": [0.5, 0.4, 0.7]}, {"seed": 2}],
 }  # fmt: skip
 
 
@@ -89,7 +90,7 @@ def test_what_commands_print_becomes_rows(kind, results):
 
 def test_wins_of_one_agent_are_a_value(results):
     found = results.of_arena(TOLD["an arena"], "a")
-    assert found == {"command": "borneo arena a b", "seed": 3, "games": 24, "value": [50.0, 40.0, 61.0]}
+    assert found == {"command": "borneo arena a b", "seed": 3, "games": 24, "value": [50.0, 40.0, 70.0]}
 
 
 def test_the_script_has_help():
