@@ -48,6 +48,13 @@ def test_the_page_is_what_the_files_say(results):
     assert set(re.findall(r"\d+", words)) <= {"95"}, "a figure comes from a file"
 
 
+@pytest.mark.parametrize("document", ["README.md", "docs/play.md"])
+def test_figures_of_other_pages_stand_there_too(document, results):
+    figures = re.findall(r"\d[\d.]* ±[\d.]*\d", (ROOT / document).read_text(encoding="utf-8"))
+    page = results.made()
+    assert figures and not [figure for figure in figures if figure not in page]
+
+
 def test_pages_of_the_log_are_short_and_alike():
     folder = ROOT / "docs" / "log"
     index, *pages = sorted(folder.glob("*.md"), key=lambda path: path.name != "index.md")
