@@ -230,6 +230,22 @@ def test_a_round_of_four_takes_less_than_eight_seconds(page, server):
     assert min(page.evaluate(milliseconds, [[1, 2, 3, 4], 99])) > 600
 
 
+def test_a_slow_machine_shows_a_round_in_the_same_time(page, server):
+    """What it takes to draw a step is taken from the time of the step."""
+    games, address = server
+    page.goto(address + table_at(games, "ship", TINY).address(0))
+    milliseconds = """async () => {
+      const { show } = await import("/static/steps.js");
+      const draw = () => { for (const end = performance.now() + 100; performance.now() < end;); return []; };
+      const step = { turn: 1, who: 1, told: ["Ben draws"], get pieces() { return draw(); } };
+      localStorage.setItem("borneo-motion", "usual");
+      const begun = performance.now();
+      await show(document.getElementById("main"), Array(10).fill(step));
+      return performance.now() - begun;
+    }"""
+    assert 2800 < page.evaluate(milliseconds) < 3600  # a turn of three players has 2.9 seconds; drawing takes 1
+
+
 def test_while_others_play_nothing_is_asked(chromium, server):
     """With motion: the options are gone, it is told who plays, and a click ends it."""
     games, address = server
