@@ -175,6 +175,15 @@ def test_a_full_hand_and_a_contest_of_five_can_be_read_at_every_size(page, serve
     assert page.evaluate(ground) != light
 
 
+def test_on_a_phone_the_answer_of_the_coach_is_seen(page, server, hasty):
+    games, address = server
+    page.set_viewport_size({"width": PHONE[0], "height": PHONE[1]})
+    page.goto(address + table_at(games, "ship", TINY).address(0))
+    page.click("text=Ask the coach")
+    page.wait_for_selector("section.coach:focus", timeout=120_000)  # machine code may have to be made first
+    assert 0 <= page.locator("section.coach").bounding_box()["y"] < page.locator(".dock").bounding_box()["y"]
+
+
 def test_a_choice_is_changed_by_parts_and_dropped(page, server):
     """Another port or another card changes that alone; what would come of it is seen; the list follows by itself."""
     games, address = server

@@ -100,7 +100,10 @@ async function ask(button) {
   try {
     const answer = await fetch(`${button.formAction}?${fields}`);
     const page = new DOMParser().parseFromString(await answer.text(), "text/html");
-    if (page.getElementById("main")) return swap(page.getElementById("main"));
+    if (page.getElementById("main")) {
+      swap(page.getElementById("main"));
+      return main().querySelector("section.coach, .coach button")?.focus(); // it may be far from where the button was
+    }
     reason = page.querySelector(".problem")?.textContent ?? `The coach did not answer (${answer.status}).`;
   } catch {
     // as it is told
@@ -137,6 +140,8 @@ function setUp() {
     again();
   });
   document.getElementById("status").tabIndex = -1;
+  const advice = main().querySelector("section.coach");
+  if (advice) advice.tabIndex = -1;
   attach(main());
 }
 
