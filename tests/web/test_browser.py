@@ -124,6 +124,7 @@ def test_a_whole_game_is_clicked_against_merchants(page, server, ruleset, size):
             number = page.get_attribute("[name=decision]", "value")
             page.reload()
             assert asked(page) and page.get_attribute("[name=decision]", "value") == number
+    assert page.evaluate("scrollY") == 0
     assert "The game is over" in page.inner_text("#status") and "wins!" in page.inner_text(".winner").replace(
         "win!", "wins!"
     )

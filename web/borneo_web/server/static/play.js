@@ -33,6 +33,7 @@ function keep(before, page) {
 }
 
 function swap(page) {
+  const ends = page.dataset.state === "over" && main().dataset.state !== "over";
   const open = [...main().querySelectorAll("details[open]")].map((details) => details.className);
   const scrolled = SCROLLING.map((place) => [place, main().querySelector(place)?.scrollLeft ?? 0, main().querySelector(place)?.scrollTop ?? 0]);
   if (telling(page) === telling(main())) keep(main(), page);
@@ -40,6 +41,7 @@ function swap(page) {
   for (const name of open) page.querySelector(`details.${name}`)?.setAttribute("open", "");
   for (const [place, across, down] of scrolled) Object.assign(page.querySelector(place) ?? {}, { scrollLeft: across, scrollTop: down });
   setUp();
+  if (ends) scrollTo(0, 0); // to the winner
 }
 
 async function steps(since) {
