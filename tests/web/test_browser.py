@@ -314,9 +314,9 @@ def test_a_page_says_when_the_server_is_gone_and_goes_on_when_it_is_back(chromiu
         name = games.begin(TINY, ["human", "random", "random"], ["Anna", "r 1", "r 2"], 3)
         page.goto(address + seats(games, name)[0])
         assert asked(page)
+    page.wait_for_selector("#lost:not([hidden])", timeout=10_000)  # without a click, as whoever waits sees it
     page.check("input[name=move] >> nth=0")
     page.click("#do")
-    page.wait_for_selector("#lost:not([hidden])")
     with served(tmp_path, port=int(address.rpartition(":")[2])) as (games, _):
         page.wait_for_selector("#lost[hidden]", state="attached", timeout=10_000)
         click_through(page, random.Random(1))

@@ -154,4 +154,12 @@ async function again() {
 
 setUp();
 setUpMotion();
-new EventSource(`${main().dataset.address}/events`).addEventListener("changed", refresh);
+
+let failed = 0; // times in a row that the stream of events broke off or did not begin
+const events = new EventSource(`${main().dataset.address}/events`);
+events.addEventListener("changed", refresh);
+events.addEventListener("open", () => { failed = 0; });
+events.addEventListener("error", () => {
+  failed += 1;
+  if (failed > 1) document.getElementById("lost").hidden = false; // whoever waits is told, too
+});
