@@ -118,13 +118,13 @@ def test_a_whole_game_is_clicked_against_merchants(page, server, ruleset, size):
     page.goto(address + seats(games, name)[0])
     rng, clicked = random.Random(1), []
     while asked(page):
-        assert not page.evaluate(COMPLAINTS)
+        assert not page.evaluate(COMPLAINTS) and page.title().startswith("You decide")
         clicked.append(click_through(page, rng))
         if len(clicked) == 4 and asked(page):
             number = page.get_attribute("[name=decision]", "value")
             page.reload()
             assert asked(page) and page.get_attribute("[name=decision]", "value") == number
-    assert page.evaluate("scrollY") == 0
+    assert page.evaluate("scrollY") == 0 and page.title().startswith(ruleset.edition)
     assert "The game is over" in page.inner_text("#status") and "wins!" in page.inner_text(".winner").replace(
         "win!", "wins!"
     )

@@ -3,6 +3,7 @@ import { attach } from "./choose.js";
 import { begin, rest, setUpMotion, show, speed } from "./steps.js";
 
 const PATIENCE = 250; // milliseconds: then an event has told that something has changed, or an agent thinks for long
+const TITLE = document.title;
 const SCROLLING = ["#hand", "#ladders"]; // they stay as somebody has moved them
 
 let busy = false; // steps are being shown, or a page is being fetched
@@ -144,6 +145,7 @@ function setUp() {
   document.getElementById("status").tabIndex = -1;
   const advice = main().querySelector("section.coach");
   if (advice) advice.tabIndex = -1;
+  document.title = main().dataset.state === "asked" ? `You decide · ${TITLE}` : TITLE;
   attach(main());
 }
 
