@@ -176,6 +176,16 @@ def test_a_full_hand_and_a_contest_of_five_can_be_read_at_every_size(page, serve
     assert page.evaluate(ground) != light
 
 
+@pytest.mark.parametrize("size", [(960, 540), (640, 400), (740, 360)], ids=lambda size: size[0])
+def test_the_table_has_room_where_the_page_is_enlarged_and_on_a_phone_that_lies(page, server, size):
+    games, address = server
+    page.set_viewport_size({"width": size[0], "height": size[1]})
+    page.goto(address + table_at(games, "drop", Ruleset("board", 3), cards=7).address(0))
+    assert page.locator(".dock").bounding_box()["height"] < size[1] / 2
+    assert page.locator("#ladders").bounding_box()["height"] > 200
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
 def test_on_a_phone_the_answer_of_the_coach_is_seen(page, server, hasty):
     games, address = server
     page.set_viewport_size({"width": PHONE[0], "height": PHONE[1]})
