@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 from pettingzoo import AECEnv
 from pettingzoo.utils.env_logger import EnvLogger
 
+from borneo_env.compile import attributes, machine_code
 from borneo_env.engine.actions import PASS
 from borneo_env.engine.arguments import is_whole
 from borneo_env.engine.batch import Batch, IllegalMove, fresh_seed
-from borneo_env.engine.jit import attributes, machine_code
 from borneo_env.engine.loops import observe_game
 from borneo_env.engine.observe import LARGEST, SMALLEST, explain, state_length
 from borneo_env.engine.state import BOX, COMMIT, DEFEND, GAME, OVER, PHASES, SPECTATOR, TRADERS, make_box, slots_of

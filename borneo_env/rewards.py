@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from borneo_env.compile import attributes, entry, rule
 from borneo_env.engine.check import check_type
-from borneo_env.engine.jit import attributes, entry, rule
 from borneo_env.engine.rules.ending import place_of
 from borneo_env.engine.rules.ending import score as points_of
 from borneo_env.engine.state import CONTESTS_DEFENDED, CONTESTS_WON, N_COMPANIES, N_KINDS, OVER, make_box

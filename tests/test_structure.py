@@ -18,7 +18,7 @@ PACKAGES = {
 LAYERS = """
     borneo_env.files
     borneo_env.cards                      borneo_env.rulebook         borneo_env.traces
-    borneo_env.ruleset
+    borneo_env.ruleset                    borneo_env.compile
     borneo_env.engine                     borneo_env.console
     borneo_env.agent                      borneo_env.rewards          borneo_env.chance
     borneo_env.record                     borneo_env.vector           borneo_env.view

@@ -14,7 +14,7 @@ from typing import Any
 import numba
 import numpy as np
 
-from borneo_env.engine.jit import INTERPRETED, attributes
+from borneo_env.compile import INTERPRETED, attributes
 
 
 def available_cores() -> int:

@@ -14,10 +14,9 @@ import numpy as np
 from numba import cuda
 from numba.core import config
 
-from borneo_env.engine import store
-from borneo_env.engine.digest import reached_from
-from borneo_env.engine.jit import INTERPRETED, attributes
-from borneo_env.engine.parts import Compiled
+from borneo_env.compile import INTERPRETED, attributes, store
+from borneo_env.compile.digest import reached_from
+from borneo_env.compile.linking import Compiled
 
 SIMULATED = bool(config.ENABLE_CUDASIM)  # NUMBA_ENABLE_CUDASIM=1: kernels run in Python, for tests without a card
 

@@ -19,7 +19,7 @@ from numba.core.dispatcher import Dispatcher
 import borneo_agents
 import borneo_env
 from borneo_env.agent import Agent
-from borneo_env.engine.digest import digest_of as digest_of_code
+from borneo_env.compile.digest import digest_of as digest_of_code
 
 PROGRAM = (borneo_env, borneo_agents)
 CODE = (*SOURCE_SUFFIXES, *EXTENSION_SUFFIXES)

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from borneo_agents.policy.network import NORM_EPSILON, Floats, Layers
 from borneo_agents.policy.products import BLOCK, sum_block
-from borneo_env.engine.jit import entry, rule
+from borneo_env.compile import entry, rule
 from borneo_env.engine.threads import in_parallel
 
 # The layers of a network: how many units they have; the weights by blocks of units and pairs of inputs, (blocks, pairs,

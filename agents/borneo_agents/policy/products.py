@@ -14,7 +14,7 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-from borneo_env.engine.jit import INTERPRETED
+from borneo_env.compile import INTERPRETED
 
 BLOCK = 64  # units that are summed up together
 LANES = 16  # of them in one vector

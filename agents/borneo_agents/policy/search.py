@@ -22,9 +22,9 @@ from borneo_agents.scripted.dispatch import NO_BOT, choose
 from borneo_agents.scripted.scratch import SCRATCH
 from borneo_agents.search.determinization import DETERMINIZED, TRIED, determinize, stream_of
 from borneo_env.agent import Views
+from borneo_env.compile import attributes, entry, machine_code, rule
 from borneo_env.engine.dice import below, roll
 from borneo_env.engine.game import MAX_OPTIONS, apply, legal
-from borneo_env.engine.jit import attributes, entry, machine_code, rule
 from borneo_env.engine.observe import SECRETS, observe, seat_from, write_state
 from borneo_env.engine.rules.ending import place_of, score
 from borneo_env.engine.state import BOX, CHOICES, GAME, OVER, SEATS, SHIP, THINGS

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from borneo_agents.scripted.dispatch import CLIMBER, CONTRACTOR, MERCHANT, act_games
 from borneo_agents.scripted.scratch import scratch_of_thread
 from borneo_env.agent import Views
+from borneo_env.compile import attributes
 from borneo_env.engine.game import MAX_OPTIONS
-from borneo_env.engine.jit import attributes
 
 
 class Scripted:

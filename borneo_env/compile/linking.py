@@ -24,7 +24,7 @@ from numba.core.imputils import lower_cast
 from numba.core.registry import CPUDispatcher
 from numba.core.typed_passes import AnnotateTypes
 
-from borneo_env.engine.digest import digest_of
+from borneo_env.compile.digest import digest_of
 
 OPTIONS = {"nogil": True, "error_model": "numpy"}  # of everything that is compiled here
 

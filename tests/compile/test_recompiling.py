@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from copies import Copy
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 PACKAGES = {"borneo_env": ROOT / "borneo_env", "borneo_agents": ROOT / "agents" / "borneo_agents"}
 
 # Prints the digest of every function that Python calls compiled.
@@ -16,7 +16,7 @@ DIGESTS = """
 import importlib, json, pkgutil
 import borneo_agents, borneo_env
 from numba.core.dispatcher import Dispatcher
-from borneo_env.engine.digest import digest_of
+from borneo_env.compile.digest import digest_of
 
 found = {}
 for package in (borneo_env, borneo_agents):

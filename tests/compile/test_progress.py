@@ -6,9 +6,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from borneo_env.engine import announce
-from borneo_env.engine.announce import Announcer
-from borneo_env.engine.jit import INTERPRETED, entry, rule
+from borneo_env.compile import INTERPRETED, entry, progress, rule
+from borneo_env.compile.progress import Announcer
 
 pytestmark = pytest.mark.skipif(INTERPRETED, reason="nothing is compiled")
 
@@ -33,7 +32,7 @@ def make_entry():
 def compile_slowly(monkeypatch):
     """Tells an announcer that an entry is compiled in which each function takes some seconds."""
     clock = SimpleNamespace(now=100.0)
-    monkeypatch.setattr(announce, "monotonic", lambda: clock.now)
+    monkeypatch.setattr(progress, "monotonic", lambda: clock.now)
 
     def run(announcer, seconds, times=1):
         both, functions = make_entry()
@@ -58,12 +57,12 @@ RECORDED = {
 def estimates(monkeypatch, capsys, announcer, recorded, slower):
     """Seconds an entry takes, and pairs of what was said to be left and what was left, the first as it begins."""
     clock = SimpleNamespace(now=0.0)
-    monkeypatch.setattr(announce, "monotonic", lambda: clock.now)
-    monkeypatch.setattr(announce, "BETWEEN_LINES", 0.0)
+    monkeypatch.setattr(progress, "monotonic", lambda: clock.now)
+    monkeypatch.setattr(progress, "BETWEEN_LINES", 0.0)
     both, _ = make_entry()
     parts = [make_entry()[1][0] for _ in recorded[1:]] + [both]
     sizes = dict(zip(parts, (size for size, _ in recorded), strict=True))
-    monkeypatch.setattr(announce, "_sizes_left", lambda entry: sizes)
+    monkeypatch.setattr(progress, "_sizes_left", lambda entry: sizes)
     takes = slower * recorded[-1][1]
     announcer.on_start(SimpleNamespace(data={"dispatcher": both}))
     told = [(float(re.search(r"about (\d+) s", capsys.readouterr().err)[1]), takes)]
@@ -92,7 +91,7 @@ def test_a_slow_machine_is_known_by_its_second_entry(monkeypatch, capsys):
 
 
 def test_in_a_pipe_there_is_a_line_at_first_and_then_now_and_then(compile_slowly, capsys, monkeypatch):
-    monkeypatch.setitem(announce.WHAT, __name__.partition(".")[0], "the rules")
+    monkeypatch.setitem(progress.WHAT, __name__.partition(".")[0], "the rules")
     compile_slowly(Announcer(), 8)
     first, then = capsys.readouterr().err.splitlines()
     assert first == "borneo_env: compiling the rules, about 1 s, once per version and machine"
@@ -107,7 +106,7 @@ def test_a_function_compiled_for_several_types_counts_once(compile_slowly, capsy
 
 @pytest.mark.parametrize("what", ["the rules", "the bots", "the networks", "functions"])
 def test_in_a_terminal_there_is_a_bar_of_80_columns_that_is_wiped_away(what, compile_slowly, capsys, monkeypatch):
-    monkeypatch.setitem(announce.WHAT, __name__.partition(".")[0], what)
+    monkeypatch.setitem(progress.WHAT, __name__.partition(".")[0], what)
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
     compile_slowly(Announcer(), 800)
     first, *bars = capsys.readouterr().err.split("\r\033[K")
@@ -139,4 +138,4 @@ def test_what_is_on_disk_is_not_counted(tmp_path, monkeypatch):
     def more(number):
         return both(number)
 
-    assert [function.__name__ for function in announce._sizes_left(more)] == ["more"]
+    assert [function.__name__ for function in progress._sizes_left(more)] == ["more"]

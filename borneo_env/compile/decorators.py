@@ -23,10 +23,10 @@ from numba.core.caching import NullCache
 from numba.core.compiler import CompileResult
 from numba.core.serialize import dumps
 
-from borneo_env.engine import store
-from borneo_env.engine.announce import Announcer
-from borneo_env.engine.digest import reached_from
-from borneo_env.engine.parts import Called, Entry, Part, stand_alone
+from borneo_env.compile import store
+from borneo_env.compile.digest import reached_from
+from borneo_env.compile.linking import Called, Entry, Part, stand_alone
+from borneo_env.compile.progress import Announcer
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 

@@ -9,8 +9,8 @@ from typing import Any
 
 from numba.core import event
 
-from borneo_env.engine.digest import UnknownConstant, reached_from
-from borneo_env.engine.parts import Compiled
+from borneo_env.compile.digest import UnknownConstant, reached_from
+from borneo_env.compile.linking import Compiled
 
 BYTE_SECONDS = 0.0006  # what a byte of byte code takes on a machine that is not known yet
 KNOWN = 500  # bytes from which on what this machine takes counts more than what is known of it before
