@@ -1,5 +1,5 @@
-"""How rules become machine code, and how that is kept. It knows no game."""
+"""How functions become machine code, and how that is kept. Nothing here knows a game."""
 
-from borneo_env.compile.decorators import INTERPRETED, announcer, attributes, entry, machine_code, rule
+from borneo_env.compile.decorators import INTERPRETED, attributes, entry, machine_code, rule
 
-__all__ = ["INTERPRETED", "announcer", "attributes", "entry", "machine_code", "rule"]
+__all__ = ["INTERPRETED", "attributes", "entry", "machine_code", "rule"]

@@ -23,7 +23,7 @@ from borneo_env.compile.store import KEEP_DAYS, KEEP_VERSIONS
 
 PACKAGE = Path(borneo_env.__file__).parent
 SETTINGS = ("NUMBA_DISABLE_JIT", "NUMBA_BOUNDSCHECK", "NUMBA_CACHE_DIR")
-ANNOUNCEMENT = "borneo_env: compiling the rules, about 1 s, once per version and machine\n"
+ANNOUNCEMENT = "borneo_env: compiling, about 1 s, once per version and machine\n"
 
 # Plays games of rulesets to the end and prints a digest of records, masks, resampled games and states on the way.
 PLAY = """

@@ -14,7 +14,7 @@ from collections.abc import Iterable
 from importlib.machinery import EXTENSION_SUFFIXES, SOURCE_SUFFIXES
 from pathlib import Path
 
-from numba.core.dispatcher import Dispatcher
+from numba.extending import is_jitted
 
 import borneo_agents
 import borneo_env
@@ -51,7 +51,7 @@ class _Unknown(Exception):
 def _compiled(kinds: Iterable[type]) -> bytes:
     """What the compiled functions beside an agent's classes are made of, in whatever packages that stands."""
     modules = [sys.modules[kind.__module__] for kind in kinds]
-    found = {id(one): one for module in modules for one in vars(module).values() if isinstance(one, Dispatcher)}
+    found = {id(one): one for module in modules for one in vars(module).values() if is_jitted(one)}
     digests = {digest_of_code(one) for one in found.values()}
     if None in digests:
         raise _Unknown

@@ -1,0 +1,43 @@
+"""Private parts of other packages: tables of them, and what is missing of one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from importlib import import_module
+from typing import Any, NamedTuple
+
+
+class Private(NamedTuple):
+    """Something that is no promise of its package: where it is, since which version, and what it is used for."""
+
+    module: str
+    name: str
+    since: str
+    used_for: str
+
+
+def look_up_all(table: Iterable[Private]) -> tuple[dict[str, Any], list[str]]:
+    """What a table names, by the first part of each name, and the full names of what is missing."""
+    found, missing = {}, []
+    for one in table:
+        try:
+            found[one.name.partition(".")[0]] = look_up(one)
+        except (AttributeError, ImportError):
+            missing.append(f"{one.module}.{one.name}")
+    return found, missing
+
+
+def look_up(one: Private) -> Any:
+    """The first part of a name; AttributeError or ImportError if any part of it is missing.
+
+    Attributes of objects are looked for in the function that makes them.
+    """
+    first, *parts = one.name.split(".")
+    whole = found = getattr(import_module(one.module), first)
+    for part in parts:
+        code = getattr(found, "__code__", None)
+        if code is None:
+            found = getattr(found, part)
+        elif part not in code.co_names:
+            raise AttributeError(f"{one.module}.{one.name} is missing")
+    return whole
