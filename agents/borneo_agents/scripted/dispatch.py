@@ -18,8 +18,8 @@ from borneo_env.engine.game import MAX_OPTIONS, legal
 from borneo_env.engine.loops import play
 from borneo_env.engine.state import CHOICES
 
-KINDS = 4
-RANDOM, CONTRACTOR, CLIMBER, MERCHANT = range(KINDS)
+BOTS = {"random": 0, "contractor": 1, "climber": 2, "merchant": 3}  # by which number `choose` knows each
+RANDOM, CONTRACTOR, CLIMBER, MERCHANT = BOTS.values()
 NO_BOT = -1  # for a seat that somebody else decides for
 
 
@@ -66,7 +66,7 @@ class Bots:
 
     def _scratch(self) -> tuple[Any, ...]:
         threads = self._batch.threads
-        return np.empty((threads, MAX_OPTIONS), np.int64), np.zeros((threads, KINDS), SCRATCH)
+        return np.empty((threads, MAX_OPTIONS), np.int64), np.zeros((threads, len(BOTS)), SCRATCH)
 
 
 @rule
