@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 from functools import cache
 from pathlib import Path
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from gymnasium import spaces
@@ -37,19 +37,13 @@ _FIXED = ("ruleset", "skip_forced")
 
 Move = tuple[int, int, bytes]  # who made it, the action, and the record of the game before it
 T = TypeVar("T")
+Known = tuple[T, dict[int | None, T]]  # what all viewers know, and what some know instead, since it is later
+Seen = tuple[bytes, Known[Move | None]]  # the record of the game then, and what was told of it
 
 
-class Known(NamedTuple, Generic[T]):
-    """What all viewers know, and what some know instead, since it is later; a viewer of None sees everything."""
-
-    by_all: T
-    by_some: dict[int | None, T] = {}  # noqa: RUF012  # nobody writes into it
-
-    def to(self, viewer: int | None) -> T:
-        return self.by_some.get(viewer, self.by_all)
-
-    def with_later(self, later: T, *viewers: int | None) -> Known[T]:
-        return Known(self.by_all, self.by_some | dict.fromkeys(viewers, later))
+def known_to(viewer: int | None, known: Known[T]) -> T:
+    """What a viewer knows; None sees everything."""
+    return known[1].get(viewer, known[0])
 
 
 class _AfterReset:
@@ -153,8 +147,8 @@ class raw_env(AECEnv):  # type: ignore[misc]  # PettingZoo has no types; the nam
         self.terminations = dict.fromkeys(self.agents, False)
         self.truncations = dict.fromkeys(self.agents, False)
         self._dealt = self._batch.games.tobytes()
-        self._told: Known[Move | None] = Known(None)  # the last move
-        self._seen = Known((self._dealt, self._told))  # the game and what was told, at the last decision known of
+        self._told: Known[Move | None] = None, {}  # the last move
+        self._seen: Known[Seen] = (self._dealt, self._told), {}  # at the last decision that somebody knows of
         self._look()
         self.infos = {agent: {"phase": self._phase} for agent in self.agents}
         self._ask()
@@ -194,11 +188,11 @@ class raw_env(AECEnv):  # type: ignore[misc]  # PettingZoo has no types; the nam
         """Keep what those who know of a decision saw when it was asked for, and tell them the move."""
         seat, action, before = move
         seen = before, self._told
-        self._seen = self._seen.with_later(seen, seat) if self._hushed else Known(seen)
+        self._seen = (self._seen[0], {**self._seen[1], seat: seen}) if self._hushed else (seen, {})
         if self._hushed and (self._phase != TRADERS or action == PASS):
-            self._told = self._told.with_later(move, None, seat)
+            self._told = self._told[0], {**self._told[1], None: move, seat: move}
         else:  # a transfer or an attack cannot have been forced
-            self._told = Known(move)
+            self._told = move, {}
 
     def _look(self) -> None:
         """Keep who decides what now, as Python's numbers, which are quicker to read than numpy's."""
@@ -240,7 +234,7 @@ class raw_env(AECEnv):  # type: ignore[misc]  # PettingZoo has no types; the nam
         if decides or not self._hushed:
             games = self._batch.games
         else:
-            games = _game(self._seen.to(seat)[0])
+            games = _game(known_to(seat, self._seen)[0])
         _observe_game(self._dtype)(self._box, attributes(games), 0, seat, observation)
         mask = self._batch.mask[0].astype(np.int8) if decides else self._no_mask.copy()
         return {"observation": observation, "action_mask": mask}
@@ -296,14 +290,14 @@ class raw_env(AECEnv):  # type: ignore[misc]  # PettingZoo has no types; the nam
         """The game as the viewer may see it now, the viewer, and the last move in words."""
         if self.viewer in (None, self._player) or not self._hushed:
             return self._batch.games[0], self.viewer, self._in_words(self._told)
-        record, told = self._seen.to(self.viewer)
+        record, told = known_to(self.viewer, self._seen)
         return _game(record)[0], self.viewer, self._in_words(told)
 
     def _in_words(self, told: Known[Move | None]) -> str:
         """The last move that the viewer may be told of."""
         from borneo_env.story import move_in_words
 
-        move = told.to(self.viewer)
+        move = known_to(self.viewer, told)
         if move is None:
             return ""
         seat, action, before = move

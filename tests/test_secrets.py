@@ -13,7 +13,6 @@ from positions import card, cards, position
 
 import borneo_env
 from borneo_env import SPECTATOR, Batch, BorneoEnv, BorneoVectorEnv, Seats, resample
-from borneo_env.aec import Known
 from borneo_env.cards import SPICES
 from borneo_env.engine.observe import split
 from borneo_env.engine.state import GAME, PHASES, TELLTALE
@@ -100,8 +99,8 @@ def memory_of(env, seat, rng):
     def seen(record_and_told):
         return other(record_and_told[0]), record_and_told[1]
 
-    known = env._seen
-    return Known(seen(known.by_all), {viewer: seen(sight) for viewer, sight in known.by_some.items()})
+    by_all, by_some = env._seen
+    return seen(by_all), {viewer: seen(sight) for viewer, sight in by_some.items()}
 
 
 @pytest.mark.parametrize("ruleset", TWO_RULESETS)
