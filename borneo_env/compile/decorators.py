@@ -12,7 +12,6 @@ BORNEO_COMPILE=plain, Numba compiles and keeps all by itself (`plain.py`).
 
 from __future__ import annotations
 
-import multiprocessing
 import os
 import sys
 from collections.abc import Callable
@@ -49,13 +48,13 @@ def _way() -> Any:
             from borneo_env.compile import linking
 
             return linking
-        if multiprocessing.parent_process() is None:  # workers need not say it again
-            missing = " and ".join(numba_private.MISSING)
-            print(
-                f"borneo_env: Numba {numba.__version__} has no {missing}: it compiles the plain way, which takes "
-                "minutes at first use",
-                file=sys.stderr,
-            )
+        missing = " and ".join(numba_private.MISSING)
+        print(
+            f"borneo_env: Numba {numba.__version__} has no {missing}: it compiles the plain way, which takes "
+            "minutes at first use",
+            file=sys.stderr,
+        )
+        os.environ["BORNEO_COMPILE"] = "plain"  # processes that are started from here need not say it again
     from borneo_env.compile import plain
 
     return plain

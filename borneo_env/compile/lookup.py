@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from importlib import import_module
+from types import FunctionType
 from typing import Any, NamedTuple
 
 
@@ -30,14 +31,19 @@ def look_up_all(table: Iterable[Private]) -> tuple[dict[str, Any], list[str]]:
 def look_up(one: Private) -> Any:
     """The first part of a name; AttributeError or ImportError if any part of it is missing.
 
-    Attributes of objects are looked for in the function that makes them.
+    What follows a function is an attribute or a name that it must use; after `__init__`, that of any base class may.
     """
     first, *parts = one.name.split(".")
     whole = found = getattr(import_module(one.module), first)
     for part in parts:
-        code = getattr(found, "__code__", None)
-        if code is None:
+        if not hasattr(found, "__code__"):
             found = getattr(found, part)
-        elif part not in code.co_names:
+        elif not any(part in function.__code__.co_names for function in _of_bases(whole, found)):
             raise AttributeError(f"{one.module}.{one.name} is missing")
     return whole
+
+
+def _of_bases(kind: type, function: FunctionType) -> list[FunctionType]:
+    """A function of a class, and those of its name that its base classes have."""
+    found = [vars(base).get(function.__name__) for base in kind.__mro__]
+    return [one for one in found if isinstance(one, FunctionType)]

@@ -66,6 +66,11 @@ def test_a_missing_part_is_named_and_all_is_compiled_the_plain_way(ask, tmp_path
     assert ask(REMOVE)[0] == "9 0"
 
 
+def test_processes_that_are_started_then_need_not_say_it_again(tmp_path):
+    script = REMOVE + "import os, borneo_env; print(os.environ['BORNEO_COMPILE'])"
+    assert Copy(script, place=tmp_path, anew=True).said()[0] == "plain"
+
+
 def test_it_works_where_nothing_can_be_kept(ask, tmp_path):
     (tmp_path / "plain").write_text("a file where the folder should be")
     assert [ask(ASK_FOR_PLAIN), ask(ASK_FOR_PLAIN)] == [("9 1", "")] * 2
