@@ -1,6 +1,7 @@
 """The structure of the project: which part may import which, and how large a file or a function may be."""
 
 import ast
+import re
 from functools import cache
 from pathlib import Path
 
@@ -16,6 +17,7 @@ PACKAGES = {
 # Lowest layer first: a part imports only parts on lines above its own. Import statements inside
 # functions count.
 LAYERS = """
+    borneo_env.compile
     borneo_env.files
     borneo_env.cards                      borneo_env.rulebook         borneo_env.traces
     borneo_env.ruleset
@@ -42,6 +44,10 @@ LAYERS = """
     borneo_web.commands
 """
 HEIGHT = {part: height for height, line in enumerate(LAYERS.strip().splitlines()) for part in line.split()}
+
+# Only these know private parts of Numba, which any of its releases may move.
+KNOW_PRIVATE = {"borneo_env.compile.numba_private", "borneo_env.gpu.cuda_private"}
+PUBLIC = {"numba", "numba.cuda", "numba.extending", "numba.types"}
 
 LONGEST_FILE, LONGEST_FUNCTION = 400, 60  # lines
 
@@ -113,6 +119,30 @@ def test_no_module_imports_itself_by_way_of_others():
 
     for module in sorted(imports()):
         walk(module)
+
+
+def private_parts(source):
+    """The private parts of Numba that are imported or named."""
+    for node in ast.walk(ast.parse(source)):
+        names = []
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            names = [f"{node.module}.{alias.name}" for alias in node.names]
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+            names = re.findall(r"\bnumba\.c[.\w]+|\b_CUDA\w+", node.value)
+        for name in names:
+            module, _, last = name.rpartition(".")
+            if name.startswith("_CUDA") or (module.startswith("numba") and (module not in PUBLIC or last[0] == "_")):
+                yield name
+
+
+def test_only_two_files_know_private_parts_of_numba():
+    assert list(private_parts("from numba.core import cgutils; from numba import cuda, njit, types"))
+    assert not list(private_parts("import numba; from numba import cuda, njit; from numba.extending import intrinsic"))
+    knowing = {name: sorted({*private_parts(source)}) for name, source in modules().items()}
+    knowing = {name: found for name, found in knowing.items() if found}
+    assert set(knowing) == KNOW_PRIVATE, knowing
 
 
 def test_no_file_is_too_long():

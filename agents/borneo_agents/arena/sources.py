@@ -14,12 +14,12 @@ from collections.abc import Iterable
 from importlib.machinery import EXTENSION_SUFFIXES, SOURCE_SUFFIXES
 from pathlib import Path
 
-from numba.core.dispatcher import Dispatcher
+from numba.extending import is_jitted
 
 import borneo_agents
 import borneo_env
 from borneo_env.agent import Agent
-from borneo_env.engine.digest import digest_of as digest_of_code
+from borneo_env.compile.digest import digest_of as digest_of_code
 
 PROGRAM = (borneo_env, borneo_agents)
 CODE = (*SOURCE_SUFFIXES, *EXTENSION_SUFFIXES)
@@ -51,7 +51,7 @@ class _Unknown(Exception):
 def _compiled(kinds: Iterable[type]) -> bytes:
     """What the compiled functions beside an agent's classes are made of, in whatever packages that stands."""
     modules = [sys.modules[kind.__module__] for kind in kinds]
-    found = {id(one): one for module in modules for one in vars(module).values() if isinstance(one, Dispatcher)}
+    found = {id(one): one for module in modules for one in vars(module).values() if is_jitted(one)}
     digests = {digest_of_code(one) for one in found.values()}
     if None in digests:
         raise _Unknown

@@ -33,7 +33,7 @@ from rich.console import Console
 
 from borneo_env import cli
 from borneo_env.agent import find_agent
-from borneo_env.engine.jit import rule
+from borneo_env.compile import rule
 from borneo_env.record import read_record, verify
 from borneo_env.ruleset import Ruleset
 
@@ -48,7 +48,7 @@ class Slow:
         return views.mask.argmax(1)
 """
 HELPER = """
-from borneo_env.engine.jit import rule
+from borneo_env.compile import rule
 
 FACTOR = 2
 
@@ -62,7 +62,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent / "elsewhere"))
 from helper import scaled
-from borneo_env.engine.jit import entry
+from borneo_env.compile import entry
 
 @entry
 def first(x):

@@ -1,30 +1,42 @@
-"""How rules are compiled: as parts of the entries that call them, and not before.
+"""Rules linked into the entries that call them, and not compiled before; what is kept of entries.
 
 Numba makes optimized machine code of every function on its own, with all that it calls, however deep: a rule at the
-bottom would be compiled once for each rule above it. A part is left as plain code until an entry takes it in. The
+bottom would be compiled once for each rule above it. A rule is left as plain code until an entry takes it in. The
 machine code of entries is as fast. Numba also compiles a function again for each kind of integer that it is called
 with. Here small integers and constants are widened first, so that most functions are compiled once.
 
-A part must need nothing from Python: no exceptions with values, no printing. No rule does.
+A rule must need nothing from Python: no exceptions with values, no printing.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import pickle
 from functools import cached_property
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numba
 from llvmlite.binding import parse_assembly
 from numba import types
-from numba.core.codegen import JITCodeLibrary
-from numba.core.compiler import CompilerBase, DefaultPassBuilder
-from numba.core.compiler_machinery import LoweringPass, register_pass
-from numba.core.imputils import lower_cast
-from numba.core.registry import CPUDispatcher
-from numba.core.typed_passes import AnnotateTypes
+from numba.extending import lower_cast
 
-from borneo_env.engine.digest import digest_of
+from borneo_env.compile import store
+from borneo_env.compile.digest import digest_of, reached_from
+from borneo_env.compile.numba_private import (
+    AnnotateTypes,
+    CompilerBase,
+    CompileResult,
+    CPUDispatcher,
+    DefaultPassBuilder,
+    JITCodeLibrary,
+    Listener,
+    LoweringPass,
+    NullCache,
+    dumps,
+    register,
+    register_pass,
+)
+from borneo_env.compile.progress import progress
 
 OPTIONS = {"nogil": True, "error_model": "numpy"}  # of everything that is compiled here
 
@@ -56,12 +68,12 @@ def _as_array(context: Any, builder: Any, nested: Any, array: Any, value: Any) -
     return value
 
 
-class Part(Compiled):
+class RuleDispatcher(Compiled):
     """A function that is taken into the compiled functions that call it. If Python calls it, it gets its own code."""
 
     def __init__(self, function: Any) -> None:
         bare = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
-        super().__init__(function, targetoptions={"nopython": True, **OPTIONS, **bare}, pipeline_class=_PartCompiler)
+        super().__init__(function, targetoptions={"nopython": True, **OPTIONS, **bare}, pipeline_class=_RuleCompiler)
 
     @cached_property
     def whole(self) -> Any:
@@ -71,13 +83,13 @@ class Part(Compiled):
         return self.whole(*arguments)
 
 
-class Entry(Compiled):
+class EntryDispatcher(Compiled):
     """A function with machine code of its own, which Python calls, and compiled functions too."""
 
-    def __init__(self, function: Any, store: Callable[[Entry], Any]) -> None:
+    def __init__(self, function: Any) -> None:
         targetoptions = {"nopython": True, **OPTIONS, "no_cfunc_wrapper": True}
         super().__init__(function, targetoptions=targetoptions, pipeline_class=_EntryCompiler)
-        self._cache = store(self)
+        self._cache = _Cache(self)
 
     def is_kept(self) -> bool:
         return bool(self._cache.is_kept())
@@ -107,7 +119,7 @@ NOT_KEPT = "@numba.dynamic.globals.entry = weak global i8 0"
 
 
 class EntryLibrary(JITCodeLibrary):  # type: ignore[misc]
-    """Code that takes in the parts it calls. Entries are called where they are."""
+    """Code that takes in the rules it calls. Entries are called where they are."""
 
     def __init__(self, *arguments: Any) -> None:
         super().__init__(*arguments)
@@ -116,9 +128,9 @@ class EntryLibrary(JITCodeLibrary):  # type: ignore[misc]
     def add_linking_library(self, library: Any) -> None:
         if hasattr(library, "called"):
             self.calls.add(library.called)
-        elif isinstance(library, _PartLibrary):
+        elif isinstance(library, _RuleLibrary):
             self.calls |= library.calls
-            self._linking_libraries.append(_Plain(library))
+            self._linking_libraries.append(_Linked(library))
         else:
             super().add_linking_library(library)
 
@@ -130,7 +142,7 @@ class _NoEnvironments:
         pass
 
 
-class _PartLibrary(EntryLibrary):
+class _RuleLibrary(EntryLibrary):
     """Code that is linked into others and never run by itself."""
 
     codegen = _NoEnvironments()
@@ -153,15 +165,15 @@ class _PartLibrary(EntryLibrary):
         return module
 
 
-class _Plain:
-    """A part as entries take it in."""
+class _Linked:
+    """A rule as entries take it in."""
 
-    def __init__(self, part: _PartLibrary) -> None:
-        part._ensure_finalized()
-        self._part, self._reload_init = part, part._reload_init
+    def __init__(self, rule: _RuleLibrary) -> None:
+        rule._ensure_finalized()
+        self._rule, self._reload_init = rule, rule._reload_init
 
     def _get_module_for_linking(self) -> Any:
-        return super(_PartLibrary, self._part)._get_module_for_linking()
+        return super(_RuleLibrary, self._rule)._get_module_for_linking()
 
 
 # ---------------------------------------------------------------- how Numba is told
@@ -173,11 +185,11 @@ class _Pass(LoweringPass):  # type: ignore[misc]
 
 
 @register_pass(mutates_CFG=False, analysis_only=True)
-class _AsPart(_Pass):
-    _name = "as_part"
+class _AsRule(_Pass):
+    _name = "as_rule"
 
     def run_pass(self, state: Any) -> bool:
-        state.library = _PartLibrary(state.targetctx.codegen(), state.func_id.func_qualname)
+        state.library = _RuleLibrary(state.targetctx.codegen(), state.func_id.func_qualname)
         return False
 
 
@@ -193,9 +205,9 @@ class _AsEntry(_Pass):
         return False
 
 
-class _PartCompiler(CompilerBase):  # type: ignore[misc]
+class _RuleCompiler(CompilerBase):  # type: ignore[misc]
     def define_pipelines(self) -> list[Any]:
-        return [_nopython_pipeline(self.state, _AsPart)]
+        return [_nopython_pipeline(self.state, _AsRule)]
 
 
 class _EntryCompiler(CompilerBase):  # type: ignore[misc]
@@ -208,3 +220,74 @@ def _nopython_pipeline(state: Any, library: type[_Pass]) -> Any:
     passes.add_pass_after(library, AnnotateTypes)
     passes.finalize()
     return passes
+
+
+# ---------------------------------------------------------------- what is kept of it
+
+
+class _Cache(NullCache):  # type: ignore[misc]
+    """The machine code of one entry on disk, a file for each signature. What is damaged is compiled anew."""
+
+    def __init__(self, dispatcher: Any) -> None:
+        self._dispatcher = dispatcher
+
+    def load_overload(self, signature: Any, context: Any) -> Any:
+        """The machine code for a signature, or None."""
+        context.refresh()
+        path = self._path(signature, context.codegen())
+        if path is None:
+            return None
+        try:
+            calls, parts = pickle.loads(store.read(path))  # a file of the user's own cache
+            if not all(map(self._load_called, calls)):
+                return None
+            made = CompileResult._rebuild(context, *parts)
+        except Exception:  # damaged, or gone: it is compiled anew, and the file replaced
+            return None
+        stand_alone(made.library, self._called(signature, made))
+        return made
+
+    def save_overload(self, signature: Any, made: Any) -> None:
+        """Keep the machine code for a signature; where that is not possible, the next process compiles again."""
+        path = self._path(signature, made.codegen)
+        kept = path is not None and not made.lifted and not made.library.has_dynamic_globals
+        data: bytes = dumps((made.library.calls, made._reduce())) if kept else b""
+        stand_alone(made.library, self._called(signature, made))
+        if path is not None and kept:
+            store.write(path, data)
+
+    def _called(self, signature: Any, made: Any) -> Called:
+        return Called(made.fndesc.mangled_name, *store.name_of(self._dispatcher), signature)
+
+    def _load_called(self, called: Called) -> bool:
+        """Have the machine code of an entry that is called in memory; whether it goes by the name that was called."""
+        for function in reached_from(self._dispatcher):
+            if isinstance(function, EntryDispatcher) and store.name_of(function) == (called.module, called.function):
+                function.compile(called.signature)
+                return bool(function.overloads[called.signature].fndesc.mangled_name == called.symbol)
+        return False
+
+    def is_kept(self) -> bool:
+        folder = store.folder_of(self._dispatcher)
+        return folder is not None and folder.exists()
+
+    def _path(self, signature: Any, codegen: Any) -> Path | None:
+        return store.path_of(self._dispatcher, (signature, codegen.magic_tuple()))
+
+
+rule, entry = RuleDispatcher, EntryDispatcher
+
+
+class _Heard(Listener):  # type: ignore[misc]
+    """Hears of every function that Numba compiles."""
+
+    def on_start(self, compilation: Any) -> None:
+        if isinstance(compilation.data["dispatcher"], Compiled):
+            progress.started(compilation.data["dispatcher"])
+
+    def on_end(self, compilation: Any) -> None:
+        if isinstance(compilation.data["dispatcher"], Compiled):
+            progress.finished(compilation.data["dispatcher"])
+
+
+register("numba:compile", _Heard())

@@ -16,17 +16,15 @@ from typing import Any
 import llvmlite.ir
 import numba
 import numpy as np
-from numba.core import config
-from numba.core.dispatcher import Dispatcher
-from numba.core.extending import _Intrinsic
+from numba.extending import is_jitted
 
 SETTINGS = (
     numba.__version__,
     llvmlite.__version__,
     np.__version__,
     sys.version_info[:2],
-    config.BOUNDSCHECK,
-    config.OPT,
+    numba.config.BOUNDSCHECK,
+    numba.config.OPT,
 )
 FOREIGN = {"numba", "llvmlite", "numpy", *sys.stdlib_module_names}  # packages whose version says what is in them
 PLAIN = (bool, int, float, complex, str, bytes, np.generic, np.dtype, np.ufunc, numba.types.Type, type(None))
@@ -63,7 +61,7 @@ class UnknownConstant(Exception):
 @cache
 def _ingredients(function: Any) -> tuple[bytes, list[Any]]:
     """The byte code of a function with the values of its constants, and the functions that it names."""
-    plain = function.py_func if isinstance(function, Dispatcher) else function
+    plain = function.py_func if is_jitted(function) else function
     cells = [cell.cell_contents for cell in plain.__closure__ or ()]
     others: list[Any] = []
     texts = [plain.__module__, plain.__qualname__, repr(getattr(function, "targetoptions", ""))]
@@ -105,10 +103,10 @@ def _globals(function: FunctionType) -> Iterator[Any]:
 
 def _value(value: Any, functions: list[Any]) -> Iterator[str]:
     """A constant in words; functions are added to the list instead."""
-    if isinstance(value, Dispatcher) or (isinstance(value, FunctionType) and not _is_foreign(value)):
+    if is_jitted(value) or (isinstance(value, FunctionType) and not _is_foreign(value)):
         functions.append(value)
-    elif isinstance(value, _Intrinsic) and not _is_foreign(value):
-        functions.append(value._defn)
+    elif isinstance(getattr(value, "__wrapped__", None), FunctionType) and not _is_foreign(value):
+        functions.append(value.__wrapped__)  # of an intrinsic
     elif isinstance(value, tuple | list):
         yield f"{type(value).__qualname__} of {len(value)} {getattr(value, '_fields', '')}"
         for one in value:

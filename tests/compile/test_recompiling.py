@@ -8,22 +8,22 @@ from pathlib import Path
 import pytest
 from copies import Copy
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 PACKAGES = {"borneo_env": ROOT / "borneo_env", "borneo_agents": ROOT / "agents" / "borneo_agents"}
 
 # Prints the digest of every function that Python calls compiled.
 DIGESTS = """
 import importlib, json, pkgutil
 import borneo_agents, borneo_env
-from numba.core.dispatcher import Dispatcher
-from borneo_env.engine.digest import digest_of
+from numba.extending import is_jitted
+from borneo_env.compile.digest import digest_of
 
 found = {}
 for package in (borneo_env, borneo_agents):
     for module in pkgutil.walk_packages(package.__path__, package.__name__ + "."):
         if not module.name.endswith((".window", ".plots", ".report", ".open_spiel")):  # which need more than the core
             for name, value in vars(importlib.import_module(module.name)).items():
-                if isinstance(value, Dispatcher):
+                if is_jitted(value):
                     found[f"{value.py_func.__module__}.{name}"] = digest_of(value)
 print(json.dumps(found))
 """

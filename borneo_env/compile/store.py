@@ -14,7 +14,7 @@ from typing import Any
 
 from platformdirs import user_cache_path
 
-from borneo_env.engine.digest import digest_of
+from borneo_env.compile.digest import digest_of
 
 KEEP_VERSIONS = 4  # of the machine code of a function
 KEEP_DAYS = 60  # machine code of functions unused for longer is removed
@@ -30,7 +30,7 @@ def folder_of(function: Any) -> Path | None:
     """The folder of the present version of a function."""
     digest = _digest_once(function)
     name = re.sub(r"[^\w.]", "", ".".join(name_of(function)))
-    return None if digest is None else _root() / name / digest
+    return None if digest is None else place("compiled") / name / digest
 
 
 def name_of(function: Any) -> tuple[str, str]:
@@ -62,8 +62,9 @@ def write(path: Path, data: bytes) -> None:
 _digest_once = cache(digest_of)  # when it is first asked for, all that it calls has been defined
 
 
-def _root() -> Path:
-    return Path(os.environ.get("BORNEO_CACHE_DIR") or user_cache_path("borneo-env")) / "compiled"
+def place(name: str) -> Path:
+    """A folder of the user's cache."""
+    return Path(os.environ.get("BORNEO_CACHE_DIR") or user_cache_path("borneo-env")) / name
 
 
 def _checksum(data: bytes) -> bytes:

@@ -18,12 +18,12 @@ from numba.core.unsafe.refcount import get_refcount
 
 import borneo_env
 from borneo_env import Batch, Ruleset, redact, resample
-from borneo_env.engine.digest import digest_of, reached_from
-from borneo_env.engine.store import KEEP_DAYS, KEEP_VERSIONS
+from borneo_env.compile.digest import digest_of, reached_from
+from borneo_env.compile.store import KEEP_DAYS, KEEP_VERSIONS
 
 PACKAGE = Path(borneo_env.__file__).parent
 SETTINGS = ("NUMBA_DISABLE_JIT", "NUMBA_BOUNDSCHECK", "NUMBA_CACHE_DIR")
-ANNOUNCEMENT = "borneo_env: compiling the rules, about 1 s, once per version and machine\n"
+ANNOUNCEMENT = "borneo_env: compiling, about 1 s, once per version and machine\n"
 
 # Plays games of rulesets to the end and prints a digest of records, masks, resampled games and states on the way.
 PLAY = """
@@ -103,7 +103,7 @@ def test_interpreted_and_compiled_rules_play_the_same_games(arguments, monkeypat
 
 # Prints whether this process checks the bounds.
 ASK_BEYOND = """
-from borneo_env.engine.jit import rule
+from borneo_env.compile import rule
 @rule
 def read(array, i):
     return array[i]
@@ -172,7 +172,7 @@ CONSTANTS = "FACTOR = 2  # a factor"
 HELPER = """
 from llvmlite import ir
 from numba.extending import intrinsic
-from borneo_env.engine.jit import rule
+from borneo_env.compile import rule
 from constants import FACTOR
 
 MORE = 100
@@ -191,7 +191,7 @@ def doubled(x):
 """
 BOT = """
 import helper
-from borneo_env.engine.jit import entry
+from borneo_env.compile import entry
 from helper import doubled
 
 @entry
@@ -328,7 +328,7 @@ def test_old_versions_and_functions_long_unused_are_removed(ask, tmp_path):
 
 # An entry that calls another through a rule.
 CALLS = """
-from borneo_env.engine.jit import entry, rule
+from borneo_env.compile import entry, rule
 
 @entry
 def inner(number):
@@ -366,7 +366,8 @@ def test_an_entry_from_disk_calls_another_from_disk_and_what_is_lost_is_compiled
 
 def test_an_entry_that_is_called_by_another_name_is_compiled_anew(ask, tmp_path, monkeypatch):
     """A jump to a name that is not there would end the process."""
-    monkeypatch.setattr("borneo_env.engine.parts.digest_of", lambda function: None)  # names are counted, as Numba does
+    counted_names = "borneo_env.compile.linking.digest_of", lambda function: None  # as Numba does by itself
+    monkeypatch.setattr(*counted_names)
     found = []
     for _ in range(2):
         module = ModuleType("calls")
