@@ -74,7 +74,7 @@ def arena(
 ) -> None:
     """Measure agents against each other, on the same deals and from all seats."""
     from borneo_agents.arena import ArenaResult, Stopped, play_arena
-    from borneo_agents.arena.terminal import watching
+    from borneo_agents.arena.report.terminal import watching
 
     pair = _pair(until_decided) if until_decided else None
     if out_folder is not None and find_spec("matplotlib") is None:
@@ -107,7 +107,7 @@ def _pair(agents: str) -> tuple[str, str]:
 
 def _write_replays(result: Any, folder: Path | None, command: str) -> None:
     """The pages, and then the report anew, with links to them."""
-    from borneo_agents.arena.replays import write_replays
+    from borneo_agents.arena.report.replays import write_replays
 
     assert folder is not None  # without one, there are no records
     with progress_bar() as progress:
@@ -117,8 +117,8 @@ def _write_replays(result: Any, folder: Path | None, command: str) -> None:
 
 def _print(result: Any, command: str, as_json: bool) -> None:
     """The tables, or JSON with the faults beside it."""
-    from borneo_agents.arena.terminal import print_result
-    from borneo_agents.arena.words import fault_lines
+    from borneo_agents.arena.report.terminal import print_result
+    from borneo_agents.arena.report.words import fault_lines
 
     if not as_json:
         if result is not None:

@@ -11,22 +11,24 @@ from pathlib import Path
 import numpy as np
 import pytest
 from arena_games import TINY, First, Last, here, same_games
-from borneo_agents.arena import play_arena
-from borneo_agents.arena.match import lay_out, mean_ranks
-from borneo_agents.arena.profile import points_by_source
-from borneo_agents.arena.report import report
-from borneo_agents.arena.tournament import CHALLENGE, MIXED, ONE_VS, ROUND_ROBIN, TournamentError, tournament
+from borneo_agents.arena import ArenaConfig, play_arena
+from borneo_agents.arena.design.config import TournamentError
+from borneo_agents.arena.design.lineups import CHALLENGE, MIXED, ONE_VS, ROUND_ROBIN
+from borneo_agents.arena.design.tournament import tournament
+from borneo_agents.arena.play.match import lay_out
+from borneo_agents.arena.report.page import report
 
 from borneo_env import cli
 from borneo_env.agent import Random, UnknownAgent
 from borneo_env.engine.state import TALLIES
+from borneo_env.outcomes import mean_ranks, points_by_source
 from borneo_env.record import read_record, replay
 from borneo_env.ruleset import Ruleset
 
 
 def plan(agents, players, lineups, games=1, seed=5):
     names = [f"agent-{i}" for i in range(agents)]
-    return tournament(names, Ruleset(players=players), games, seed=seed, lineups=lineups, time_limit=1)
+    return tournament(names, ArenaConfig(ruleset=Ruleset(players=players), games=games, seed=seed, lineups=lineups))
 
 
 # ---------------------------------------------------------------- line-ups
@@ -243,9 +245,9 @@ def test_profiles_are_means_over_the_seats_of_an_agent():
     for number, profile in enumerate(played.profiles):
         own = seats == number
         assert profile.seats == own.sum()
-        assert sum(one.value for one in profile.points.values()) == pytest.approx(scores[own].mean())
+        assert sum(one.value for one in profile.measures["points"].values()) == pytest.approx(scores[own].mean())
         contracts = played.outcomes["fulfilled"][own].sum(1).mean()
-        assert sum(one.value for one in profile.contracts.values()) == pytest.approx(contracts)
+        assert sum(one.value for one in profile.measures["contracts"].values()) == pytest.approx(contracts)
         standing = next(row for row in played.standings if row.agent == profile.agent)
         by_seat = np.mean([one.value for one in profile.win_share_by_seat])
         assert by_seat == pytest.approx(standing.win_share.value), "equally often in each"
@@ -281,9 +283,9 @@ def test_the_profile_shows_ranks():
     played = here({"random": "random", "last": Last()}, games=30)
     for number, profile in enumerate(played.profiles):
         mean = played.outcomes["rank"][played.outcomes["seats"] == number].mean()
-        assert profile.doings["mean rank at the end"].value == pytest.approx(mean)
+        assert profile.measures["doings"]["mean rank at the end"].value == pytest.approx(mean)
         assert mean > 1
-    assert played.profiles[0].doings != played.profiles[1].doings
+    assert played.profiles[0].measures != played.profiles[1].measures
     assert "mean rank at the end" in report(played)
 
 
@@ -429,8 +431,8 @@ def test_mistakes_are_one_line(line, complaint, capsys, monkeypatch):
 
 @pytest.mark.usefixtures("with_plots")
 def test_without_matplotlib_the_report_has_no_plots_and_says_so(capsys, monkeypatch, bots, forks):
-    monkeypatch.setitem(sys.modules, "borneo_agents.arena.plots", None)
-    monkeypatch.delitem(sys.modules, "borneo_agents.arena.plots")
+    monkeypatch.setitem(sys.modules, "borneo_agents.arena.report.plots", None)
+    monkeypatch.delitem(sys.modules, "borneo_agents.arena.report.plots")
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     status, _, err = run(
         capsys, monkeypatch, "arena random arena_bots:First --games 6 --tables tiny --jobs 1 --out kept"

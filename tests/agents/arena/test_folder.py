@@ -21,14 +21,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 from arena_games import BOTS, TINY, Faulty, First, Last, Raising, crash, here, same_games
-from borneo_agents.arena import Progress, play_arena, sources
-from borneo_agents.arena.chairs import CRASH
-from borneo_agents.arena.folder import Folder, FolderError
-from borneo_agents.arena.plots import plots
-from borneo_agents.arena.report import report
-from borneo_agents.arena.run import Stopped
-from borneo_agents.arena.terminal import print_result, watching
-from borneo_agents.arena.tournament import TournamentError
+from borneo_agents.arena import Progress, Stopped, play_arena
+from borneo_agents.arena.design.config import TournamentError
+from borneo_agents.arena.play.calls import CRASH
+from borneo_agents.arena.report.page import report
+from borneo_agents.arena.report.plots import plots
+from borneo_agents.arena.report.terminal import print_result, watching
+from borneo_agents.arena.store import sources
+from borneo_agents.arena.store.folder import Folder, FolderError
 from rich.console import Console
 
 from borneo_env import cli
@@ -552,7 +552,7 @@ def test_a_change_of_what_a_bot_is_derived_from_is_a_change_of_the_bot(bots):
 def test_a_change_of_the_program_is_another_setting(bots, monkeypatch):
     agents = ["random", "arena_bots:First"]
     play_arena(agents, TINY, games=6, jobs=0, out="kept")
-    monkeypatch.setattr("borneo_agents.arena.folder.digest_of_program", lambda: "another")
+    monkeypatch.setattr("borneo_agents.arena.store.folder.digest_of_program", lambda: "another")
     assert "borneo-env itself has changed since" in refused(agents)
 
 
@@ -583,7 +583,7 @@ def test_names_are_shown_as_they_are(monkeypatch):
         watch(Progress(played.tournament, 0, 30, played.outcomes))
     table, growing = shown.getvalue().split("\x1b", 1)
     drawn = plots(played)
-    monkeypatch.setattr("borneo_agents.arena.report.drawings", lambda _: drawn)  # and not once more
+    monkeypatch.setattr("borneo_agents.arena.report.page.drawings", lambda _: drawn)  # and not once more
     page, seats = report(played), drawn["seats"]
     for name in ODD_NAMES[:5]:
         assert table.count(name) >= 4, "in rows and heads"

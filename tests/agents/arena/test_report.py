@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 from arena_games import TINY, Faulty, First, Last, crash, here
 from borneo_agents.arena import play_arena
-from borneo_agents.arena.colours import DARK, ON_LIGHT, PAGE, SERIES, SOURCES
-from borneo_agents.arena.plots import KINDS, STYLE, plots
-from borneo_agents.arena.replays import game_links
-from borneo_agents.arena.report import report
+from borneo_agents.arena.report.colours import DARK, ON_LIGHT, PAGE, SERIES, SOURCES
+from borneo_agents.arena.report.page import report
+from borneo_agents.arena.report.plots import KINDS, STYLE, plots
+from borneo_agents.arena.report.replays import game_links
 from matplotlib.figure import Figure
 
 

@@ -6,8 +6,8 @@ import re
 import pytest
 from arena_games import here
 from borneo_agents.arena import play_arena
-from borneo_agents.arena.terminal import Fitted, cut, print_result
-from borneo_agents.arena.tournament import TournamentError
+from borneo_agents.arena.design.config import TournamentError
+from borneo_agents.arena.report.terminal import Fitted, cut, print_result
 from rich.console import Console
 
 from borneo_env import Ruleset
@@ -60,7 +60,7 @@ def test_few_agents_keep_their_names_as_columns():
 def test_a_whole_result_fits_80_columns(result):
     console = Console(file=io.StringIO(), width=80)
     print_result(console, result)
-    standings = console.file.getvalue().split("placed before")[0]
+    standings = console.file.getvalue().split("Placed before")[0]
     assert all(name in standings for name in NAMES if len(name) < 30)
     assert max(map(len, console.file.getvalue().splitlines())) <= 80
 

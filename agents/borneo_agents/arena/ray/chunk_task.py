@@ -1,0 +1,162 @@
+"""A chunk as a task of Ray: what a machine of a cluster does for an arena, in a scratch folder of its own.
+
+Agents do not run in the processes of Ray, but in a worker beside each of these, as in any arena: one that hangs or
+crashes costs what it costs there. The worker goes on from chunk to chunk, and ends with the process of Ray.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+import shutil
+import tempfile
+import time
+import zlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from borneo_agents.arena.design.tournament import Tournament
+from borneo_agents.arena.play.slow_agents import SlowAgentNotices
+from borneo_agents.arena.ray import parcel
+from borneo_agents.arena.ray.parcel import Parcel
+from borneo_agents.arena.store.folder import CHUNKS, LOG, RECORDS, Folder
+from borneo_agents.arena.workers.pool import WorkerPool
+from borneo_agents.arena.workers.retries import ChunkTask, FaultHistory
+from borneo_agents.arena.workers.worker_process import SOON, WorkerProcess
+from borneo_env.files import write_file
+
+PREFIX = "borneo-node-"  # of the scratch folder of a process, whose number follows
+LONGEST_LOG = 2**20  # bytes of what agents print in a chunk
+REPORT_EVERY = 0.5  # seconds between two reports on how far a chunk is
+
+
+@dataclass(frozen=True)
+class Job:
+    """What a machine must know to play chunks of a tournament."""
+
+    name: str  # no other run has it
+    tournament: dict[str, Any]  # as JSON
+    parcel: Parcel
+    records: bool
+    warm_up_limit: float | None
+
+
+@dataclass
+class ChunkFiles:
+    """A chunk on its way back."""
+
+    games: bytes
+    records: dict[str, bytes]  # compressed, by their paths
+    log: bytes  # what agents have printed
+    history: FaultHistory  # with what this chunk has taught
+
+
+class ChunkPlayer:
+    """Plays chunks of a job, one after another, in one worker."""
+
+    def __init__(self, job: Job) -> None:
+        self.job = job
+        self.tournament = Tournament.from_json(dict(job.tournament))
+        self.worker: WorkerProcess | None = None
+        _remove_scratch_of_ended_processes()
+        self.folder = Folder(tempfile.mkdtemp(prefix=f"{PREFIX}{os.getpid()}-"))
+        (self.folder.path / CHUNKS).mkdir()
+        try:
+            parcel.unpack(job.parcel, self.folder.path / "files")
+            parcel.check(job.parcel)
+        except BaseException:
+            self.end()
+            raise
+        self.pool = WorkerPool(
+            self.tournament, self.folder, 1, records=job.records, warm_up_limit=job.warm_up_limit, scratch=True
+        )
+
+    def play(self, deals: range, known: FaultHistory, report: Callable[[int, str], None]) -> ChunkFiles:
+        """Play a chunk; `report` gets how many games are over, and notices of slow agents."""
+        self.pool.history = FaultHistory(dict(known.disqualified), set(known.hung))
+        self.pool.notices = SlowAgentNotices(self.tournament.agents, lambda words: report(self._games_over(), words))
+        self._begin(ChunkTask(deals))
+        assert self.worker
+        reported = time.monotonic()
+        while not self.worker.finished():
+            self.worker = self.pool.watched(self.worker)
+            if time.monotonic() - reported > REPORT_EVERY:
+                report(self._games_over(), "")
+                reported = time.monotonic()
+            time.sleep(SOON)
+        return ChunkFiles(self.folder.take(deals), self._records(), self._log(), self.pool.history)
+
+    def end(self) -> None:
+        """End the worker, and remove the scratch folder; a worker does so itself when this process has gone."""
+        if self.worker:
+            self.worker.end()
+        shutil.rmtree(self.folder.path, ignore_errors=True)
+
+    def _begin(self, task: ChunkTask) -> None:
+        if self.worker:
+            self.pool.give(self.worker, task)
+        else:
+            self.worker = self.pool.start(task)
+
+    def _games_over(self) -> int:
+        return self.worker.state().games_over if self.worker else 0
+
+    def _records(self) -> dict[str, bytes]:
+        """The records of the chunk, which are here no longer."""
+        found = {}
+        for file in sorted((self.folder.path / RECORDS).rglob("*.jsonl")):
+            found[str(file.relative_to(self.folder.path))] = zlib.compress(file.read_bytes(), 1)
+            file.unlink()
+        return found
+
+    def _log(self) -> bytes:
+        """The last of what agents have printed in the chunk."""
+        with open(self.folder.path / LOG, "r+b") as log:
+            log.seek(-min(LONGEST_LOG, log.seek(0, os.SEEK_END)), os.SEEK_END)
+            words = log.read()
+            log.truncate(0)
+        return words
+
+
+def _remove_scratch_of_ended_processes() -> None:
+    """Where Ray ends our processes with its own, nothing else removes it."""
+    for folder in Path(tempfile.gettempdir()).glob(f"{PREFIX}*"):
+        pid = folder.name.removeprefix(PREFIX).partition("-")[0]
+        if pid.isdecimal() and not Path("/proc", pid).exists() and Path("/proc/self").exists():
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+_player: ChunkPlayer | None = None  # of this process of Ray, for one job at a time
+
+
+def _player_of(job: Job) -> ChunkPlayer:
+    global _player
+    if _player is None or _player.job.name != job.name:
+        if _player:
+            _player.end()
+            _player = None
+        _player = ChunkPlayer(job)
+    return _player
+
+
+def play_chunk(job: Job, deals: range, known: FaultHistory, progress: Any) -> ChunkFiles | str:
+    """A chunk played in this process of Ray; or in words why this machine cannot."""
+
+    def report(games: int, notice: str) -> None:
+        progress.report.remote(deals.start, games, notice)
+
+    try:
+        return _player_of(job).play(deals, known, report)
+    except (ValueError, OSError) as error:
+        return f"{platform.node()}: {error}"
+
+
+def write_records_into(folder: Path, found: dict[str, bytes]) -> None:
+    """Write records that have come from another machine."""
+    for path, content in found.items():
+        if Path(path).parts[0] != RECORDS or ".." in Path(path).parts:
+            raise ValueError(f"a machine has sent a record to {path!r}")
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        write_file(folder / path, zlib.decompress(content), sync=False)
