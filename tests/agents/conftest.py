@@ -62,7 +62,7 @@ class Fork:
             self._work(command[command.index("-m") + 1 :], requests, stdout.fileno())
         os.setpgid(self.pid, self.pid)
         os.close(requests)
-        self.stdin = os.fdopen(told, "w", encoding="utf-8")
+        self.stdin = os.fdopen(told, "wb")
 
     def _work(self, command, requests, log):
         try:

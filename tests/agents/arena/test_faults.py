@@ -436,16 +436,15 @@ def test_who_hangs_in_a_call_for_many_games_is_asked_for_one_at_a_time():
     assert (plan.alone, plan.forfeits, plan.disqualified) == ({1}, {}, {})
 
 
-def test_who_hangs_in_several_chunks_is_asked_in_no_other(bots):
-    _, several = some_workers(Folder(bots / "run"))
-    worker, tasks = SimpleNamespace(give=lambda task: None), [retries.ChunkTask(range(i, i + 1)) for i in range(9)]
+def test_who_hangs_in_several_chunks_is_asked_in_no_other():
+    history, tasks = retries.FaultHistory(), [retries.ChunkTask(range(i, i + 1)) for i in range(9)]
     for task in tasks[: retries.PATIENCE]:
-        several.give(worker, task)
+        history.prepare(task)
         assert task.plan.disqualified == {}
         for game in range(retries.PATIENCE):
-            several.history.note(task, Call(1, 4, 30, game=game), Fault(TIME_OUT, "no answer", "It was here"))
+            history.note(task, Call(1, 4, 30, game=game), Fault(TIME_OUT, "no answer", "It was here"))
     for task in tasks[retries.PATIENCE - 1 :]:
-        several.give(worker, task)
+        history.prepare(task)
     at_last = tasks[retries.PATIENCE - 1]
     assert at_last.plan.disqualified[1][0] == 30, "what was played before it hung counts"
     charge = Fault(TIME_OUT, "not asked any more: no answer", "It was here")

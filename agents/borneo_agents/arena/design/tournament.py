@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import cached_property
 from math import ceil
 from typing import Any
@@ -21,9 +21,7 @@ from numpy.typing import NDArray
 
 from borneo_agents.arena.design.config import ArenaConfig, TournamentError
 from borneo_agents.arena.design.lineups import MIXED, Circle, block_of, circles, suitable_lineups
-from borneo_env.cards import read_tables
 from borneo_env.files import in_short
-from borneo_env.record import RULESET_KEYS
 from borneo_env.ruleset import Ruleset
 
 CHUNK = 1000  # games played side by side: more are hardly faster, and fewer are slower, since calls are for few games
@@ -89,19 +87,6 @@ class Tournament:
         """(games,): random bits for each game, to seed the dice of its agents."""
         bits = [_random_bits(self.seed, deal, 2 * self.block)[self.block :] for deal in deals]
         return np.concatenate(bits)
-
-    def as_json(self) -> dict[str, Any]:
-        """The tournament as JSON can hold it."""
-        settings = {name: getattr(self, name) for name in self.__dataclass_fields__}
-        rules = {key: getattr(self.ruleset, key) for key in RULESET_KEYS}
-        return settings | {"ruleset": rules, "tables": asdict(self.ruleset.tables)}
-
-    @classmethod
-    def from_json(cls, found: dict[str, Any]) -> Tournament:
-        """The tournament of which `as_json` was kept."""
-        tables = read_tables(found.pop("tables"), "tables")
-        ruleset = Ruleset(**found.pop("ruleset"), tables=tables)
-        return cls(**found | {"ruleset": ruleset, "agents": tuple(found["agents"])})
 
     def _block(self, deal: int) -> list[NDArray[Any]]:
         bits = _random_bits(self.seed, deal, self.block)

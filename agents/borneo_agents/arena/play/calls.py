@@ -7,7 +7,7 @@ import contextlib
 import os
 import sys
 from collections.abc import Callable
-from typing import Any, NamedTuple, Protocol, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from borneo_agents.protocol.messages import IllegalMove
 from borneo_agents.protocol.process import BotFailed, Died, Stalled
@@ -61,10 +61,10 @@ class Call(NamedTuple):
         return self.game != NOBODY or self.round == MAKING
 
 
-class Heartbeat(Protocol):
-    """Where a match notes what it is doing."""
+class Heartbeat:
+    """Where a match notes what it is doing; here nothing comes of it."""
 
-    debugging: bool  # whether the first fault of an agent ends the match, and is raised as it is
+    debugging = False  # whether the first fault of an agent ends the match, and is raised as it is
 
     def asking(self, call: Call) -> None:
         """An agent's code is running from now on."""
@@ -77,20 +77,6 @@ class Heartbeat(Protocol):
 
     def stopped(self) -> bool:
         """Whether the user has pressed Ctrl-C; if not, a KeyboardInterrupt is the agent's own."""
-
-
-class NoHeartbeat:
-    """For a match that no process watches."""
-
-    debugging = False
-
-    def asking(self, call: Call) -> None: ...
-
-    def answered(self) -> None: ...
-
-    def games_over(self, games: int) -> None: ...
-
-    def stopped(self) -> bool:
         return False
 
 

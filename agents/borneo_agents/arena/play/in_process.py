@@ -11,7 +11,7 @@ from typing import Any
 
 from borneo_agents.arena.design.tournament import Tournament
 from borneo_agents.arena.play.agent_seats import warm_up
-from borneo_agents.arena.play.calls import Call, NoHeartbeat
+from borneo_agents.arena.play.calls import Call, Heartbeat
 from borneo_agents.arena.play.match import Match
 from borneo_agents.arena.play.outcomes import PlayedChunk
 from borneo_agents.arena.play.slow_agents import SlowAgentNotices
@@ -35,7 +35,7 @@ def play_in_process(
                 match.dismiss()
 
 
-class _InProcessHeartbeat(NoHeartbeat):
+class _InProcessHeartbeat(Heartbeat):
     """For a match in this process, which Ctrl-C must reach whatever agents make of it."""
 
     def __init__(self, debugging: bool) -> None:

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from borneo_agents.arena.design.tournament import Tournament
 from borneo_agents.arena.play.agent_seats import AgentSeats
-from borneo_agents.arena.play.calls import ILLEGAL, LONGEST_REASON, CallFailed, Fault, Heartbeat, NoHeartbeat
+from borneo_agents.arena.play.calls import ILLEGAL, LONGEST_REASON, CallFailed, Fault, Heartbeat
 from borneo_agents.arena.play.outcomes import Forfeit, PlayedChunk, Trace, outcome_type
 from borneo_env import outcomes
 from borneo_env.agent import Agent, Views, WrongAnswer
@@ -60,7 +60,7 @@ class Match:
         plan: RetryPlan | None = None,
     ) -> None:
         self.tournament = tournament
-        self.heartbeat = heartbeat or NoHeartbeat()
+        self.heartbeat = heartbeat or Heartbeat()
         self.plan = plan or RetryPlan()
         self.agent_seats = AgentSeats(tournament, deals, agents, self.heartbeat)
         self.batch = lay_out(tournament, deals)

@@ -23,8 +23,7 @@ from borneo_agents.arena.ray import parcel
 from borneo_agents.arena.ray.parcel import Parcel
 from borneo_agents.arena.store.folder import CHUNKS, LOG, RECORDS, Folder
 from borneo_agents.arena.workers.pool import WorkerPool
-from borneo_agents.arena.workers.retries import ChunkTask, FaultHistory
-from borneo_agents.arena.workers.worker_process import SOON, WorkerProcess
+from borneo_agents.arena.workers.retries import FaultHistory
 from borneo_env.files import write_file
 
 PREFIX = "borneo-node-"  # of the scratch folder of a process, whose number follows
@@ -37,7 +36,7 @@ class Job:
     """What a machine must know to play chunks of a tournament."""
 
     name: str  # no other run has it
-    tournament: dict[str, Any]  # as JSON
+    tournament: Tournament
     parcel: Parcel
     records: bool
     warm_up_limit: float | None
@@ -58,50 +57,36 @@ class ChunkPlayer:
 
     def __init__(self, job: Job) -> None:
         self.job = job
-        self.tournament = Tournament.from_json(dict(job.tournament))
-        self.worker: WorkerProcess | None = None
         _remove_scratch_of_ended_processes()
         self.folder = Folder(tempfile.mkdtemp(prefix=f"{PREFIX}{os.getpid()}-"))
         (self.folder.path / CHUNKS).mkdir()
+        self.pool = WorkerPool(
+            job.tournament, self.folder, 1, records=job.records, warm_up_limit=job.warm_up_limit, scratch=True
+        )
         try:
             parcel.unpack(job.parcel, self.folder.path / "files")
             parcel.check(job.parcel)
         except BaseException:
             self.end()
             raise
-        self.pool = WorkerPool(
-            self.tournament, self.folder, 1, records=job.records, warm_up_limit=job.warm_up_limit, scratch=True
-        )
 
-    def play(self, deals: range, known: FaultHistory, report: Callable[[int, str], None]) -> ChunkFiles:
+    def play(self, deals: range, known: FaultHistory, report: Callable[[int, list[str]], None]) -> ChunkFiles:
         """Play a chunk; `report` gets how many games are over, and notices of slow agents."""
+        notices: list[str] = []
         self.pool.history = FaultHistory(dict(known.disqualified), set(known.hung))
-        self.pool.notices = SlowAgentNotices(self.tournament.agents, lambda words: report(self._games_over(), words))
-        self._begin(ChunkTask(deals))
-        assert self.worker
+        self.pool.notices = SlowAgentNotices(self.job.tournament.agents, notices.append)
         reported = time.monotonic()
-        while not self.worker.finished():
-            self.worker = self.pool.watched(self.worker)
+        for over, _ in self.pool.play([deals]):
             if time.monotonic() - reported > REPORT_EVERY:
-                report(self._games_over(), "")
+                report(over, notices)
+                notices.clear()
                 reported = time.monotonic()
-            time.sleep(SOON)
         return ChunkFiles(self.folder.take(deals), self._records(), self._log(), self.pool.history)
 
     def end(self) -> None:
         """End the worker, and remove the scratch folder; a worker does so itself when this process has gone."""
-        if self.worker:
-            self.worker.end()
+        self.pool.end()
         shutil.rmtree(self.folder.path, ignore_errors=True)
-
-    def _begin(self, task: ChunkTask) -> None:
-        if self.worker:
-            self.pool.give(self.worker, task)
-        else:
-            self.worker = self.pool.start(task)
-
-    def _games_over(self) -> int:
-        return self.worker.state().games_over if self.worker else 0
 
     def _records(self) -> dict[str, bytes]:
         """The records of the chunk, which are here no longer."""
@@ -144,8 +129,8 @@ def _player_of(job: Job) -> ChunkPlayer:
 def play_chunk(job: Job, deals: range, known: FaultHistory, progress: Any) -> ChunkFiles | str:
     """A chunk played in this process of Ray; or in words why this machine cannot."""
 
-    def report(games: int, notice: str) -> None:
-        progress.report.remote(deals.start, games, notice)
+    def report(games: int, notices: list[str]) -> None:
+        progress.report.remote(deals.start, games, notices)
 
     try:
         return _player_of(job).play(deals, known, report)

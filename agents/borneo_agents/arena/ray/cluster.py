@@ -32,9 +32,9 @@ class ProgressActor:
         self._games: dict[int, int] = {}
         self._notices: list[str] = []
 
-    def report(self, chunk: int, games: int, notice: str) -> None:
+    def report(self, chunk: int, games: int, notices: list[str]) -> None:
         self._games[chunk] = games
-        self._notices += [notice] if notice else []
+        self._notices += notices
 
     def read(self) -> tuple[dict[int, int], list[str]]:
         """Games over, by the first deal of a chunk; and notices, each once."""
@@ -59,7 +59,7 @@ class ClusterPool:
         self.folder = folder
         self.jobs = jobs
         parcel = packed(agents, tournament.isolate)
-        self._job = Job(secrets.token_hex(8), tournament.as_json(), parcel, records, warm_up_limit)
+        self._job = Job(secrets.token_hex(8), tournament, parcel, records, warm_up_limit)
         self._cluster = joined(address, jobs or available_cores())
         self.history = FaultHistory()
         self._open: dict[Any, range] = {}  # the chunks that are played, by their tasks

@@ -45,7 +45,7 @@ def digest_of(agent: Agent) -> str:
 
 
 class _Unknown(Exception):
-    """Compiled code of which nobody can tell what it is made of."""
+    """Compiled code without a digest."""
 
 
 def _compiled(kinds: Iterable[type]) -> bytes:

@@ -18,7 +18,7 @@ from borneo_agents.arena.play.calls import ENDED, LEAVING, MAKING, TIME_OUT, WAR
 from borneo_agents.arena.play.slow_agents import SlowAgentNotices
 from borneo_agents.arena.store.folder import LOG, Folder
 from borneo_agents.arena.workers.retries import ChunkTask, FaultHistory
-from borneo_agents.arena.workers.worker_process import SOON, WorkerProcess
+from borneo_agents.arena.workers.worker_process import SOON, WorkerJob, WorkerProcess
 from borneo_env.agent import is_registered
 from borneo_env.traces import current_folder, where_it_was
 
@@ -62,32 +62,53 @@ class WorkerPool:
         return self
 
     def __exit__(self, *_: object) -> None:
+        self.end()
+
+    def end(self) -> None:
+        """End all workers."""
         for worker in self.workers:
             worker.end()
 
     def play(self, chunks: list[range]) -> Iterator[tuple[int, range | None]]:
         """Play chunks. Yields, again and again, how many games of unfinished chunks are over, and a finished chunk."""
         waiting = [ChunkTask(deals) for deals in reversed(chunks)]
-        self.workers = [self.start(waiting.pop()) for _ in range(min(self.jobs, len(chunks)))]
-        while self.workers:
-            for i, worker in enumerate(self.workers):
-                if worker.finished():
-                    finished = worker.task.deals
-                    if waiting:
-                        self.give(worker, waiting.pop())
-                    else:
-                        self.workers.remove(worker)
-                        worker.end()
-                    yield self.games_over(), finished
-                    break
-                self.workers[i] = self.watched(worker)
-            else:
-                yield self.games_over(), None
+        busy = [self._begin(waiting.pop(), i) for i in range(min(self.jobs, len(chunks)))]
+        while busy:
+            finished = [i for i in busy if self.workers[i].finished()]
+            for i in finished:
+                deals = self.workers[i].task.deals
+                if waiting:
+                    self._begin(waiting.pop(), i)
+                else:
+                    busy.remove(i)
+                yield self._games_over(), deals
+            if not finished:
+                for i in busy:
+                    self._watch(i)
+                yield self._games_over(), None
                 time.sleep(SOON)
 
-    def watched(self, worker: WorkerProcess) -> WorkerProcess:
-        """The worker itself, or the one that takes its place because it hangs or has gone."""
-        return self._replace(worker) if self._stuck(worker) or worker.gone() else worker
+    def _begin(self, task: ChunkTask, i: int) -> int:
+        """Give worker i a chunk; where there is none, start it."""
+        self.history.prepare(task)
+        if i == len(self.workers):
+            self.workers.append(self._started())
+        self.workers[i].give(task)
+        return i
+
+    def _started(self) -> WorkerProcess:
+        left_out = set(self.history.disqualified)
+        return WorkerProcess(WorkerJob(self.tournament, self.folder.path, self.records, left_out), self.scratch)
+
+    def _games_over(self) -> int:
+        return sum(worker.state().games_over for worker in self.workers)
+
+    def _watch(self, i: int) -> None:
+        """Replace worker i if it hangs or has gone."""
+        if self._stuck(self.workers[i]) or self.workers[i].gone():
+            task = self._ended(self.workers[i])
+            self.workers[i] = self._started()
+            self._begin(task, i)
 
     def _stuck(self, worker: WorkerProcess) -> bool:
         """Whether it has been running an agent's code for too long."""
@@ -105,26 +126,8 @@ class WorkerPool:
         compiling = COMPILING if is_registered(self.tournament.agents[call.agent]) else 0.0
         return READY + READY_PER_SECOND * self.tournament.time_limit + compiling
 
-    def games_over(self) -> int:
-        return sum(worker.state().games_over for worker in self.workers)
-
-    def start(self, task: ChunkTask) -> WorkerProcess:
-        """A new worker for a chunk."""
-        worker = WorkerProcess(self.folder.path, self.scratch)
-        worker.send({
-            "tournament": self.tournament.as_json(), "folder": str(self.folder.path),
-            "records": self.records, "left_out": sorted(self.history.disqualified),
-        })  # fmt: skip
-        self.give(worker, task)
-        return worker
-
-    def give(self, worker: WorkerProcess, task: ChunkTask) -> None:
-        """Have a worker play a chunk."""
-        self.history.prepare(task)
-        worker.give(task)
-
-    def _replace(self, worker: WorkerProcess) -> WorkerProcess:
-        """A new worker for the chunk of one that hangs or has gone, with a plan for the agent it was asking."""
+    def _ended(self, worker: WorkerProcess) -> ChunkTask:
+        """The chunk of a worker that hangs or has gone, and is ended; with a plan for the agent it was asking."""
         gone, call, task = worker.gone(), worker.state().call, worker.task
         stack = worker.stack()  # meanwhile it may answer, too late, and go on to ask another
         worker.end()
@@ -135,7 +138,7 @@ class WorkerPool:
         elif call is not None and call.round != LEAVING:
             trace = where_it_was(stack, current_folder())
             self.history.note(task, call, self._fault(call, worker.status() if gone else "", trace))
-        return self.start(task)
+        return task
 
     def _fault(self, call: Call, status: str, trace: str) -> Fault:
         """What the agent of a call has done, if its worker has ended with a status, or else hangs."""

@@ -2,7 +2,7 @@
 
 It is started with the number of its parent process, the numbers of two open files (one holds its heartbeat, into the
 other goes the stack when it crashes, or when the parent asks for it by a signal), and a folder that is removed when the
-parent ends, if there is one. It reads JSON lines from its standard input: the tournament, then one chunk at a time. For
+parent ends, if there is one. It reads from its standard input: a `WorkerJob`, then one chunk at a time. For
 each chunk it writes a file into the folder of the arena, and notes it in the heartbeat. Agents find their input empty,
 and what they print goes to the log, as do errors of the worker.
 
@@ -12,60 +12,54 @@ The worker is a child of the process that is started: this one supervises it, as
 from __future__ import annotations
 
 import faulthandler
-import json
 import os
+import pickle
 import shutil
 import signal
 import sys
 import threading
 import time
-from typing import Any, TextIO
+from collections.abc import Iterator
+from typing import Any
 
-from borneo_agents.arena.design.tournament import Tournament
 from borneo_agents.arena.play.agent_seats import warm_up
-from borneo_agents.arena.play.calls import Fault
-from borneo_agents.arena.play.match import Match, RetryPlan
+from borneo_agents.arena.play.match import Match
 from borneo_agents.arena.store.folder import Folder
 from borneo_agents.arena.store.records import write_records
 from borneo_agents.arena.workers.heartbeat import WRITE_STACK, SharedHeartbeat
+from borneo_agents.arena.workers.worker_process import WorkerJob
 from borneo_agents.protocol.supervisor import adopt_orphans, end_as, end_tree, supervise
 
 
-def work(requests: TextIO, heartbeat: SharedHeartbeat) -> None:
+def work(requests: Iterator[Any], heartbeat: SharedHeartbeat) -> None:
     """Play what is asked for until there is nothing more."""
-    first = requests.readline()
-    if not first:
+    job: WorkerJob | None = next(requests, None)
+    if job is None:
         return
-    job = json.loads(first)
-    tournament, folder = Tournament.from_json(job["tournament"]), Folder(job["folder"])
-    warm_up(tournament, tournament.agents, heartbeat, job["left_out"])
-    for request in requests:
-        wanted = json.loads(request)
-        match = Match(tournament, range(*wanted["deals"]), tournament.agents, heartbeat, _plan(wanted))
+    tournament = job.tournament
+    warm_up(tournament, tournament.agents, heartbeat, job.left_out)
+    for deals, plan in requests:
+        match = Match(tournament, deals, tournament.agents, heartbeat, plan)
         played = match.play()
-        if job["records"]:
-            write_records(folder.path, tournament, played)
-        folder.save(played)
+        if job.records:
+            write_records(job.folder, tournament, played)
+        Folder(job.folder).save(played)
         heartbeat.finished()
         match.dismiss()
 
 
-def _plan(wanted: dict[str, Any]) -> RetryPlan:
-    """What earlier attempts have found out, as it is sent."""
-    return RetryPlan(
-        set(wanted["alone"]),
-        {(round, game): Fault(*fault) for round, game, fault in wanted["forfeits"]},
-        {agent: (since, Fault(*fault)) for agent, since, fault in wanted["disqualified"]},
-    )
-
-
-def _keep_requests() -> TextIO:
-    """Standard input for this module alone: agents that read theirs find its end."""
-    requests = os.fdopen(os.dup(0), encoding="utf-8")
+def _requests() -> Iterator[Any]:
+    """What the parent sends; standard input is for this alone, and agents that read theirs find its end."""
+    requests = os.fdopen(os.dup(0), "rb")
     nothing = os.open(os.devnull, os.O_RDONLY)
     os.dup2(nothing, 0)
     os.close(nothing)
-    return requests
+    while True:
+        try:
+            request = pickle.load(requests)
+        except EOFError:
+            return
+        yield request
 
 
 def _leave_with(parent: int, scratch: str) -> None:
@@ -94,7 +88,7 @@ def main() -> None:
     faulthandler.register(WRITE_STACK, int(stack), all_threads=False)
     heartbeat = SharedHeartbeat(int(file))
     os.close(int(file))
-    work(_keep_requests(), heartbeat)
+    work(_requests(), heartbeat)
     signal.pause()  # there are no more requests: the parent ends this process, or has ended
 
 

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import os
+import pickle
 import signal
 import subprocess
 import sys
 import tempfile
 import time
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
+from borneo_agents.arena.design.tournament import Tournament
 from borneo_agents.arena.play.calls import Call
 from borneo_agents.arena.store.folder import LOG
 from borneo_agents.arena.workers.heartbeat import SIZE, WRITE_STACK, HeartbeatState, SharedHeartbeat
@@ -27,49 +28,53 @@ LONGEST_STACK = 2**16  # bytes
 ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
 
 
+class WorkerJob(NamedTuple):
+    """What a worker must know before its first chunk."""
+
+    tournament: Tournament
+    folder: Path
+    records: bool
+    left_out: set[int]  # agents that are not asked, and so need not get ready
+
+
 class WorkerProcess:
-    """A process that plays chunks. A folder that is `scratch` is removed when this process ends."""
+    """A process that plays chunks of a job. A `scratch` folder is removed when the process that has started it ends."""
 
     task: ChunkTask
 
-    def __init__(self, folder: Path, scratch: bool) -> None:
+    def __init__(self, job: WorkerJob, scratch: bool) -> None:
         self._given = 0
         self._seen = (-1, time.monotonic())  # how many notes there were, and since when there are as many
         self._stack = tempfile.TemporaryFile()  # noqa: SIM115  # closed in `end`
-        with tempfile.TemporaryFile() as heartbeat, open(folder / LOG, "ab") as log:
+        with tempfile.TemporaryFile() as heartbeat, open(job.folder / LOG, "ab") as log:
             heartbeat.truncate(SIZE)
             self._heartbeat = SharedHeartbeat(heartbeat.fileno())
             self._process = subprocess.Popen(
                 [
                     sys.executable, "-P", "-u", "-m", "borneo_agents.arena.workers.worker",
                     str(os.getpid()), str(heartbeat.fileno()), str(self._stack.fileno()),
-                    str(folder) if scratch else "",
+                    str(job.folder) if scratch else "",
                 ],
                 stdin=subprocess.PIPE,
                 stdout=log,
                 stderr=log,
                 pass_fds=[heartbeat.fileno(), self._stack.fileno()],
-                text=True,
-                encoding="utf-8",
                 env=worker_environment(),
                 start_new_session=True,  # so that Ctrl-C reaches the parent alone
             )  # fmt: skip
+        self._send(job)
 
     def give(self, task: ChunkTask) -> None:
         """Have it play a chunk."""
         self.task = task
         self._given += 1
-        self.send({
-            "deals": [task.deals.start, task.deals.stop],
-            "alone": sorted(task.plan.alone),
-            "forfeits": [[*which, fault] for which, fault in task.plan.forfeits.items()],
-            "disqualified": [[agent, *why] for agent, why in task.plan.disqualified.items()],
-        })  # fmt: skip
+        self._send((task.deals, task.plan))
 
-    def send(self, message: dict[str, Any]) -> None:
+    def _send(self, message: Any) -> None:
         assert self._process.stdin
         with contextlib.suppress(BrokenPipeError):  # it will be missed soon
-            print(json.dumps(message), file=self._process.stdin, flush=True)
+            pickle.dump(message, self._process.stdin)
+            self._process.stdin.flush()
 
     def finished(self) -> bool:
         """Whether it has played what it was given."""
