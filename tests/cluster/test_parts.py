@@ -7,7 +7,6 @@ import sys
 import threading
 
 import pytest
-from borneo_agents.arena import play_arena
 from borneo_agents.arena.play.calls import ENDED, TIME_OUT, Call, Fault
 from borneo_agents.arena.ray import parcel
 from borneo_agents.arena.ray.chunk_task import write_records_into
@@ -144,11 +143,6 @@ def test_an_address_where_something_else_answers_is_told():
         with pytest.raises(ClusterError, match="is no cluster of Ray"):
             check_address(f"127.0.0.1:{server.getsockname()[1]}")
         thread.join()
-
-
-def test_objects_cannot_travel(bots):
-    with pytest.raises(ValueError, match="a cluster plays agents by their names"):
-        play_arena({"a": find_agent("random"), "b": "random"}, cluster="local")
 
 
 @pytest.mark.soak

@@ -186,7 +186,7 @@ def test_an_agent_that_ends_the_process_when_it_is_made_is_given_up(bots, forks)
     assert re.search(r"the process has ended \(.*\) in its __init__", played.faults[0].reason)
 
 
-def test_what_agents_print_is_kept_apart(bots):
+def test_what_agents_print_is_kept_apart(bots, forks):
     (bots / "chatty.py").write_text(
         "class Chatty:\n    def act(self, views):\n        print('{\"done\": 0}')\n        return views.mask.argmax(1)"
     )

@@ -230,9 +230,7 @@ def test_debug_names_an_illegal_answer_and_shows_an_exit(buggy, capsys, monkeypa
     assert err.endswith("    raise SystemExit(4)\nSystemExit: 4\n")
 
 
-def test_debug_keeps_nothing_and_limits_no_time(tmp_path):
-    with pytest.raises(ValueError, match="keeps no games"):
-        here(["random", First()], debug=True, out=tmp_path)
+def test_debug_limits_no_time():
     assert here(["random", First()], games=6, debug=True, time_limit=1e-9).faults == ()
     with pytest.raises(WrongAnswer, match=r"Faulty, in game \d+ at decision \d+: its answer for 1 game is None"):
         here(["random", Faulty(lambda views, actions, now: None)], games=6, debug=True)

@@ -5,12 +5,8 @@ import re
 
 import pytest
 from arena_games import here
-from borneo_agents.arena import play_arena
-from borneo_agents.arena.design.config import TournamentError
 from borneo_agents.arena.report.terminal import Fitted, cut, print_result
 from rich.console import Console
-
-from borneo_env import Ruleset
 
 NAMES = ["ismcts:budget=200", "policy:out/run/best:budget=0", "command:./my_bot --flag", "merchant", "random",
          "policy:out/long/folder/of/mine/best:budget=2000", "climber", "contractor"]  # fmt: skip
@@ -71,13 +67,3 @@ def test_a_name_is_cut_in_its_middle():
         "policy…get=0",
         "p…",
     ]
-
-
-def test_whoever_names_an_agent_twice_is_told_what_to_type():
-    for agents, remedy in [
-        (("random", "random"), "borneo arena random merchant"),
-        (("merchant", "merchant"), "borneo arena merchant random"),
-        (("climber", "random", "climber"), "borneo arena climber random"),
-    ]:
-        with pytest.raises(TournamentError, match=f"{agents[0]} is there twice; .*: {remedy}[.] In Python"):
-            play_arena(agents, Ruleset(), games=10)

@@ -9,6 +9,7 @@ from typing import Any
 
 from borneo_agents.arena.design.lineups import LINEUPS
 from borneo_env.engine.batch_state import LAST_NUMBER
+from borneo_env.files import in_short
 from borneo_env.ruleset import Ruleset
 
 
@@ -70,7 +71,12 @@ class ArenaConfig:
             if settings:
                 raise TypeError(f"give either a config or settings, not both (got {', '.join(settings)})")
             return given
-        own = {one.name: settings.pop(one.name) for one in fields(cls) if one.name in settings}
+        known, of_rules = ([one.name for one in fields(kind)] for kind in (cls, Ruleset))
+        for name in settings:
+            if name not in (*known, *of_rules):
+                names = f"an arena has {', '.join(known)}, and a ruleset {', '.join(of_rules)}"
+                raise TypeError(f"there is no argument {in_short(name)}; {names}")
+        own = {name: settings.pop(name) for name in known if name in settings}
         if given is not None and own.get("ruleset") is not None:
             raise TypeError("give one ruleset, not two")
         ruleset = own.get("ruleset") if given is None else given
