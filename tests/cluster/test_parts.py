@@ -9,7 +9,7 @@ import threading
 import pytest
 from borneo_agents.arena.play.calls import ENDED, TIME_OUT, Call, Fault
 from borneo_agents.arena.ray import parcel
-from borneo_agents.arena.ray.chunk_task import write_records_into
+from borneo_agents.arena.ray.chunk_task import write_files_into
 from borneo_agents.arena.ray.parcel import ParcelError
 from borneo_agents.arena.workers.retries import PATIENCE, ChunkTask, FaultHistory
 from borneo_agents.arena.workers.worker_process import worker_environment
@@ -105,9 +105,9 @@ def test_a_node_that_would_play_otherwise_refuses(bots, change, told):
     assert told in unpacked_elsewhere(one, bots / "node", change)
 
 
-def test_records_from_a_node_stay_in_their_folder(tmp_path):
+def test_files_from_a_machine_stay_in_their_folder(tmp_path):
     with pytest.raises(ValueError, match=r"'records/../../x'"):
-        write_records_into(tmp_path, {"records/../../x": b""})
+        write_files_into(tmp_path, {"records/../../x": b""})
 
 
 # ---------------------------------------------------------------- addresses

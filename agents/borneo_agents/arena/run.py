@@ -28,7 +28,6 @@ from borneo_agents.statistics.results import blocks, results
 from borneo_agents.statistics.sequential import UNDECIDED, SequentialTest, Verdict
 from borneo_env.agent import Agent, check_agents
 from borneo_env.engine.batch import Batch
-from borneo_env.engine.threads import available_cores
 from borneo_env.ruleset import Ruleset
 
 PAR = 0.5  # of "placed before the other", if they are equal
@@ -202,12 +201,11 @@ def _by_others(
 
 
 def _pool(plan: Tournament, folder: Folder, found: Mapping[str, Agent], config: ArenaConfig) -> Any:
-    limits: dict[str, Any] = {"records": config.records, "warm_up_limit": config.warm_up_limit}
     if config.cluster is None:
-        return WorkerPool(plan, folder, config.jobs or available_cores(), **limits, scratch=config.out is None)
+        return WorkerPool(plan, folder, config, scratch=config.out is None)
     from borneo_agents.arena.ray.cluster import ClusterPool  # which needs ray
 
-    return ClusterPool(config.cluster, plan, found, folder, config.jobs, **limits)
+    return ClusterPool(plan, folder, config, found)
 
 
 class _Run:

@@ -186,7 +186,7 @@ def test_an_agent_that_ends_the_process_when_it_is_made_is_given_up(bots, forks)
     assert re.search(r"the process has ended \(.*\) in its __init__", played.faults[0].reason)
 
 
-def test_what_agents_print_is_kept_apart(bots, forks):
+def test_what_agents_print_is_kept_apart(bots):
     (bots / "chatty.py").write_text(
         "class Chatty:\n    def act(self, views):\n        print('{\"done\": 0}')\n        return views.mask.argmax(1)"
     )
@@ -388,9 +388,10 @@ def test_a_process_that_was_ended_once_costs_no_game(bots, forks):
     assert same_games(played, here({"random": "random", "struck:Struck": First()}, games=6))
 
 
-def some_workers(folder, jobs=1):
-    settings = tournament(["random", "arena_bots:First"], ArenaConfig(ruleset=TINY, games=6, seed=3))
-    return settings, pool.WorkerPool(settings, folder, jobs, warm_up_limit=600)
+def a_worker(folder):
+    config = ArenaConfig(ruleset=TINY, games=6, seed=3, jobs=1, warm_up_limit=600)
+    plan = tournament(["random", "arena_bots:First"], config)
+    return plan, pool.WorkerPool(plan, folder, config)
 
 
 def test_a_worker_that_ends_while_no_agent_is_asked_is_replaced(bots, forks):
@@ -398,13 +399,13 @@ def test_a_worker_that_ends_while_no_agent_is_asked_is_replaced(bots, forks):
     folder.path.mkdir()
     chunks = folder.path / "chunks"
     chunks.touch()  # no folder: games cannot be saved
-    settings, several = some_workers(folder)
-    with several:
-        for _ in several.play(settings.chunks):
+    plan, one = a_worker(folder)
+    with one:
+        for _ in one.play(plan.chunks):
             if chunks.is_file() and "Traceback" in (folder.path / "agents.log").read_text():
                 chunks.unlink()
                 chunks.mkdir()
-    assert folder.load(settings, settings.chunks[0]).faults == []
+    assert folder.load(plan, plan.chunks[0]).faults == []
 
 
 def test_workers_that_always_end_end_the_run(bots, forks, monkeypatch):
@@ -412,9 +413,9 @@ def test_workers_that_always_end_end_the_run(bots, forks, monkeypatch):
     folder = Folder(bots / "kept")
     folder.path.mkdir()
     (folder.path / "chunks").touch()
-    settings, several = some_workers(folder)
-    with several, pytest.raises(ArenaError, match=r"no agent is to blame(?s:.*)cannot be written"):
-        list(several.play(settings.chunks))
+    plan, one = a_worker(folder)
+    with one, pytest.raises(ArenaError, match=r"no agent is to blame(?s:.*)cannot be written"):
+        list(one.play(plan.chunks))
     assert (folder.path / "agents.log").read_text().count("Traceback") == 2
 
 

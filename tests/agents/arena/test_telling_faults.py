@@ -153,8 +153,8 @@ def test_who_never_answers_is_asked_in_no_chunk(bots, forks):
 
 def test_the_first_call_has_more_time_with_a_longer_limit_and_where_code_may_be_compiled():
     def limit(agent, time_limit):
-        plan = tournament(["random", agent], ArenaConfig(ruleset=TINY, games=6, time_limit=time_limit))
-        return pool.WorkerPool(plan, None, 1)._limit(Call(1, -1, WARMING_UP))
+        config = ArenaConfig(ruleset=TINY, games=6, time_limit=time_limit)
+        return pool.WorkerPool(tournament(["random", agent], config), None, config)._limit(Call(1, -1, WARMING_UP))
 
     assert limit("my_bot:MyBot", 1) < limit("my_bot:MyBot", 5) < limit("my_bot:MyBot", 60)
     assert limit("merchant", 5) > 2 * limit("my_bot:MyBot", 5)

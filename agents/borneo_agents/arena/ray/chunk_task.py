@@ -13,10 +13,11 @@ import tempfile
 import time
 import zlib
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from borneo_agents.arena.design.config import ArenaConfig
 from borneo_agents.arena.design.tournament import Tournament
 from borneo_agents.arena.play.slow_agents import SlowAgentNotices
 from borneo_agents.arena.ray import parcel
@@ -37,17 +38,15 @@ class Job:
 
     name: str  # no other run has it
     tournament: Tournament
+    config: ArenaConfig
     parcel: Parcel
-    records: bool
-    warm_up_limit: float | None
 
 
 @dataclass
 class ChunkFiles:
     """A chunk on its way back."""
 
-    games: bytes
-    records: dict[str, bytes]  # compressed, by their paths
+    files: dict[str, bytes]  # records and games, compressed, by their paths in the folder of a run
     log: bytes  # what agents have printed
     history: FaultHistory  # with what this chunk has taught
 
@@ -60,9 +59,7 @@ class ChunkPlayer:
         _remove_scratch_of_ended_processes()
         self.folder = Folder(tempfile.mkdtemp(prefix=f"{PREFIX}{os.getpid()}-"))
         (self.folder.path / CHUNKS).mkdir()
-        self.pool = WorkerPool(
-            job.tournament, self.folder, 1, records=job.records, warm_up_limit=job.warm_up_limit, scratch=True
-        )
+        self.pool = WorkerPool(job.tournament, self.folder, replace(job.config, jobs=1), scratch=True)
         try:
             parcel.unpack(job.parcel, self.folder.path / "files")
             parcel.check(job.parcel)
@@ -81,19 +78,20 @@ class ChunkPlayer:
                 report(over, notices)
                 notices.clear()
                 reported = time.monotonic()
-        return ChunkFiles(self.folder.take(deals), self._records(), self._log(), self.pool.history)
+        return ChunkFiles(self._files(), self._log(), self.pool.history)
 
     def end(self) -> None:
         """End the worker, and remove the scratch folder; a worker does so itself when this process has gone."""
         self.pool.end()
         shutil.rmtree(self.folder.path, ignore_errors=True)
 
-    def _records(self) -> dict[str, bytes]:
-        """The records of the chunk, which are here no longer."""
+    def _files(self) -> dict[str, bytes]:
+        """The records of the chunk and then its games, which are here no longer."""
         found = {}
-        for file in sorted((self.folder.path / RECORDS).rglob("*.jsonl")):
-            found[str(file.relative_to(self.folder.path))] = zlib.compress(file.read_bytes(), 1)
-            file.unlink()
+        for place in (RECORDS, CHUNKS):
+            for file in sorted((self.folder.path / place).rglob("*.*")):
+                found[str(file.relative_to(self.folder.path))] = zlib.compress(file.read_bytes(), 1)
+                file.unlink()
         return found
 
     def _log(self) -> bytes:
@@ -138,10 +136,10 @@ def play_chunk(job: Job, deals: range, known: FaultHistory, progress: Any) -> Ch
         return f"{platform.node()}: {error}"
 
 
-def write_records_into(folder: Path, found: dict[str, bytes]) -> None:
-    """Write records that have come from another machine."""
+def write_files_into(folder: Path, found: dict[str, bytes]) -> None:
+    """Write games and records that have come from another machine."""
     for path, content in found.items():
-        if Path(path).parts[0] != RECORDS or ".." in Path(path).parts:
-            raise ValueError(f"a machine has sent a record to {path!r}")
+        if Path(path).parts[0] not in (RECORDS, CHUNKS) or ".." in Path(path).parts:
+            raise ValueError(f"a machine has sent a file to {path!r}")
         (folder / path).parent.mkdir(parents=True, exist_ok=True)
-        write_file(folder / path, zlib.decompress(content), sync=False)
+        write_file(folder / path, zlib.decompress(content), sync=path.startswith(CHUNKS))

@@ -7,9 +7,10 @@ import time
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from borneo_agents.arena.design.config import ArenaConfig
 from borneo_agents.arena.design.tournament import Tournament
 from borneo_agents.arena.play.slow_agents import on_stderr
-from borneo_agents.arena.ray.chunk_task import ChunkFiles, Job, play_chunk, write_records_into
+from borneo_agents.arena.ray.chunk_task import ChunkFiles, Job, play_chunk, write_files_into
 from borneo_agents.arena.ray.parcel import packed
 from borneo_agents.arena.store.folder import Folder
 from borneo_agents.arena.workers.pool import ArenaError
@@ -46,21 +47,13 @@ class ClusterPool:
     """The machines of a cluster, for one tournament; use it as a context, which leaves the cluster."""
 
     def __init__(
-        self,
-        address: str,
-        tournament: Tournament,
-        agents: Mapping[str, Agent],
-        folder: Folder,
-        jobs: int | None,
-        *,
-        records: bool = False,
-        warm_up_limit: float | None = None,
+        self, tournament: Tournament, folder: Folder, config: ArenaConfig, agents: Mapping[str, Agent]
     ) -> None:
+        assert config.cluster
         self.folder = folder
-        self.jobs = jobs
-        parcel = packed(agents, tournament.isolate)
-        self._job = Job(secrets.token_hex(8), tournament, parcel, records, warm_up_limit)
-        self._cluster = joined(address, jobs or available_cores())
+        self.jobs = config.jobs
+        self._job = Job(secrets.token_hex(8), tournament, config, packed(agents, tournament.isolate))
+        self._cluster = joined(config.cluster, config.jobs or available_cores())
         self.history = FaultHistory()
         self._open: dict[Any, range] = {}  # the chunks that are played, by their tasks
         self._over: dict[int, int] = {}  # games that are over in them, by the first deal
@@ -120,10 +113,9 @@ class ClusterPool:
             ) from None
         if isinstance(chunk, str):
             raise ArenaError(f"a machine of the cluster cannot play: {chunk}")
-        write_records_into(self.folder.path, chunk.records)
+        write_files_into(self.folder.path, chunk.files)
         if chunk.log:
             self.folder.log(chunk.log.decode("utf-8", "replace").rstrip("\n"))
-        self.folder.put(deals, chunk.games)
         self.history.merge(chunk.history)
 
     def _read_progress(self) -> None:

@@ -136,18 +136,7 @@ class Folder:
 
     def save(self, played: PlayedChunk) -> None:
         """Keep a finished chunk."""
-        self.put(played.deals, chunk_bytes(played))
-
-    def put(self, deals: range, content: bytes) -> None:
-        """Keep a chunk that has been saved elsewhere; `load` says whether it is one."""
-        write_file(self._chunk(deals), content)
-
-    def take(self, deals: range) -> bytes:
-        """A chunk as `save` has written it, which is here no longer."""
-        path = self._chunk(deals)
-        content = path.read_bytes()
-        path.unlink()
-        return content
+        write_file(self._chunk(played.deals), chunk_bytes(played))
 
     def load(self, tournament: Tournament, deals: range) -> PlayedChunk | None:
         """A finished chunk; None if there is none that can be used."""

@@ -13,6 +13,7 @@ import os
 import time
 from collections.abc import Iterator
 
+from borneo_agents.arena.design.config import ArenaConfig
 from borneo_agents.arena.design.tournament import Tournament
 from borneo_agents.arena.play.calls import ENDED, LEAVING, MAKING, TIME_OUT, WARMING_UP, Call, Fault
 from borneo_agents.arena.play.slow_agents import SlowAgentNotices
@@ -20,6 +21,7 @@ from borneo_agents.arena.store.folder import LOG, Folder
 from borneo_agents.arena.workers.retries import ChunkTask, FaultHistory
 from borneo_agents.arena.workers.worker_process import SOON, WorkerJob, WorkerProcess
 from borneo_env.agent import is_registered
+from borneo_env.engine.threads import available_cores
 from borneo_env.traces import current_folder, where_it_was
 
 RETRIES = 2
@@ -42,17 +44,13 @@ class WorkerPool:
         self,
         tournament: Tournament,
         folder: Folder,
-        jobs: int,
-        *,
-        records: bool = False,
-        warm_up_limit: float | None = None,
+        config: ArenaConfig,
         scratch: bool = False,
     ) -> None:
         self.tournament = tournament
         self.folder = folder
-        self.jobs = jobs
-        self.records = records
-        self.warm_up_limit = warm_up_limit
+        self.config = config
+        self.jobs = config.jobs or available_cores()
         self.scratch = scratch  # whether the folder can go when this process has gone
         self.history = FaultHistory()
         self.workers: list[WorkerProcess] = []
@@ -98,7 +96,7 @@ class WorkerPool:
 
     def _started(self) -> WorkerProcess:
         left_out = set(self.history.disqualified)
-        return WorkerProcess(WorkerJob(self.tournament, self.folder.path, self.records, left_out), self.scratch)
+        return WorkerProcess(WorkerJob(self.tournament, self.folder.path, self.config.records, left_out), self.scratch)
 
     def _games_over(self) -> int:
         return sum(worker.state().games_over for worker in self.workers)
@@ -121,8 +119,8 @@ class WorkerPool:
         """Seconds that a call may take."""
         if call.round not in (WARMING_UP, MAKING):
             return call.views * self.tournament.time_limit + GRACE
-        if self.warm_up_limit is not None:
-            return self.warm_up_limit
+        if self.config.warm_up_limit is not None:
+            return self.config.warm_up_limit
         compiling = COMPILING if is_registered(self.tournament.agents[call.agent]) else 0.0
         return READY + READY_PER_SECOND * self.tournament.time_limit + compiling
 
