@@ -78,13 +78,13 @@ def play_arena(
     check_agents(found, config.ruleset)
     with contextlib.ExitStack() as stack:
         folder = _folder(config, in_process, stack)
-        plan = _begun(config, found, folder)
+        plan = _tournament_in(config, found, folder)
         run = _Run(plan, folder, question, watch)
         try:
             missing = run.missing()
             if missing and not run.decided():
                 if folder is None or in_process:
-                    run.play(_here(plan, folder, missing, list(named.values()), config))
+                    run.play(_by_this_process(plan, folder, missing, list(named.values()), config))
                 else:
                     run.play(_by_others(plan, folder, missing, found, config, stack))
         except KeyboardInterrupt:
@@ -156,7 +156,7 @@ def _folder(config: ArenaConfig, in_process: bool, stack: contextlib.ExitStack) 
     return Folder(stack.enter_context(tempfile.TemporaryDirectory(prefix="borneo-arena-")))
 
 
-def _begun(config: ArenaConfig, found: Mapping[str, Agent], folder: Folder | None) -> Tournament:
+def _tournament_in(config: ArenaConfig, found: Mapping[str, Agent], folder: Folder | None) -> Tournament:
     """The tournament to be played, which may be the one that is in the folder."""
     plan = tournament(list(found), config, folder.deals_per_chunk() if folder and config.chunk is None else None)
     if folder:
@@ -170,7 +170,7 @@ def _begun(config: ArenaConfig, found: Mapping[str, Agent], folder: Folder | Non
 # ---------------------------------------------------------------- chunks
 
 
-def _here(
+def _by_this_process(
     plan: Tournament, folder: Folder | None, chunks: list[range], agents: Sequence[str | Agent], config: ArenaConfig
 ) -> Coming:
     """Chunks that this process plays, and keeps in the folder."""

@@ -19,10 +19,10 @@ from borneo_agents.arena.design.tournament import tournament
 from borneo_agents.arena.play import slow_agents
 from borneo_agents.arena.play.calls import CRASH, ENDED, TIME_OUT, WARMING_UP, Call
 from borneo_agents.arena.report.page import report
-from borneo_agents.arena.report.sections import least_share, standings_rows
+from borneo_agents.arena.report.sections import fault_rows, least_share, standings_rows
 from borneo_agents.arena.report.tables import GamesNeeded
 from borneo_agents.arena.report.terminal import print_result
-from borneo_agents.arena.report.words import fault_lines, fault_rows, headline
+from borneo_agents.arena.report.words import fault_lines, headline
 from borneo_agents.arena.workers import pool
 from rich.console import Console
 
@@ -99,7 +99,7 @@ def test_tracebacks_are_kept_with_the_games(buggy):
     played = play_arena(["random", "buggy:Buggy"], TINY, games=12, chunk=6, jobs=0, out="kept")
     (trace,) = played.traces
     assert (trace.agent, trace.kind) == (1, CRASH)
-    assert [row.example for row in fault_rows(played)] == [f"game {trace.game}: {played.faults[0].reason}"]
+    assert [row[-1] for row in fault_rows(played)] == [f"game {trace.game}: {played.faults[0].reason}"]
     assert play_arena(["random", "buggy:Buggy"], TINY, games=12, chunk=6, jobs=0, out="kept").traces == (trace,)
     assert played.as_dict()["tracebacks"] == [trace._asdict() | {"agent": "buggy:Buggy"}]
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from borneo_agents.arena.report.tables import ArenaTables, GamesNeeded
-from borneo_agents.arena.report.words import ahead_words, fault_rows, isolation_words, par_words, title, trace_words
+from borneo_agents.arena.report.words import ahead_words, isolation_words, par_words, title, trace_words
 from borneo_env.engine.state import NOBODY
 from borneo_env.outcomes import points_words
 
@@ -165,5 +166,21 @@ def least_share(row: GamesNeeded) -> str:
 def _faults(result: ArenaTables) -> list[Section]:
     if not result.faults:
         return []
-    rows = [[row.agent, row.kind, f"{row.games:,}", row.example] for row in fault_rows(result)]
-    return [Section("Games lost by a fault", ["agent", "fault", "games", EXAMPLE], rows)]
+    return [Section("Games lost by a fault", ["agent", "fault", "games", EXAMPLE], fault_rows(result))]
+
+
+def fault_rows(result: ArenaTables) -> list[list[str]]:
+    """The faults of each agent by kind, with one of them as an example: that with the traceback, if there is one."""
+    example = {(fault.agent, fault.kind): fault for fault in reversed(result.faults)}
+    traced = {(trace.agent, trace.kind, trace.game) for trace in result.traces}
+    example |= {fault[2:4]: fault for fault in result.faults if (fault.agent, fault.kind, fault.game) in traced}
+    games = Counter((fault.agent, fault.kind) for fault in result.faults)
+    return [
+        [
+            result.tournament.agents[agent],
+            kind,
+            f"{games[agent, kind]:,}",
+            f"game {example[agent, kind].game}: {example[agent, kind].reason}",
+        ]
+        for agent, kind in sorted(example)
+    ]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import NamedTuple
 
 from borneo_agents.arena.design.tournament import Tournament
 from borneo_agents.arena.play.calls import CRASH, ENDED, ILLEGAL, TIME_OUT
@@ -80,30 +79,6 @@ def ahead_words(result: ArenaTables) -> str:
     met = ahead(result)
     share = met.before.words(".1f", unit=0.01)
     return f"{met.agent} was placed before {met.other} in {share} % of their meetings, ties half."
-
-
-class FaultRow(NamedTuple):
-    agent: str
-    kind: str
-    games: int
-    game: int  # an example, and its reason
-    reason: str
-
-    @property
-    def example(self) -> str:
-        return f"game {self.game}: {self.reason}"
-
-
-def fault_rows(result: ArenaTables) -> list[FaultRow]:
-    """The faults of each agent by kind, with one of them: that with the traceback, if there is one."""
-    example = {(fault.agent, fault.kind): fault for fault in reversed(result.faults)}
-    traced = {(trace.agent, trace.kind, trace.game) for trace in result.traces}
-    example |= {fault[2:4]: fault for fault in result.faults if (fault.agent, fault.kind, fault.game) in traced}
-    games = Counter((fault.agent, fault.kind) for fault in result.faults)
-    return [
-        FaultRow(result.tournament.agents[agent], kind, games[agent, kind], int(fault.game), fault.reason)
-        for (agent, kind), fault in sorted(example.items())
-    ]
 
 
 def fault_lines(result: ArenaTables) -> list[str]:
