@@ -43,7 +43,10 @@ class Teller:
             self.say(f"{steps:,} decisions, against {against}: " + "; ".join(told))
 
     def comparing(self, rows: Iterator[Row]) -> Iterator[Row]:
-        return iter(self._progress.track(rows, description="comparing with the bots", total=None))
+        task = self._progress.add_task("comparing with the bots", total=None, told="")
+        for row in rows:
+            self._progress.update(task, told=f"{row.agent} against {row.measurement.against}")
+            yield row
 
 
 def bar_of(console: Console) -> Progress:
