@@ -219,6 +219,8 @@ def test_profiles_are_means_over_the_seats_of_an_agent():
         assert sum(one.value for one in profile.measures["points"].values()) == pytest.approx(scores[own].mean())
         contracts = played.outcomes["fulfilled"][own].sum(1).mean()
         assert sum(one.value for one in profile.measures["contracts"].values()) == pytest.approx(contracts)
+        ranks = played.outcomes["rank"][own].mean()
+        assert profile.measures["doings"]["mean rank at the end"].value == pytest.approx(ranks) and ranks > 1
         standing = next(row for row in played.standings if row.agent == profile.agent)
         by_seat = np.mean([one.value for one in profile.win_share_by_seat])
         assert by_seat == pytest.approx(standing.win_share.value), "equally often in each"
@@ -237,16 +239,6 @@ def test_mean_ranks_by_hand():
     ranks = mean_ranks(np.array([game, other], np.int8), 3)
     assert ranks == pytest.approx(np.array([[5 / 3, 5 / 3, 0], [1, 5 / 2, 2]]))
     assert mean_ranks(np.array([game], np.int8), 4).tolist() == [[*ranks[0], 0]]
-
-
-def test_the_profile_shows_ranks():
-    played = here({"random": "random", "last": Last()}, games=30)
-    for number, profile in enumerate(played.profiles):
-        mean = played.outcomes["rank"][played.outcomes["seats"] == number].mean()
-        assert profile.measures["doings"]["mean rank at the end"].value == pytest.approx(mean)
-        assert mean > 1
-    assert played.profiles[0].measures != played.profiles[1].measures
-    assert "mean rank at the end" in report(played)
 
 
 def test_a_challenge_has_standings_and_lone_seats_of_the_first():
@@ -303,59 +295,22 @@ def run(capsys, monkeypatch, line):
     return (left.value.code or 0, *capsys.readouterr())
 
 
-MY_BOT = """
-import numpy as np
-
-from borneo_env.agent import Agent, Views
-
-
-class MyBot:
-    \"\"\"Fulfils contracts, and otherwise plays anything.\"\"\"
-
-    def __init__(self, daring: float = 0.5) -> None:
-        self.daring = daring
-
-    def act(self, views: Views):
-        options = views.mask.sum(1)
-        action = np.empty(len(views), np.int64)
-        for i, mask in enumerate(views.mask):
-            legal = np.flatnonzero(mask)
-            action[i] = legal[int(views.dice[i] % np.uint64(options[i]))]
-        return action
-"""
-
-
-def test_a_bot_in_the_current_folder_plays(tmp_path, capsys, monkeypatch, forks):
-    (tmp_path / "my_bot.py").write_text(MY_BOT)
-    monkeypatch.chdir(tmp_path)
-    line = "arena random my_bot:MyBot my_bot:MyBot:daring=0.9 --players 3 --tables tiny --games 9 --jobs 1 --out kept"
+def test_bots_in_the_current_folder_play(capsys, monkeypatch, bots, forks):
+    agents = ["random", "arena_bots:First", "arena_bots:Rarely:nothing:one_in=9"]
+    line = f"arena {' '.join(agents)} --players 3 --tables tiny --games 9 --jobs 1 --out kept"
     status, out, err = run(capsys, monkeypatch, line + " --records --json")
     assert status == 0, err
     found = json.loads(out)
-    assert found["settings"]["agents"] == ["random", "my_bot:MyBot", "my_bot:MyBot:daring=0.9"]
+    assert found["settings"]["agents"] == agents
     assert found["games"] == 9
     assert found["versions"]["python"]
-    assert {row["agent"] for row in found["standings"]} == set(found["settings"]["agents"])
+    assert {row["agent"] for row in found["standings"]} == set(agents)
     assert json.loads(Path("kept/results.json").read_text()) == found
     status, out, err = run(capsys, monkeypatch, "verify " + " ".join(map(str, Path("kept/records").glob("*.jsonl"))))
     assert (status, out) == (0, "9 records are right\n".replace("9", "9 of 9", 1))
     status, out, err = run(capsys, monkeypatch, line.replace("--games 9", "--games 10"))
     assert status == 2
     assert "records was True and is False" in err
-
-
-def test_the_command_plays_a_challenge(capsys, monkeypatch, bots, forks):
-    line = (
-        "arena arena_bots:First random arena_bots:Last --lineups challenge --players 3 --tables tiny --games 12 --json"
-    )
-    status, out, err = run(capsys, monkeypatch, f"{line} --jobs 1")
-    assert status == 0, err
-    found = json.loads(out)
-    assert (found["settings"]["lineups"], found["games"]) == ("challenge", 12)
-    assert [(row["agent"], row["other"]) for row in found["lone_seats"]] == [
-        ("arena_bots:First", "random"),
-        ("arena_bots:First", "arena_bots:Last"),
-    ]
 
 
 def test_the_command_says_what_it_rounded(capsys, monkeypatch, tmp_path, forks):

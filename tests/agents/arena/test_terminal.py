@@ -4,8 +4,7 @@ import io
 import re
 
 import pytest
-from arena_games import here
-from borneo_agents.arena.report.terminal import Fitted, cut, print_result
+from borneo_agents.arena.report.terminal import Fitted, cut
 from rich.console import Console
 
 NAMES = ["ismcts:budget=200", "policy:out/run/best:budget=0", "command:./my_bot --flag", "merchant", "random",
@@ -18,11 +17,6 @@ def drawn(shown, width=80):
     lines = console.file.getvalue().splitlines()
     assert all(len(line) <= width for line in lines)
     return "\n".join(lines)
-
-
-@pytest.fixture(scope="module")
-def result():
-    return here(dict.fromkeys(NAMES, "random"), games=16)
 
 
 @pytest.mark.parametrize("count", range(3, 9))
@@ -51,14 +45,6 @@ def test_agents_that_have_no_room_as_columns_are_numbered(count):
 def test_few_agents_keep_their_names_as_columns():
     shown = drawn(Fitted(["", "merchant", "random"], [["merchant", "", "99.0"], ["random", "1.0", ""]], agents=True))
     assert shown.split()[:2] == ["merchant", "random"]
-
-
-def test_a_whole_result_fits_80_columns(result):
-    console = Console(file=io.StringIO(), width=80)
-    print_result(console, result)
-    standings = console.file.getvalue().split("Placed before")[0]
-    assert all(name in standings for name in NAMES if len(name) < 30)
-    assert max(map(len, console.file.getvalue().splitlines())) <= 80
 
 
 def test_a_name_is_cut_in_its_middle():
