@@ -23,28 +23,22 @@ from borneo_env.engine.state import NOBODY
 PER_SECOND = 4  # how often the growing table is drawn
 
 
-class Watcher:
-    """Draws the progress of a run."""
-
-    def __init__(self, live: Live) -> None:
-        self._live = live
-        self._began = time.monotonic()
-        self._drawn = 0.0
-
-    def watch(self, progress: Progress) -> None:
-        now = time.monotonic()
-        if progress.finished == progress.kept:
-            self._began = now  # getting ready does not count
-        if now - self._drawn > 1 / PER_SECOND:
-            self._drawn = now
-            self._live.update(_growing(progress, now - self._began), refresh=True)
-
-
 @contextmanager
 def watching(console: Console) -> Iterator[Callable[[Progress], None]]:
     """A growing table, if the console is a terminal: what it yields is the `watch` of `play_arena`."""
+    began, drawn = time.monotonic(), 0.0
+
+    def watch(progress: Progress) -> None:
+        nonlocal began, drawn
+        now = time.monotonic()
+        if progress.finished == progress.kept:
+            began = now  # getting ready does not count
+        if now - drawn > 1 / PER_SECOND:
+            drawn = now
+            live.update(_growing(progress, now - began), refresh=True)
+
     with Live(console=console, auto_refresh=False, transient=True) as live:
-        yield Watcher(live).watch
+        yield watch
 
 
 def _growing(progress: Progress, seconds: float) -> RenderableType:
