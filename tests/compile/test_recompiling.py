@@ -21,7 +21,7 @@ from borneo_env.compile.digest import digest_of
 found = {}
 for package in (borneo_env, borneo_agents):
     for module in pkgutil.walk_packages(package.__path__, package.__name__ + "."):
-        if not module.name.endswith((".window", ".plots", ".report", ".open_spiel")):  # which need more than the core
+        if not module.name.endswith((".window", ".plots", ".open_spiel")):  # which need more than the core
             for name, value in vars(importlib.import_module(module.name)).items():
                 if is_jitted(value):
                     found[f"{value.py_func.__module__}.{name}"] = digest_of(value)
@@ -47,7 +47,7 @@ def test_an_edit_compiles_what_it_can_reach_and_nothing_else(copy):
     assert len(before) > 30 and len(bots) > 10 and all(before.values())
     replaced = 0
     for folder in ("borneo_agents/arena", "borneo_agents/statistics", "borneo_agents/human", "borneo_env/render"):
-        for file in (copy / folder).glob("*.py"):
+        for file in (copy / folder).rglob("*.py"):
             source = file.read_text(encoding="utf-8")
             numbers, count = re.subn(r"(?m)^([A-Z_]+ = )(\d+)(?=\s|$)", r"\g<1>1 + \2", source)  # other constants
             replaced += count
