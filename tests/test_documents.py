@@ -178,6 +178,16 @@ def test_long_commands_have_options_that_exist(document):
         commands[name].make_context(name, options)  # raises where an option is unknown or has a wrong value
 
 
+@pytest.mark.parametrize("recipe", sorted(PROJECT.glob("recipes/*.sh")), ids=lambda path: path.stem)
+def test_recipes_have_options_that_exist(recipe):
+    text = recipe.read_text(encoding="utf-8").replace("$seed", "1")
+    commands = [shlex.split(line)[1:] for line in text.replace("\\\n", " ").splitlines() if line.startswith("borneo ")]
+    for name, *options in commands:
+        get_command(app).commands[name].make_context(name, options)
+    assert commands and "\nset -eu\n" in text
+    assert subprocess.run(["sh", "-n", recipe], check=False).returncode == 0
+
+
 @pytest.mark.soak
 @pytest.mark.parametrize("document", documents_with("console"))
 def test_long_commands_run_with_small_sizes(document, with_my_bot):

@@ -19,7 +19,7 @@ NEEDED = (
     ".github/workflows/test.yml",
     "borneo_env/py.typed",
 )
-FOLDERS = ("borneo_env", "agents", "train", "web", "benchmarks", "tests", "notebooks", "docs")
+FOLDERS = ("borneo_env", "agents", "train", "web", "benchmarks", "tests", "notebooks", "docs", "results", "recipes")
 
 OUTSIDE = """
 from borneo_agents.arena import play_arena
