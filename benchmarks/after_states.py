@@ -14,7 +14,7 @@ from borneo_train.actor_critic import UNDECIDED, scale_of
 from borneo_train.learner import Learner, adam, none_yet
 from borneo_train.network import Dense, Tied, Width, apply
 from borneo_train.roles import Thing, table_things
-from borneo_train.settings import Settings, shape
+from borneo_train.run.config import Settings, shape
 from numpy.typing import NDArray
 from torch import Tensor
 

@@ -19,11 +19,11 @@ import numpy as np
 import typer
 from after_states import AfterStates
 from borneo_agents.policy.agent import Policy
-from borneo_train.checks import check, filled
+from borneo_train.run.checks import check, filled
 from borneo_train.learner import Learner
-from borneo_train.settings import Settings
-from borneo_train.tasks import evaluate
-from borneo_train.training import model_of
+from borneo_train.run.config import Settings
+from borneo_train.run.tasks import evaluate
+from borneo_train.run.training import model_of
 from rich.console import Console
 from rich.progress import Progress
 
@@ -54,8 +54,8 @@ def curve(variant: str, settings: Settings, points: int, against: list[str], gam
     seconds, next_point = 0.0, 1
     while next_point <= points:
         began = time.monotonic()
-        learner.play()
-        figures = learner.learn()
+        learner.collect()
+        figures = learner.update()
         seconds += time.monotonic() - began
         done = learner.decisions / settings.timesteps if settings.timesteps else seconds / (60 * settings.minutes)
         learner.progress = min(1.0, done)

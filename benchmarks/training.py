@@ -22,7 +22,7 @@ import numpy as np
 import torch
 import typer
 from borneo_train.learner import Learner
-from borneo_train.settings import Settings
+from borneo_train.run.config import Settings
 from borneo_train.vec_env import BorneoVecEnv
 from numpy.typing import NDArray
 from pettingzoo.utils import BaseWrapper
@@ -75,8 +75,8 @@ def borneo(network: str, seed: int) -> Contender:
     learner = Learner(Settings(network=network, seed=seed).filled(torch.cuda.is_available()))
 
     def learn() -> int:
-        learner.play()
-        learner.learn()
+        learner.collect()
+        learner.update()
         return learner.rollout.action.numel()
 
     return Contender(f"borneo train, {network}", len(learner.games), learn)

@@ -12,7 +12,7 @@ from pathlib import Path
 from posixpath import dirname, join, normpath, relpath
 from typing import get_type_hints
 
-from borneo_train.settings import Settings
+from borneo_train.run.config import Settings
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page

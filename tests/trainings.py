@@ -7,11 +7,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 from borneo_agents.policy.model import read_model
-from borneo_train.settings import Settings
+from borneo_train.run.config import Settings
 
 pytest.importorskip("torch")
 
-from borneo_train.training import Training  # torch may be missing
+from borneo_train.run.training import Training  # torch may be missing
 
 ROLLOUT = 12 * 4
 TINY = Settings(
@@ -26,11 +26,11 @@ TWO_TABLES = {
 
 
 def begin(folder, **changes):
-    return Training.begun(replace(TINY, out=Path(folder), **changes), "borneo train")
+    return Training.create(replace(TINY, out=Path(folder), **changes), "borneo train")
 
 
 def go_on(folder, **given):
-    return Training.taken_up(Settings(out=Path(folder), **given))
+    return Training.resume(Settings(out=Path(folder), **given))
 
 
 def run(training):

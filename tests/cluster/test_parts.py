@@ -155,7 +155,7 @@ def test_objects_cannot_travel(bots):
 def test_whoever_does_not_use_ray_does_not_import_it():
     code = (
         "import sys, borneo_agents.arena.cluster, borneo_agents.commands.arena, borneo_train.cluster, "
-        "borneo_train.command; print([name for name in sys.modules if name.split('.')[0] == 'ray'])"
+        "borneo_train.commands.train; print([name for name in sys.modules if name.split('.')[0] == 'ray'])"
     )
     env = {**os.environ, "PYTHONPATH": import_paths()}
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=env)

@@ -12,7 +12,7 @@ pytest.importorskip("torch")
 
 from borneo_train import cluster as clusters  # torch may be missing
 from borneo_train import training as trainings
-from borneo_train.training import Training
+from borneo_train.run.training import Training
 from trainings import ROLLOUT, TINY, assert_same_policy
 
 pytestmark = [pytest.mark.ray, pytest.mark.filterwarnings("ignore")]  # Ray's own
@@ -20,8 +20,8 @@ pytestmark = [pytest.mark.ray, pytest.mark.filterwarnings("ignore")]  # Ray's ow
 SOME = {"workers": 2, "frozen": 0.5, "learning_rate": 0.05, "timesteps": 40 * ROLLOUT, "evaluation_games": 4}
 
 
-def begun(folder, company=clusters.Elsewhere, **changes):
-    return Training.begun(replace(TINY, out=Path(folder), **SOME | changes), "borneo train", company=company)
+def begun(folder, workers=clusters.Elsewhere, **changes):
+    return Training.create(replace(TINY, out=Path(folder), **SOME | changes), "borneo train", workers=company)
 
 
 def processes():
@@ -47,8 +47,8 @@ def test_a_killed_worker_costs_the_time_since_the_last_checkpoint(tmp_path, clus
             told.append(("killed", about))
             os.kill(processes()[0], signal.SIGKILL)
 
-    training.teller.say = lambda line: hear("say", line)
-    training.teller.update = lambda *about: hear("update", *about)
+    training.reporter.log = lambda line: hear("say", line)
+    training.reporter.update = lambda *about: hear("update", *about)
     rows = clusters.run_on(made.address, training)
     assert rows and not training.stopped
     again = [about[0] for what, about in told if what == "say" and "a worker has ended" in about[0]]
@@ -71,10 +71,10 @@ def test_a_training_that_is_stopped_goes_on(tmp_path, cluster):
         if steps >= 4 * ROLLOUT and not training.stopping:
             signal.raise_signal(signal.SIGINT)
 
-    training.teller.update = update
+    training.reporter.update = update
     assert clusters.run_on(address, training) == [] and training.stopped
     kept = max((tmp_path / "afar" / "checkpoints").iterdir())
-    again = Training.taken_up(replace(training.settings, timesteps=int(kept.name) + 4 * ROLLOUT), clusters.Elsewhere)
+    again = Training.resume(replace(training.settings, timesteps=int(kept.name) + 4 * ROLLOUT), clusters.Elsewhere)
     assert again.learner.decisions == int(kept.name) >= 4 * ROLLOUT
     assert clusters.run_on(address, again)
     assert time.time() - (tmp_path / "afar" / "report.json").stat().st_mtime < 60

@@ -6,9 +6,9 @@ import pytest
 torch = pytest.importorskip("torch")
 pytest.importorskip("numba_cuda")
 
-from borneo_train.games import Games  # noqa: E402  # torch may be missing
+from borneo_train.games.games import Games  # noqa: E402  # torch may be missing
 from borneo_train.learner import Learner  # noqa: E402
-from borneo_train.settings import Settings  # noqa: E402
+from borneo_train.run.config import Settings  # noqa: E402
 
 pytestmark = pytest.mark.gpu
 
@@ -76,8 +76,8 @@ def gradients(learner, kept):
 def test_the_critic_learns_what_games_come_to():
     learner = learner_of()
     for _ in range(40):
-        learner.play()
-        figures = learner.learn()
+        learner.collect()
+        figures = learner.update()
     assert figures["explained_variance"] > 0.5
     assert learner.is_sound()
 
@@ -87,8 +87,8 @@ def test_the_same_seed_gives_the_same_weights():
     for seed in (7, 7, 8):
         learner = learner_of(seed=seed)
         for _ in range(4):  # as it is, recorded, and replayed
-            learner.play()
-            learner.learn()
+            learner.collect()
+            learner.update()
         found.append(weights_of(learner))
     assert torch.equal(found[0], found[1])
     assert not torch.equal(found[0], found[2])
@@ -101,8 +101,8 @@ def test_recorded_work_is_what_it_is_without():
         if not recorded:
             learner._play, learner._step = learner._play_now, learner._step_now
         for _ in range(4):
-            learner.play()
-            learner.learn()
+            learner.collect()
+            learner.update()
         found.append(weights_of(learner))
     assert torch.equal(*found)
 
@@ -110,8 +110,8 @@ def test_recorded_work_is_what_it_is_without():
 def test_bots_and_earlier_versions_have_their_share_of_the_games():
     learner = learner_of(bots=0.25, frozen=0.25, bot="merchant")
     for _ in range(2):
-        learner.play()
-        learner.learn()
+        learner.collect()
+        learner.update()
     kept, opponents, with_bots = learner.rollout, learner.opponents, learner.games.with_bots
     assert int(with_bots.sum()) == len(learner.games) // 4
     assert abs(int(opponents.others.sum()) - len(learner.games) // 4) <= 1
@@ -127,8 +127,8 @@ def test_bots_play_ahead_and_the_same_seed_gives_the_same_weights():
     for _ in range(2):
         learner = learner_of(bots=0.5, n_steps=8, seed=3, bot="contractor", quick="64x1")
         for update in range(4):
-            learner.play()
-            learner.learn()
+            learner.collect()
+            learner.update()
             assert update == 0 or learner.ahead is not None
             kept = learner.rollout
             assert kept.mask.gather(2, kept.action[..., None]).all()

@@ -12,7 +12,7 @@ from borneo_env import cli
 @pytest.fixture(scope="session", autouse=True)
 def what_every_training_needs_is_made_once():
     """The versions of software, and the roles of what stands on a table."""
-    training = pytest.importorskip("borneo_train.training")
+    training = pytest.importorskip("borneo_train.run.training")
     network = pytest.importorskip("borneo_train.network")
     roles, known = network.roles, {}
 
@@ -49,20 +49,20 @@ def one_thread():
 @pytest.fixture
 def no_curves_are_drawn(monkeypatch):
     """But those of trainings that several tests share."""
-    monkeypatch.setattr("borneo_train.training.draw_curve", lambda curve, settings, path: path.touch())
+    monkeypatch.setattr("borneo_train.run.training.draw_curve", lambda curve, settings, path: path.touch())
 
 
 @pytest.fixture
 def no_games_to_measure(monkeypatch):
     """What a learner comes to follows from its weights: that takes no time, and tells learners apart."""
-    from borneo_train.tasks import TASKS, Measurement
+    from borneo_train.run.tasks import TASKS, Measurement
 
     def measured(agent, task, against, *, players, games, seed, edition, jobs=None):
         value = 0.5 if isinstance(agent, str) else float(np.abs(agent.model.layers[0].weights).mean())
         return [Measurement(measure.name, against, players, games, seed, value, 0.0, 1.0) for measure in TASKS[task]]
 
-    monkeypatch.setattr("borneo_train.training.evaluate", measured)
-    monkeypatch.setattr("borneo_train.report.evaluate", measured)
+    monkeypatch.setattr("borneo_train.run.training.evaluate", measured)
+    monkeypatch.setattr("borneo_train.run.report.evaluate", measured)
 
 
 @pytest.fixture

@@ -12,10 +12,10 @@ from trainings import TINY
 torch = pytest.importorskip("torch")
 
 from borneo_agents.policy.model import write_model  # noqa: E402  # torch may be missing
-from borneo_train import checkpoint  # noqa: E402
-from borneo_train.checks import check_notes  # noqa: E402
+from borneo_train.run import checkpoint  # noqa: E402
+from borneo_train.run.checks import check_notes  # noqa: E402
 from borneo_train.learner import Learner  # noqa: E402
-from borneo_train.training import Training, model_of  # noqa: E402
+from borneo_train.run.training import Training, model_of  # noqa: E402
 from safetensors.torch import load_file, save_file  # noqa: E402
 
 from borneo_env import Batch  # noqa: E402
@@ -31,8 +31,8 @@ MEASURED = {
 def training(tmp_path_factory, games_are_hardly_played_before):
     """A training after its first update: its optimisers have something to remember."""
     training = Training(replace(TINY, out=tmp_path_factory.mktemp("training")), "borneo train")
-    training.learner.play()
-    training.learner.learn()
+    training.learner.collect()
+    training.learner.update()
     return training
 
 
@@ -85,8 +85,8 @@ def test_a_checkpoint_brings_all_back(training, saved):
     learner = training.learner
     tensors = {name: tensor.clone() for name, tensor in learner.tensors().items()}
     table, numbers = learner.games.table.clone(), learner.numbers_kept()
-    learner.play()
-    learner.learn()
+    learner.collect()
+    learner.update()
     learner.freeze()
     assert learner.numbers_kept() != numbers and not torch.equal(learner.games.table, table)
     changed = {name for name, tensor in learner.tensors().items() if not torch.equal(tensor, tensors[name])}
@@ -257,8 +257,8 @@ def test_a_training_begins_with_what_another_has_learnt(training, tmp_path):
     assert learner.decisions == 0
     assert torch.equal(learner.opponents.network[-1].bias, training.learner.actor.last_bias), "as earlier version too"
     before = float(learner.scale)
-    learner.play()
-    learner.learn()
+    learner.collect()
+    learner.update()
     assert float(learner.scale) == pytest.approx(before, rel=0.05) and float(learner.scale) != before
 
 
@@ -319,8 +319,8 @@ def test_a_training_begins_with_a_policy(kind, tmp_path):
     values = learner.critic(learner.games.table[:, : learner.games.width + 5].float())
     assert 0.3 < float(values.detach().std()) < 3
     assert torch.equal(learner.opponents.network[-1].bias, learner.actor.last_bias), "as earlier version too"
-    learner.play()
-    learner.learn()
+    learner.collect()
+    learner.update()
 
 
 def test_inputs_that_the_critic_of_a_policy_lacks_have_weights_of_0(tmp_path):

@@ -14,9 +14,9 @@ from copies import Copy
 
 pytest.importorskip("torch")
 
-from borneo_train import checkpoint  # torch may be missing
+from borneo_train.run import checkpoint  # torch may be missing
 from borneo_train.learner import Learner
-from borneo_train.settings import Settings
+from borneo_train.run.config import Settings
 
 from borneo_env.files import FolderLock
 
@@ -107,7 +107,7 @@ def test_weights_that_are_no_numbers_are_one_line(borneo, tmp_path, no_games_to_
 
 
 LOADED_BY_A_TRAINING = (
-    "torch.utils.tensorboard", "borneo_train.training", "borneo_train.report", "borneo_train.telling",
+    "torch.utils.tensorboard", "borneo_train.run.training", "borneo_train.run.report", "borneo_train.run.progress",
 )  # fmt: skip
 
 

@@ -5,7 +5,7 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from borneo_train.games import Games, even_sizes, seats_in_order, seats_on_table  # noqa: E402  # torch may be missing
+from borneo_train.games.games import Games, even_sizes, seats_in_order, seats_on_table  # noqa: E402  # torch may be missing
 
 from borneo_env.agent import find_agent  # noqa: E402
 from borneo_env.engine.batch import Batch  # noqa: E402

@@ -12,9 +12,9 @@ torch = pytest.importorskip("torch")
 from borneo_agents.policy.agent import Policy  # noqa: E402  # torch may be missing
 from borneo_agents.policy.model import read_model, write_model  # noqa: E402
 from borneo_agents.policy.network import logits_of, probabilities_of  # noqa: E402
-from borneo_train.games import Games  # noqa: E402
+from borneo_train.games.games import Games  # noqa: E402
 from borneo_train.imitation import Imitator, Lesson, Memory, moves_of  # noqa: E402
-from borneo_train.settings import UNSEEN  # noqa: E402
+from borneo_train.run.config import UNSEEN  # noqa: E402
 from borneo_train.watching import Watching  # noqa: E402
 from networks import network, searcher  # noqa: E402
 

@@ -9,12 +9,12 @@ from borneo_agents.policy.model import write_model  # noqa: E402  # torch may be
 from borneo_agents.policy.network import best_actions, logits_of  # noqa: E402
 from borneo_train.actor_critic import masked  # noqa: E402
 from borneo_train.advantages import advantages, shares_of, standard  # noqa: E402
-from borneo_train.games import wins  # noqa: E402
+from borneo_train.games.games import wins  # noqa: E402
 from borneo_train.learner import Learner  # noqa: E402
 from borneo_train.network import apply  # noqa: E402
-from borneo_train.opponents import spread  # noqa: E402
-from borneo_train.settings import Settings  # noqa: E402
-from borneo_train.training import model_of  # noqa: E402
+from borneo_train.games.opponents import spread  # noqa: E402
+from borneo_train.run.config import Settings  # noqa: E402
+from borneo_train.run.training import model_of  # noqa: E402
 from networks import network  # noqa: E402
 
 from borneo_env.ruleset import Ruleset  # noqa: E402
@@ -44,11 +44,11 @@ def weights_of(learner):
 @pytest.fixture(scope="module")
 def played():
     """A learner that has learnt a little, and has played another rollout."""
-    learner = learner_of(seed=4, lead=0.0)  # a lead is counted up to a limit: then wins and losses may differ
+    learner = learner_of(seed=4, margin_coef=0.0)  # a lead is counted up to a limit: then wins and losses may differ
     for _ in range(12):
-        learner.play()
-        learner.learn()
-    learner.play()
+        learner.collect()
+        learner.update()
+    learner.collect()
     return learner
 
 
@@ -135,8 +135,8 @@ def test_the_same_seed_gives_the_same_weights():
     for seed in (7, 7, 8):
         learner = learner_of(seed=seed, network="tied", actor="64x2", critic="64x1")
         for _ in range(3):
-            learner.play()
-            learner.learn()
+            learner.collect()
+            learner.update()
         runs.append(weights_of(learner))
     assert torch.equal(runs[0], runs[1])
     assert not torch.equal(runs[0], runs[2])
@@ -155,12 +155,12 @@ def test_figures_are_the_usual_ones(played):
 
 
 def test_rates_fall_with_progress_and_with_caution():
-    learner = learner_of(learning_rate=0.1, ent_coef=0.5, lead=1.0)
+    learner = learner_of(learning_rate=0.1, ent_coef=0.5, margin_coef=1.0)
     learner.progress = 1.0
     learner._set_rates()
     assert learner.optimizers[0].param_groups[0]["lr"] == pytest.approx(0.005)
     assert float(learner.ent_coef) == pytest.approx(0.05)
-    learner.play()
+    learner.collect()
     assert float(learner.lead) == pytest.approx(0.2)
     careful = learner_of(target_kl=1e-9)
     careful.play()
@@ -173,8 +173,8 @@ def test_other_tasks_have_their_own_rewards(task):
     learner = learner_of(task=task)
     rewards = 0.0
     for _ in range(6):
-        learner.play()
-        learner.learn()
+        learner.collect()
+        learner.update()
         assert torch.equal(learner.rollout.reward[-1], learner.games.reward)
         rewards += float(learner.rollout.reward.abs().sum())
     assert rewards > 0
@@ -182,7 +182,7 @@ def test_other_tasks_have_their_own_rewards(task):
 
 def test_earlier_versions_decide_in_their_share_of_the_games():
     learner = learner_of(players="4", n_envs=200, batch_size=200, frozen=0.1, bots=0.2, bot="random")
-    learner.play()
+    learner.collect()
     kept, host = learner.rollout, learner.opponents.host
     with_others = set(spread(160, 0.125).tolist())
     assert 19 <= len(with_others) <= 21
@@ -196,7 +196,7 @@ def test_earlier_versions_decide_in_their_share_of_the_games():
 def test_the_critic_is_told_who_is_a_stranger():
     """All but the learner, where earlier versions or bots play; nobody else."""
     learner = learner_of(players="3,5", n_envs=80, batch_size=80, frozen=0.5, bots=0.25, bot="random")
-    learner.play()
+    learner.collect()
     games, opponents, kept = learner.games, learner.opponents, learner.rollout
     told = kept.table[..., games.width : games.width + 5]
     for game in range(80):
@@ -250,8 +250,8 @@ def test_a_policy_from_elsewhere_plays_the_seats_of_earlier_versions_at_all_time
         wanted = best_actions(logits_of(model.layers, learner.games.table[:, :969].numpy()), learner.games.mask.numpy())
         assert (actions[~asked] == -1).all() and 50 < asked.sum() < 100
         np.testing.assert_array_equal(actions[asked], wanted[asked.numpy()])
-        learner.play()
-        learner.learn()
+        learner.collect()
+        learner.update()
         learner.freeze()
 
 
@@ -272,8 +272,8 @@ def test_random_players_have_the_seats_of_earlier_versions_at_all_times():
         wanted = [row.nonzero()[int(part * row.sum()), 0] for row in mask]
         assert (actions[~asked] == -1).all() and 50 < asked.sum() < 100
         assert torch.equal(actions[asked], torch.stack(wanted)[asked])
-        learner.play()
-        learner.learn()
+        learner.collect()
+        learner.update()
         learner.freeze()
     assert model_of(learner, "").others is None
 
@@ -289,7 +289,7 @@ def test_bots_have_all_other_seats_of_their_share_of_the_games():
     games = learner.games
     assert games.with_bots.tolist() == [False] * 20 + [True] * 20
     assert games.players.tolist() == [3] * 10 + [4] * 10 + [3] * 10 + [4] * 10
-    learner.play()
+    learner.collect()
     kept = learner.rollout
     assert kept.own.all() and kept.mask.gather(2, kept.action[..., None]).all()
     for game in range(20, 40):  # the learner's seat is another one in another game only
@@ -304,11 +304,11 @@ def test_who_plays_ahead_learns_from_every_rollout_once():
     """From rollouts played with the networks of one update before, and from nothing else, whoever looks when."""
     learner, twin = (learner_of(players="4", bots=1.0, bot="random") for _ in range(2))
     learner.plays_ahead = learner._practised = True
-    learner.play()
+    learner.collect()
     first, before = learner.rollout, learner._networks_now()
-    learner.learn()
+    learner.update()
     assert learner.ahead is not None and learner.decisions == 12 * 8
-    learner.play()
+    learner.collect()
     assert learner.rollout is not first and learner.ahead is None and learner.decisions == 2 * 12 * 8
     chosen = masked(apply(before[0], learner.rollout.table[0].float()), learner.rollout.mask[0])
     logp = torch.log_softmax(chosen, 1).gather(1, learner.rollout.action[0][:, None])[:, 0]
@@ -324,8 +324,8 @@ def test_settling_leaves_nothing_under_way():
     learner = learner_of(players="4", bots=1.0, bot="random")
     learner.plays_ahead = True
     for _ in range(2):
-        learner.play()
-        learner.learn()
+        learner.collect()
+        learner.update()
     updates, decisions, before = learner.updates, learner.decisions, weights_of(learner)
     learner.settle()
     assert learner.ahead is None and learner.updates == updates + 1 and learner.decisions == decisions + 12 * 8
@@ -338,7 +338,7 @@ def test_quick_networks_learn_what_the_actor_thinks_and_what_games_come_to():
     learner = learner_of(quick="32x1", learning_rate=0.01)
     with torch.no_grad():
         learner.actor.shared.weights.mul_(30)  # or there is nothing to learn from it: a new one thinks all moves equal
-    learner.play()
+    learner.collect()
     kept = learner.rollout
     table, mask = kept.table.flatten(0, 1).float(), kept.mask.flatten(0, 1)
     target = torch.randn(len(table), 5, generator=torch.Generator().manual_seed(1))
@@ -393,7 +393,7 @@ def test_a_tiny_training_beats_random_players_by_far():
     before = wins_against_random(learner)
     for update in range(12):
         learner.progress = update / 12
-        learner.play()
-        learner.learn()
+        learner.collect()
+        learner.update()
     after = wins_against_random(learner)
     assert before < 0.45 < 0.5 < after, (before, after)

@@ -8,9 +8,9 @@ from networks import network
 
 pytest.importorskip("torch")
 
-from borneo_train import report  # torch may be missing
-from borneo_train.settings import Settings
-from borneo_train.tasks import TASKS, Measurement
+from borneo_train.run import report  # torch may be missing
+from borneo_train.run.config import Settings
+from borneo_train.run.tasks import TASKS, Measurement
 
 
 def measured(task, against, value):

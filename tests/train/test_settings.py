@@ -4,13 +4,13 @@ import json
 from dataclasses import fields, replace
 
 import pytest
-from borneo_train.settings import ABOVE_ZERO, FROM_ONE, FROM_ZERO, PRESETS, UP_TO_ONE, Settings
+from borneo_train.run.config import ABOVE_ZERO, FROM_ONE, FROM_ZERO, PRESETS, UP_TO_ONE, Settings
 from trainings import ROLLOUT, TINY, begin, go_on
 
 torch = pytest.importorskip("torch")
 
-from borneo_train.checks import check  # noqa: E402  # torch may be missing
-from borneo_train.training import Training  # noqa: E402
+from borneo_train.run.checks import check  # noqa: E402  # torch may be missing
+from borneo_train.run.training import Training  # noqa: E402
 
 pytestmark = pytest.mark.usefixtures("games_are_hardly_played_before")
 
@@ -132,7 +132,7 @@ def test_settings_of_another_type_are_refused(key, value, tmp_path):
 
 def test_what_cannot_change_on_the_way_is_refused(tmp_path):
     begin(tmp_path)
-    again = Training.taken_up(replace(TINY, out=tmp_path, timesteps=5 * ROLLOUT))  # the same command, and more of them
+    again = Training.resume(replace(TINY, out=tmp_path, timesteps=5 * ROLLOUT))  # the same command, and more of them
     assert again.settings == replace(TINY, out=tmp_path, timesteps=5 * ROLLOUT)
     message = "has --learning-rate .* cannot go on with 0.25: only --timesteps and --minutes may change; leave it out"
     with pytest.raises(ValueError, match=message):

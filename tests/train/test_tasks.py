@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from borneo_agents.arena import play_arena
 from borneo_agents.policy.agent import Policy
-from borneo_train.tasks import CONTRACT_POINTS, TASKS, evaluate, score
+from borneo_train.run.tasks import CONTRACT_POINTS, TASKS, evaluate, score
 from networks import network
 
 from borneo_env import Ruleset
@@ -112,7 +112,7 @@ class Broken:
 @pytest.mark.parametrize(("agent", "against"), [("random", Broken()), (Broken(), "random")])
 def test_games_that_somebody_lost_by_a_fault_measure_nothing(agent, against, monkeypatch):
     name = "broken" if against != "random" else against
-    monkeypatch.setattr("borneo_train.tasks.play_arena", lambda table, *_, **given: play_arena(
+    monkeypatch.setattr("borneo_train.run.tasks.play_arena", lambda table, *_, **given: play_arena(
         {"learner": agent, name: against}, players=PLAYERS, **given | {"jobs": 0}
     ))  # fmt: skip
     with pytest.raises(ValueError, match=r"lost \d+ of \d+ games by a crash at a table against .*measure nothing"):

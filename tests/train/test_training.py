@@ -16,10 +16,10 @@ from trainings import ROLLOUT, TINY, TWO_TABLES, assert_same_policy, begin, curv
 
 torch = pytest.importorskip("torch")
 
-from borneo_train import checkpoint  # noqa: E402  # torch may be missing
-from borneo_train.settings import Settings  # noqa: E402
-from borneo_train.tasks import TASKS, Measurement  # noqa: E402
-from borneo_train.training import UNSEEN, Diverged, Training, model_of  # noqa: E402
+from borneo_train.run import checkpoint  # noqa: E402  # torch may be missing
+from borneo_train.run.config import Settings  # noqa: E402
+from borneo_train.run.tasks import TASKS, Measurement  # noqa: E402
+from borneo_train.run.training import UNSEEN, Diverged, Training, model_of  # noqa: E402
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator  # noqa: E402
 
 pytestmark = pytest.mark.usefixtures("games_are_hardly_played_before", "no_curves_are_drawn")
@@ -121,8 +121,8 @@ def test_a_learner_is_measured_in_the_edition_it_has_learnt(tmp_path, monkeypatc
         asked.append((edition, players))
         return [Measurement("win share", against, players, games, seed, 0.5, 0.0, 1.0)]
 
-    monkeypatch.setattr("borneo_train.training.evaluate", measured)
-    monkeypatch.setattr("borneo_train.report.evaluate", measured)
+    monkeypatch.setattr("borneo_train.run.training.evaluate", measured)
+    monkeypatch.setattr("borneo_train.run.report.evaluate", measured)
     begin(tmp_path, edition="card", players="3", timesteps=ROLLOUT).run()
     assert len(asked) > 2 and set(asked) == {("card", 3)}
 
@@ -135,7 +135,7 @@ def test_the_best_model_is_kept(values, best, tmp_path, monkeypatch):
     def measured(policy, task, against, *, players, games, seed, edition):
         return [Measurement("win share", against, players, games, seed, next(worth), 0.0, 1.0)]
 
-    monkeypatch.setattr("borneo_train.training.evaluate", measured)
+    monkeypatch.setattr("borneo_train.run.training.evaluate", measured)
     run(begin(tmp_path))
     assert read_card(tmp_path / "best" / "card.json").steps == best * ROLLOUT
     assert read_card(tmp_path / "last" / "card.json").steps == 4 * ROLLOUT
@@ -157,7 +157,7 @@ def test_another_seed_gives_another(tmp_path):
 def test_the_bar_ends_where_the_training_does(tmp_path, no_games_to_measure):
     training = begin(tmp_path)
     shown = []
-    training.teller.update = lambda part, steps, speed, figures: shown.append((part, steps))
+    training.reporter.update = lambda part, steps, speed, figures: shown.append((part, steps))
     run(training)
     assert shown == [(part / 4, part * ROLLOUT) for part in (1, 2, 3, 4)]
 
@@ -168,7 +168,7 @@ def test_the_bar_ends_where_the_training_does(tmp_path, no_games_to_measure):
 @pytest.mark.parametrize("changes", [{}, TWO_TABLES], ids=["alone", "with others"])
 def test_a_training_that_was_stopped_goes_on_as_if_it_had_not_been(changes, tmp_path, no_games_to_measure, monkeypatch):
     """Earlier versions of the learner are those they would have been: they are replaced after every third rollout."""
-    monkeypatch.setattr("borneo_train.training.FREEZES", 2)
+    monkeypatch.setattr("borneo_train.run.training.FREEZES", 2)
     settings = {"timesteps": 6 * ROLLOUT, **changes}
     run(begin(tmp_path / "whole", **settings))
     training = stop_after(begin(tmp_path / "stopped", **settings), ROLLOUT)
@@ -313,7 +313,7 @@ def test_ctrl_c_in_the_comparison_stops_it(tmp_path, no_games_to_measure, monkey
         signal.raise_signal(signal.SIGINT)
         yield
 
-    monkeypatch.setattr("borneo_train.training.compare", compared)
+    monkeypatch.setattr("borneo_train.run.training.compare", compared)
     before = signal.signal(signal.SIGINT, signal.default_int_handler)  # tests in the background are deaf to Ctrl-C
     try:
         with pytest.raises(KeyboardInterrupt):
@@ -386,13 +386,13 @@ def test_a_folder_with_a_training_is_not_overwritten(copied):
     with pytest.raises(ValueError, match="holds a training: --resume goes on, --fresh starts anew"):
         begin(copied)
     assert (copied / "curve.jsonl").exists()
-    Training.begun(replace(TINY, out=copied), "borneo train", fresh=True)
+    Training.create(replace(TINY, out=copied), "borneo train", fresh=True)
     assert [path.name for path in copied.iterdir()] == ["settings.json"]
 
 
 def test_wrong_settings_remove_nothing(copied):
     with pytest.raises(ValueError, match="--task 'lose'"):
-        Training.begun(replace(TINY, out=copied, task="lose"), "borneo train", fresh=True)
+        Training.create(replace(TINY, out=copied, task="lose"), "borneo train", fresh=True)
     assert go_on(copied).learner.decisions == 4 * ROLLOUT
 
 
@@ -432,7 +432,7 @@ def test_a_small_training_improves_on_its_start(task, rollouts, tmp_path):
         critic="64x1", timesteps=384 * 16 * rollouts, learning_rate=2e-3, against="random", evaluation_games=80,
         evaluations=1, seed=1, device="cpu",
     )  # fmt: skip
-    training = run(Training.begun(settings, "borneo train"))
+    training = run(Training.create(settings, "borneo train"))
     start, end = (entry["strength"][0] for entry in training.curve)
     if TASKS[task][0].more_is_better:
         assert end["low"] > start["high"]

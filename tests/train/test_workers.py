@@ -10,10 +10,10 @@ from trainings import ROLLOUT, TINY, assert_same_policy, begin, go_on, run, stop
 
 torch = pytest.importorskip("torch")
 
-from borneo_train import checkpoint  # noqa: E402  # torch may be missing
-from borneo_train.checks import check, filled  # noqa: E402
+from borneo_train.run import checkpoint  # noqa: E402  # torch may be missing
+from borneo_train.run.checks import check, filled  # noqa: E402
 from borneo_train.learner import Learner  # noqa: E402
-from borneo_train.settings import Settings  # noqa: E402
+from borneo_train.run.config import Settings  # noqa: E402
 from borneo_train.together import AGREE, KEEP, ROUND, SETTLE, Together  # noqa: E402
 from borneo_train.workers import WorkerEnded, Workers  # noqa: E402
 
@@ -83,7 +83,7 @@ def test_two_learn_what_one_learns_from_the_decisions_of_both(frozen):
     two, one = two_learners(settings), Learner(settings)
     for _ in range(2):
         for learner in two:
-            learner.play()
+            learner.collect()
         one.play()
         for name in ROWS:
             both = [getattr(learner.rollout, name) for learner in two]

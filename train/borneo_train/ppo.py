@@ -161,7 +161,7 @@ class PPO:
         rows, size, steps = len(batch[0]), settings.batch_size // self.group.size, 0
         for _ in range(settings.n_epochs):
             order = torch.randperm(rows, generator=self.generator, device=self.generator.device)
-            for chosen in order.split(size):
+            for chosen in order.split(size):  # type: ignore[no-untyped-call]
                 self._train_step(*(row[chosen] for row in batch))
                 steps += 1
         self.updates += 1
@@ -195,7 +195,7 @@ class PPO:
         loss = policy_loss - self.ent_coef * entropy_mean + value_loss
 
         self.optimizer.zero_grad(set_to_none=True)
-        loss.backward()
+        loss.backward()  # type: ignore[no-untyped-call]
         self.group.average_gradients(self.networks)
         for network in (self.networks.actor, self.networks.critic):
             clip_grad_norm_(network.parameters(), self.settings.max_grad_norm)

@@ -13,8 +13,9 @@ import typer
 def with_options(settings: type[Any], usual: Callable[[str], str | None] = lambda name: None) -> Callable[..., Any]:
     """Decorates a command whose `**given` are settings: Typer sees an option for each of them.
 
-    Fields that the command has as parameters of its own are left out. A field is `Annotated[type, "its sentence"]`. The docstring of the class that has it is its panel. `usual` says in
-    words what a field is by default, where that is not its value.
+    A field is `Annotated[type, "its sentence"]`; the docstring of the class that has it is its panel. Fields that the
+    command has as parameters of its own are left out. `usual` says in words what a field is by default, where that is
+    not its value.
     """
 
     def decorated(command: Callable[..., None]) -> Callable[..., None]:
@@ -28,7 +29,7 @@ def with_options(settings: type[Any], usual: Callable[[str], str | None] = lambd
             shown = typer.Option(
                 help=sentence, rich_help_panel=panels[field.name], show_default=usual(field.name) or True
             )
-            kind = Annotated[hints[field.name].__origin__, shown]
+            kind: Any = Annotated[hints[field.name].__origin__, shown]
             parameters.append(
                 inspect.Parameter(field.name, inspect.Parameter.KEYWORD_ONLY, default=field.default, annotation=kind)
             )

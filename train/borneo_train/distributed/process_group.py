@@ -44,7 +44,9 @@ class ProcessGroup:
         if self.size > 1:
             gradients = [parameter.grad for parameter in network.parameters() if parameter.grad is not None]
             flat = self.mean(torch.cat([gradient.flatten() for gradient in gradients]))
-            for gradient, part in zip(gradients, flat.split([one.numel() for one in gradients]), strict=True):
+            for gradient, part in zip(
+                gradients, torch.split_with_sizes(flat, [one.numel() for one in gradients]), strict=True
+            ):
                 gradient.copy_(part.view_as(gradient))
 
     def broadcast(self, command: int = STEP, progress: float = 0.0) -> tuple[int, float]:

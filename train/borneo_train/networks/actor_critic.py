@@ -58,7 +58,7 @@ class ActorCritic(NamedTuple):
         return log_probs.gather(1, action[:, None])[:, 0], entropy, self.value(state)
 
     def _log_probs(self, state: Tensor, mask: Tensor) -> Tensor:
-        """(n, actions): log-probabilities of legal actions, and 0 elsewhere: a CPU is slow at exp of large negatives."""
+        """(n, actions): log-probabilities of legal actions; 0 elsewhere, where a CPU would be slow at exp."""
         log_probs = torch.log_softmax(masked(apply(self.actor, state), mask), 1)
         return log_probs.masked_fill(~mask, 0.0)
 

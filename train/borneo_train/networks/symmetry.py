@@ -63,7 +63,7 @@ def orbit(feature: Feature, group: Group, member: tuple[int, ...]) -> tuple[obje
 
 
 def orbits(features: Sequence[Feature], group: Group) -> tuple[NDArray[np.int64], int]:
-    """(features, members): the number of each feature's orbit to each group of a kind, and how many orbits there are."""
+    """(features, members): the number of each feature's orbit to each group of a kind; and how many there are."""
     numbers: dict[tuple[object, ...], int] = {}
     found = [
         [numbers.setdefault(orbit(feature, group, member), len(numbers)) for member in members(group)]

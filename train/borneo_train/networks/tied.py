@@ -129,7 +129,7 @@ class TiedNetwork(nn.Module):
         width: Width,
         depth: int,
         outputs: Sequence[Feature],
-        gain: float,
+        std: float,
     ) -> None:
         super().__init__()
         self.inputs, self.outputs, self.width, self.depth = inputs, outputs, width, depth
@@ -139,7 +139,7 @@ class TiedNetwork(nn.Module):
         others = [random_part(units, (2 / width.all) ** 0.5) for _ in range(depth - 1)]
         zeros, ones = torch.zeros(sum(width)), torch.ones(sum(width))
         norm = [Part(groups, start) for start in (zeros, ones, zeros)]  # bias, gain and shift
-        last = random_part(places_of_features(outputs, width), gain / width.all**0.5)
+        last = random_part(places_of_features(outputs, width), std / width.all**0.5)
         self.shared = TiedWeights([first, *others, *norm * depth, last])
         self.last_bias = nn.Parameter(torch.zeros(len(outputs)))
 

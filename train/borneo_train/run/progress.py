@@ -45,7 +45,10 @@ class ProgressReporter:
             self.log(f"{steps:,} decisions, against {against}: " + "; ".join(shown))
 
     def comparing(self, rows: Iterator[Row]) -> Iterator[Row]:
-        return iter(self._progress.track(rows, description="comparing with the bots", total=None))
+        task = self._progress.add_task("comparing with the bots", total=None, shown="")
+        for row in rows:
+            self._progress.update(task, shown=f"{row.agent} against {row.measurement.against}")
+            yield row
 
 
 def bar_of(console: Console) -> Progress:
