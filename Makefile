@@ -88,6 +88,7 @@ bench: .venv-bench/installed
 	.venv-bench/bin/python benchmarks/training.py
 
 $(VENV)/installed: pyproject.toml constraints.txt
+	@echo "packages are installed into $(VENV): 2 GB, some minutes without a word"
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/pip install --quiet --constraint constraints.txt --editable '.[dev]'
 	touch $@

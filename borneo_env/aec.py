@@ -21,6 +21,7 @@ from borneo_env.engine.jit import attributes, machine_code
 from borneo_env.engine.loops import observe_game
 from borneo_env.engine.observe import LARGEST, SMALLEST, explain, state_length
 from borneo_env.engine.state import BOX, COMMIT, DEFEND, GAME, OVER, PHASES, SPECTATOR, TRADERS, make_box, slots_of
+from borneo_env.files import in_short
 from borneo_env.rewards import AT_THE_END, Reward, find_reward
 from borneo_env.ruleset import Ruleset
 from borneo_env.screen import RENDER_MODES, Screen
@@ -125,9 +126,11 @@ class raw_env(AECEnv):  # type: ignore[misc]  # PettingZoo has no types; the nam
         return game
 
     def observation_space(self, agent: str) -> spaces.Space[Any]:
+        self._seat(agent)
         return self.observation_spaces[agent]
 
     def action_space(self, agent: str) -> spaces.Space[Any]:
+        self._seat(agent)
         return self.action_spaces[agent]
 
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
@@ -229,7 +232,7 @@ class raw_env(AECEnv):  # type: ignore[misc]  # PettingZoo has no types; the nam
         """
         if self._obstacle:
             self._check_game("observe")
-        seat = self._seats[agent]
+        seat = self._seat(agent)
         observation = np.empty(self._length, self._dtype)
         decides = self._player == seat
         if decides or not self._hushed:
@@ -239,6 +242,13 @@ class raw_env(AECEnv):  # type: ignore[misc]  # PettingZoo has no types; the nam
         _observe_game(self._dtype)(self._box, attributes(games), 0, seat, observation)
         mask = self._batch.mask[0].astype(np.int8) if decides else self._no_mask.copy()
         return {"observation": observation, "action_mask": mask}
+
+    def _seat(self, agent: str) -> int:
+        """The seat of an agent; whoever asks for no agent of this game is told which there are."""
+        try:
+            return self._seats[agent]
+        except KeyError:
+            raise KeyError(f"there is no agent {in_short(agent)}; use one of {', '.join(self._seats)}") from None
 
     def _check_game(self, what: str) -> None:
         if self._obstacle == NO_GAME:

@@ -18,7 +18,7 @@ import importlib
 import inspect
 import re
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import cache
@@ -169,7 +169,8 @@ def agent_class(agent: str) -> tuple[type[Agent], list[str]]:
     elif rest:
         kind = _load(agent, name, rest.pop(0))
     else:
-        raise UnknownAgent(f"there is no agent {in_short(agent)}; {_own_file(name) or _known()}")
+        near = _near(name, (*known_agents(), *program_agents()))
+        raise UnknownAgent(f"there is no agent {in_short(agent)}{near}; {_own_file(name) or _known()}")
     return _checked(agent, kind), rest
 
 
@@ -208,7 +209,9 @@ def _load(agent: str, module: str, name: str) -> Any:
     found = _imported(agent, lambda: importlib.import_module(module))
     kind = _imported(agent, lambda: getattr(found, name, None))
     if kind is None:
-        raise UnknownAgent(f"there is no agent {in_short(agent)}: the module {module} has no {name}")
+        classes = _imported(agent, lambda: [one for one, held in vars(found).items() if isinstance(held, type)])
+        near = _near(name, classes)
+        raise UnknownAgent(f"there is no agent {in_short(agent)}: the module {module} has no {name}{near}")
     return kind
 
 
@@ -258,8 +261,14 @@ def _check_names(given: list[str], signature: inspect.Signature) -> None:
     names = [one.name for one in takes if one.kind in (one.POSITIONAL_OR_KEYWORD, one.KEYWORD_ONLY)]
     unknown = next((name for name in given if name not in names), None)
     if unknown is not None and not any(one.kind is one.VAR_KEYWORD for one in takes):
-        near = get_close_matches(unknown, names, 1)
-        raise TypeError(f"no argument {in_short(unknown)}" + (f", did you mean {near[0]!r}?" if near else ""))
+        raise TypeError(f"no argument {in_short(unknown)}{_near(unknown, names)}")
+
+
+def _near(written: str, names: Iterable[str]) -> str:
+    """The name that was probably meant, as an end to a sentence; nothing if none is alike."""
+    alike = {name.casefold(): name for name in names}
+    found = get_close_matches(written.casefold(), alike, 1, cutoff=0.75)  # clever is no climber
+    return f", did you mean {in_short(alike[found[0]])}?" if found else ""
 
 
 def _checked(agent: str, kind: Any) -> type[Agent]:

@@ -162,6 +162,15 @@ def test_an_idle_seat_sees_the_table_but_may_do_nothing():
     assert env.state() in env.state_space
 
 
+@pytest.mark.parametrize("name", ["player_3", "player0", 0])
+def test_an_agent_that_is_not_in_the_game_is_told_which_are(name):
+    env = borneo_env.env(players=3)
+    env.reset(seed=1)
+    for asked in env.observe, env.observation_space, env.action_space:
+        with pytest.raises(KeyError, match=f"there is no agent {name!r}; use one of player_0, player_1, player_2"):
+            asked(name)
+
+
 def test_what_is_returned_can_be_kept_and_written_to():
     """Observations and masks are copies: later steps do not change them, and changing them does not harm the game."""
     env = borneo_env.env()

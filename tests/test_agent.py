@@ -141,8 +141,10 @@ def test_a_class_in_the_current_folder_is_found_with_its_arguments(here):
     ("name", "reason"),
     [
         ("genius", "no agent 'genius'; known are: .*random.*, or package.module:Class"),
+        ("Marchant", r"no agent 'Marchant', did you mean 'merchant'\?; known are: "),
         ("nowhere:Genius", "no agent 'nowhere:Genius': No module named 'nowhere'; known are: .*random"),
-        ("my_bots:Genius", "the module my_bots has no Genius"),
+        ("my_bots:Genius", "the module my_bots has no Genius$"),
+        ("my_bots:greedy", r"the module my_bots has no greedy, did you mean 'Greedy'\?$"),
         ("my_bots:Greedy:speed=3", "'my_bots:Greedy:speed=3': no argument 'speed'; its arguments are: depth, name"),
         ("my_bots:Greedy:dept=3", r"no argument 'dept', did you mean 'depth'\?; its arguments are: depth, name"),
         ("my_bots:Needy:need=3", r"no argument 'need', did you mean 'needed'\?; its arguments are: needed"),

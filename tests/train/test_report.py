@@ -1,16 +1,19 @@
 """The curve of a training: drawn with what was measured, and with nothing that is not there."""
 
+import io
 from dataclasses import asdict
 
 import numpy as np
 import pytest
 from networks import network
+from rich.console import Console
 
 pytest.importorskip("torch")
 
 from borneo_train.run import report  # torch may be missing
 from borneo_train.run.config import Settings
 from borneo_train.run.tasks import TASKS, Measurement
+from borneo_train.run.progress import ProgressReporter
 
 
 def measured(task, against, value):
@@ -193,3 +196,12 @@ def test_the_learner_and_the_best_bot_of_its_task_are_compared_in_its_edition(mo
     assert [(row.agent, row.measurement.against, 3, "card") for row in found] == asked
     assert [agent for agent, against, *_ in asked if against == "climber"] == ["learner"]
     assert [agent for agent, against, *_ in asked if against == "random"] == ["learner", "climber"]
+
+
+def test_a_bar_shows_every_row_of_the_comparison():
+    """In a terminal: elsewhere there is no bar."""
+    written = io.StringIO()
+    rows = [report.Row("learner", Measurement("win share", "random", 4, 8, 1, 0.5, 0.4, 0.6))]
+    with ProgressReporter(Console(file=written, force_terminal=True, width=100)) as teller:
+        assert list(teller.comparing(iter(rows))) == rows
+    assert "comparing with the bots" in written.getvalue()

@@ -387,7 +387,10 @@ def test_the_coach_says_why_and_what_it_fears_and_how_the_choice_compares(server
     found = iter([first, second, second])
     monkeypatch.setattr("borneo_agents.policy.agent.outlook_of", lambda model, views, actions: next(found, "too many"))
     asked = {"coach": "yes", "decision": anna.decision, "move": chosen}
-    advised = Elements(anna.client.get(anna.address, params=asked, timeout=120).text).text
+    answer = anna.client.get(anna.address, params=asked, timeout=120).text
+    (kept,) = re.findall(r'value="([^"]+)"[^>]* checked', answer)
+    assert kept == chosen, "without a script, too, what was chosen stays so"
+    advised = Elements(answer).text
     assert "53% to win" in advised and "43% to win" in advised and advised.count("Your choice") == 1
     assert "Why: by your next turn you have 1.0 points more than with the second." in advised
     told = "Beside the first: wins 10 games in 100 fewer than the first; by your next turn you have 1.0 points fewer"

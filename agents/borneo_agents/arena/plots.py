@@ -22,6 +22,7 @@ from borneo_env.render.symbols import FAINT
 
 BEHIND_TO_BEFORE = LinearSegmentedColormap.from_list("places", [colours.BEHIND, colours.EVEN, colours.BEFORE])
 WIDTH = 7.2  # inches
+WIDEST_HEAD = 11  # letters that have room above a column of the cross table
 STYLE: Any = {
     "font.family": "DejaVu Sans",
     "font.size": 9.5,
@@ -142,9 +143,8 @@ def _cross(figure: Figure, result: Tables) -> None:
     axes.invert_yaxis()
     names = [short(name, 18) for name in order]
     axes.set_yticks(range(len(order)), names)
-    axes.set_xticks(
-        range(len(order)), names, rotation=0 if len(order) <= 5 else 30, ha="center" if len(order) <= 5 else "left"
-    )
+    level = len(order) <= 5 and max(map(len, names)) <= WIDEST_HEAD
+    axes.set_xticks(range(len(order)), names, rotation=0 if level else 30, ha="center" if level else "left")
     axes.xaxis.tick_top()
     for (i, j), value in np.ndenumerate(share):
         if not np.isnan(value):

@@ -88,3 +88,18 @@ def test_no_label_runs_into_a_bar():
         assert axes.texts
         for label in axes.texts:
             assert label.get_window_extent().count_overlaps(drawn) == 0, label.get_text()
+
+
+@pytest.mark.usefixtures("with_plots")
+@pytest.mark.parametrize(("name", "slanted"), [("climber", False), ("policy:out/run/best:budget=0", True)])
+def test_heads_of_the_cross_table_do_not_run_into_each_other(name, slanted):
+    played = here({"contractor": First(), name: Last(), "random": "random"}, games=6)
+    figure = Figure()
+    with matplotlib.rc_context(STYLE):
+        KINDS["cross"](figure, played)
+        figure.draw_without_rendering()
+    (axes,) = figure.axes
+    heads = axes.get_xticklabels()
+    assert all((head.get_rotation() > 0) == slanted for head in heads)
+    boxes = [head.get_window_extent() for head in heads]
+    assert slanted or not any(box.count_overlaps(boxes[i + 1 :]) for i, box in enumerate(boxes))

@@ -69,7 +69,7 @@ class Seats:
             shown = advice[1] if advice else None
             if advice and advice[0] != table.choices:
                 shown = "The table has changed while the coach was thinking."
-            return table_page(table, seat, problem=problem, advice=shown)
+            return table_page(table, seat, problem=problem, advice=shown, chosen=_named(table, request))
 
     async def _coached(self, request: Request) -> Response:
         table, seat = await run_in_threadpool(self._found, request)
@@ -174,13 +174,17 @@ def _asked(table: Table, seat: int, request: Request) -> tuple[bool, int, Batch,
 
 def _chosen(table: Table, seat: int, request: Request) -> list[int]:
     """The actions that somebody who asks the coach has chosen for this decision; none if that is no answer yet."""
-    moves = request.query_params.getlist("move")
-    if not moves or whole_number(request.query_params.get("decision", "")) != table.choices:
-        return []
+    moves = _named(table, request)
     try:
-        return table.actions(seat, moves)
+        return table.actions(seat, moves) if moves else []
     except Refused:
         return []
+
+
+def _named(table: Table, request: Request) -> list[str]:
+    """The moves that the address of a page names for this decision."""
+    asked = whole_number(request.query_params.get("decision", ""))
+    return request.query_params.getlist("move") if asked == table.choices else []
 
 
 async def _changes(games: Games, table: Table, seat: int) -> AsyncIterator[str]:

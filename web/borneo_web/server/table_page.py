@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Container
 from functools import cache
 
 from borneo_agents.human.decision import RULES
@@ -22,8 +23,10 @@ from borneo_web.server.words import sentence, told
 SYMBOLS_OF_PAGE = Html(f"<svg hidden><defs>{SYMBOLS}</defs></svg>")  # all others refer to them
 
 
-def table_page(table: Table, seat: int, *, problem: str = "", advice: Advice | str | None = None) -> Html:
-    """What a seat, or a spectator, sees of a table."""
+def table_page(
+    table: Table, seat: int, *, problem: str = "", advice: Advice | str | None = None, chosen: Container[str] = ()
+) -> Html:
+    """What a seat, or a spectator, sees of a table; chosen are moves that are marked at first."""
     game, scene, address = table.game, table.scene(seat), table.address(seat)
     asked = question(table, seat) if table.asks(seat) else None
     lying = pieces(scene)
@@ -47,7 +50,7 @@ def table_page(table: Table, seat: int, *, problem: str = "", advice: Advice | s
                 tag("p", class_="problem", id="refused", role="alert", hidden=True),
                 end(table, seat) if game.over else _status(table, seat, scene.question),
                 *lying["underway"],
-                _form(table, seat, asked, address) if asked else None,
+                _form(table, seat, asked, address, chosen) if asked else None,
                 tag("div", id="step", class_="step", hidden=True, aria_live="polite"),
                 class_="deciding",
             ),
@@ -96,9 +99,9 @@ def _status(table: Table, seat: int, question: str) -> Html:
     return tag("h2", f"{name} decides", tag("small", question), id="status", class_="waits")
 
 
-def _form(table: Table, seat: int, asked: Question, address: str) -> Html:
+def _form(table: Table, seat: int, asked: Question, address: str, chosen: Container[str]) -> Html:
     ruleset = table.game.batch.ruleset
-    choices = [_choice(table, seat, asked, choice) for choice in asked.choices]
+    choices = [_choice(table, seat, asked, choice, choice.move in chosen) for choice in asked.choices]
     do = "Play these cards" if asked.several else "Do it"
     undo = tag("button", "Take back my last choice", formaction=f"{address}/undo", formnovalidate=True)
     options = tag("button", "Options", type="button", id="options", hidden=True, aria_expanded="false")
@@ -118,7 +121,7 @@ def _form(table: Table, seat: int, asked: Question, address: str) -> Html:
     )
 
 
-def _choice(table: Table, seat: int, asked: Question, choice: Choice) -> Html:
+def _choice(table: Table, seat: int, asked: Question, choice: Choice, chosen: bool) -> Html:
     ruleset = table.game.batch.ruleset
     more = table.words(seat, choice.more)
     return tag(
@@ -129,6 +132,7 @@ def _choice(table: Table, seat: int, asked: Question, choice: Choice) -> Html:
             name="move",
             value=choice.move,
             required=not asked.several,
+            checked=chosen,
             data_parts=" > ".join(choice.parts),
         ),
         tag("span", sentence(ruleset, table.words(seat, choice.words)), class_="what"),

@@ -3,6 +3,7 @@ import { attach } from "./choose.js";
 import { begin, rest, setUpMotion, show, speed } from "./steps.js";
 
 const PATIENCE = 250; // milliseconds: then an event has told that something has changed, or an agent thinks for long
+const TITLE = document.title;
 const SCROLLING = ["#hand", "#ladders"]; // they stay as somebody has moved them
 
 let busy = false; // steps are being shown, or a page is being fetched
@@ -33,6 +34,7 @@ function keep(before, page) {
 }
 
 function swap(page) {
+  const ends = page.dataset.state === "over" && main().dataset.state !== "over";
   const open = [...main().querySelectorAll("details[open]")].map((details) => details.className);
   const scrolled = SCROLLING.map((place) => [place, main().querySelector(place)?.scrollLeft ?? 0, main().querySelector(place)?.scrollTop ?? 0]);
   if (telling(page) === telling(main())) keep(main(), page);
@@ -40,6 +42,7 @@ function swap(page) {
   for (const name of open) page.querySelector(`details.${name}`)?.setAttribute("open", "");
   for (const [place, across, down] of scrolled) Object.assign(page.querySelector(place) ?? {}, { scrollLeft: across, scrollTop: down });
   setUp();
+  if (ends) scrollTo(0, 0); // to the winner
 }
 
 async function steps(since) {
@@ -100,7 +103,10 @@ async function ask(button) {
   try {
     const answer = await fetch(`${button.formAction}?${fields}`);
     const page = new DOMParser().parseFromString(await answer.text(), "text/html");
-    if (page.getElementById("main")) return swap(page.getElementById("main"));
+    if (page.getElementById("main")) {
+      swap(page.getElementById("main"));
+      return main().querySelector("section.coach, .coach button")?.focus(); // it may be far from where the button was
+    }
     reason = page.querySelector(".problem")?.textContent ?? `The coach did not answer (${answer.status}).`;
   } catch {
     // as it is told
@@ -137,6 +143,9 @@ function setUp() {
     again();
   });
   document.getElementById("status").tabIndex = -1;
+  const advice = main().querySelector("section.coach");
+  if (advice) advice.tabIndex = -1;
+  document.title = main().dataset.state === "asked" ? `You decide · ${TITLE}` : TITLE;
   attach(main());
 }
 
@@ -147,4 +156,12 @@ async function again() {
 
 setUp();
 setUpMotion();
-new EventSource(`${main().dataset.address}/events`).addEventListener("changed", refresh);
+
+let failed = 0; // times in a row that the stream of events broke off or did not begin
+const events = new EventSource(`${main().dataset.address}/events`);
+events.addEventListener("changed", refresh);
+events.addEventListener("open", () => { failed = 0; });
+events.addEventListener("error", () => {
+  failed += 1;
+  if (failed > 1) document.getElementById("lost").hidden = false; // whoever waits is told, too
+});

@@ -51,6 +51,7 @@ export async function show(main, steps, byHand = false) {
   lines.className = "story";
   cover(main);
   const times = byHand ? [] : schedule(steps, Number(main.dataset.players), speed(), round);
+  let due = performance.now(); // the end of a step: a slow machine takes drawing from its time, and leaves motion out
   for (const [number, step] of steps.entries()) {
     const name = main.querySelector(`#player${step.who} .who`)?.textContent;
     head.textContent = String(step.who) === main.dataset.seat ? "You play" : `${name ?? "Somebody"} plays`;
@@ -61,10 +62,11 @@ export async function show(main, steps, byHand = false) {
     }
     lines.scrollTop = lines.scrollHeight;
     go.textContent = byHand ? `Next (${number + 1} of ${steps.length})` : "Skip";
-    lay(main, step, byHand ? GLIDE * Boolean(speed()) : Math.min(GLIDE, 0.8 * times[number]));
+    due += times[number];
+    lay(main, step, byHand ? GLIDE * Boolean(speed()) : Math.max(0, Math.min(GLIDE, 0.8 * (due - performance.now()))));
     if (byHand) go.focus({ preventScroll: true });
     const clicked = new Promise((done) => go.addEventListener("click", () => done(true), { once: true }));
-    const time = new Promise((done) => byHand || setTimeout(done, times[number], false));
+    const time = new Promise((done) => byHand || setTimeout(done, due - performance.now(), false));
     const skipped = (await Promise.race([clicked, time])) && !byHand;
     if (skipped || !main.isConnected) break;
   }
@@ -97,7 +99,7 @@ export function rest(main) {
 
 // Put the pieces of a step in the place of those that were there.
 function lay(main, { pieces, who }, time) {
-  const before = located(main), looked = looks(main);
+  const before = time ? located(main) : null, looked = time ? looks(main) : null;
   for (const html of pieces) {
     const piece = document.createElement("template");
     piece.innerHTML = html;
