@@ -22,12 +22,12 @@ def with_options(settings: type[Any], usual: Callable[[str], str | None] = lambd
         own = inspect.signature(command, eval_str=True).parameters.values()
         parameters = [one for one in own if one.kind is not inspect.Parameter.VAR_KEYWORD]
         hints = get_type_hints(settings, include_extras=True)
-        panels = {name: str(owner.__doc__) for owner in reversed(settings.__mro__) for name in owner.__annotations__}
+        owners = {name: owner for owner in reversed(settings.__mro__) for name in inspect.get_annotations(owner)}
         named = {one.name for one in parameters}
         for field in [field for field in fields(settings) if field.name not in named]:
             (sentence,) = hints[field.name].__metadata__
             shown = typer.Option(
-                help=sentence, rich_help_panel=panels[field.name], show_default=usual(field.name) or True
+                help=sentence, rich_help_panel=str(owners[field.name].__doc__), show_default=usual(field.name) or True
             )
             kind: Any = Annotated[hints[field.name].__origin__, shown]
             parameters.append(
