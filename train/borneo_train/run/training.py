@@ -74,14 +74,16 @@ class Training:
         cls, settings: Settings, command: str, fresh: bool = False, workers: type[LocalWorkers] = LocalWorkers
     ) -> Training:
         """A new training; `fresh` removes one that is in its folder."""
-        folder = Path(settings.out)
+        settings = filled(settings)
+        check(settings)
+        folder = settings.out
         holds = (folder / SETTINGS).exists()
         if holds and not fresh:
             raise ValueError(f"{folder} holds a training: --resume goes on, --fresh starts anew; or give another --out")
         others = [name for name in (*FILES, *FOLDERS) if not holds and os.path.lexists(folder / name)]
         if others:
             raise ValueError(f"{folder} holds no training, but {', '.join(others)}: give another --out, or move that")
-        training = cls(filled(settings), command, workers)  # complains before anything is removed
+        training = cls(settings, command, workers)  # complains before anything is removed
         training.clear()
         training.keep_settings()
         return training
@@ -113,7 +115,9 @@ class Training:
         if getattr(changed, length) != getattr(before, length):
             command += f" and then --resume {option(length)} {getattr(changed, length)}"
         newest = checkpoint.newest(folder / checkpoint.FOLDER)
-        training = cls(filled(changed), command, workers, reporter, resuming=newest is not None)
+        changed = filled(changed)
+        check(changed)
+        training = cls(changed, command, workers, reporter, resuming=newest is not None)
         if newest is not None:  # else it was stopped before there was anything to keep, and starts again
             training._restore(newest, before)
         training.keep_settings()
@@ -128,7 +132,6 @@ class Training:
         resuming: bool = False,
     ) -> None:
         """With other workers and another reporter on a cluster; one that is resuming restores a checkpoint next."""
-        check(settings)
         self.settings, self.command = settings, command
         self.folder = Path(settings.out)
         for name in FOLDERS:
@@ -220,10 +223,11 @@ class Training:
     def goes_on(self) -> bool:
         """Whether another update comes; evaluates and saves first where that is due."""
         progress, settings = self.learner.progress, self.settings
-        if progress * settings.evaluations >= self.next_evaluation and (progress < 1 or not self.curve):
-            self._checkpoint(self._evaluate())
-        elif progress < 1 and progress * CHECKPOINTS >= self.next_checkpoint:
-            self._checkpoint()
+        if progress < 1 and not self.stopping:  # after Ctrl-C all is saved before it is evaluated, see `run`
+            if progress * settings.evaluations >= self.next_evaluation:
+                self._checkpoint(self._evaluate())
+            elif progress * CHECKPOINTS >= self.next_checkpoint:
+                self._checkpoint()
         out_of_time = settings.timesteps > 0 and 0 < 60 * settings.minutes <= self.session
         self.stopped = progress < 1 and (self.stopping or out_of_time)
         if progress == 1 or self.stopped:
