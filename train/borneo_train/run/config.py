@@ -30,6 +30,7 @@ PRESETS: dict[str, dict[str, Any]] = {
         "critic": "384x3", "timesteps": 2_000_000_000, "evaluation_games": 2000,
     },
 }  # fmt: skip
+WORDS = {"minutes": "no limit", "workers": "one on a card"}  # for what is usual where the number says nothing
 MOST_WORKERS = 512
 USUAL_WORKERS = 4  # at most, if none is given; more than there are cores are never usual
 SEEDS = 2**63  # seeds are below
@@ -223,9 +224,9 @@ def option(name: str) -> str:
 
 
 def usual(name: str) -> str | None:
-    """The default of a setting in words, where it depends on the device: 0 or nothing stands for it."""
-    if name == "workers":
-        return "one on a card"
+    """The default of a setting in words, where 0 or nothing stands for it."""
+    if name in WORDS:
+        return WORDS[name]
     here, there = (PRESETS[device].get(name) for device in (CPU, CUDA))
     return None if here is None else f"{here} on a CPU, {there} on a card"
 
