@@ -38,7 +38,10 @@ def create_learner(settings: Settings, group: ProcessGroup = SINGLE, resuming: b
         device=settings.device,
     )  # fmt: skip
     player = player_of(settings.opponent, networks, settings.edition, device) if with_opponents else None
-    return PPO(settings, games, networks, Opponents(games, player), seed, group)
+    learner = PPO(settings, games, networks, Opponents(games, player), seed, group)
+    if settings.start and not resuming:
+        learner.updates = 1  # else the first update would choose a scale of returns that the critic does not know
+    return learner
 
 
 def load_start(networks: Networks, settings: Settings) -> None:
