@@ -81,6 +81,8 @@ def places_of_features(features: Sequence[Feature], width: Width) -> NDArray[np.
     """(units, features): which weight stands between each thing and each unit."""
     found, first = [], 0
     for group, units in zip(GROUPS, width, strict=True):
+        if not units:
+            continue  # a plain network has free units only
         orbit, count = orbits(features, group) if group else (np.arange(len(features))[:, None], len(features))
         own = orbit.T[:, None, :] * units + np.arange(units)[:, None]  # (members, units, features)
         found.append(first + own.reshape(-1, len(features)))
