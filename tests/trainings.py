@@ -20,8 +20,8 @@ TINY = Settings(
     seed=3,
 )  # fmt: skip
 TWO_TABLES = {
-    "network": "tied", "actor": "64x1", "critic": "64x1", "players": "3,5", "batch_size": 6, "frozen": 0.06,
-    "bots": 0.04, "learning_rate": 0.05,  # earlier versions are soon others
+    "network": "tied", "actor": "64x1", "critic": "64x1", "players": "3,5", "batch_size": 6, "opponent_share": 0.5,
+    "learning_rate": 0.05,  # earlier versions are soon others
 }  # fmt: skip
 
 
@@ -42,13 +42,13 @@ def run(training):
 
 def stop_after(training, decisions):
     """Let somebody stop the training once it has made so many decisions."""
-    goes_on = training._goes_on
+    goes_on = training.goes_on
 
     def stopping():
         training.stopping = training.learner.decisions >= decisions
         return goes_on()
 
-    training._goes_on = stopping
+    training.goes_on = stopping
     return training
 
 
