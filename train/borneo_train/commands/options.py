@@ -24,15 +24,18 @@ def with_options(settings: type[Any], usual: Callable[[str], str | None] = lambd
         hints = get_type_hints(settings, include_extras=True)
         owners = {name: owner for owner in reversed(settings.__mro__) for name in inspect.get_annotations(owner)}
         named = {one.name for one in parameters}
+        before = sum(one.kind is not inspect.Parameter.KEYWORD_ONLY for one in parameters)
+        made = []
         for field in [field for field in fields(settings) if field.name not in named]:
             (sentence,) = hints[field.name].__metadata__
             shown = typer.Option(
                 help=sentence, rich_help_panel=str(owners[field.name].__doc__), show_default=usual(field.name) or True
             )
             kind: Any = Annotated[hints[field.name].__origin__, shown]
-            parameters.append(
+            made.append(
                 inspect.Parameter(field.name, inspect.Parameter.KEYWORD_ONLY, default=field.default, annotation=kind)
             )
+        parameters[before:before] = made  # options that the command has of its own come last
         command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
         command.__annotations__ = {one.name: one.annotation for one in parameters}
         return command

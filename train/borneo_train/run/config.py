@@ -228,7 +228,9 @@ def usual(name: str) -> str | None:
     if name in WORDS:
         return WORDS[name]
     here, there = (PRESETS[device].get(name) for device in (CPU, CUDA))
-    return None if here is None else f"{here} on a CPU, {there} on a card"
+    if here == there:
+        return here if here is None else str(here)
+    return f"{here} on a CPU, {there} on a card"
 
 
 def counts_of(players: str) -> list[int]:
