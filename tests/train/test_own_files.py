@@ -114,7 +114,7 @@ def edited(folder, **changes):
     path.write_text(json.dumps(kept | {"settings": kept["settings"] | changes}))
 
 
-@pytest.mark.parametrize("name", ["against", "bot"])
+@pytest.mark.parametrize("name", ["against", "opponent"])
 def test_settings_in_a_file_name_no_code(name, begun, tmp_path, monkeypatch):
     """A class in a module is found only for those who give its name themselves."""
     monkeypatch.chdir(tmp_path)

@@ -384,15 +384,16 @@ def test_a_folder_with_a_training_is_not_overwritten(copied):
     assert [path.name for path in copied.iterdir()] == ["settings.json"]
 
 
-def test_wrong_settings_remove_nothing(copied):
-    with pytest.raises(ValueError, match="--task 'lose'"):
-        Training.create(replace(TINY, out=copied, task="lose"), "borneo train", fresh=True)
+@pytest.mark.parametrize("fresh", [False, True])
+def test_wrong_settings_are_told_before_the_folder_and_remove_nothing(fresh, copied, monkeypatch):
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    for change, told in (
+        ({"task": "lose"}, "--task 'lose'"), ({"players": "7"}, "--players wants"),
+        ({"against": "merchnt"}, "no agent 'merchnt'"), ({"device": "cuda"}, "no GPU that torch can use"),
+    ):  # fmt: skip
+        with pytest.raises(ValueError, match=told):
+            Training.create(replace(TINY, out=copied, **change), "borneo train", fresh=fresh)
     assert go_on(copied).learner.decisions == 4 * ROLLOUT
-
-
-def test_without_a_training_there_is_nothing_to_resume(tmp_path):
-    with pytest.raises(ValueError, match="there is no training to go on with"):
-        go_on(tmp_path)
 
 
 def test_settings_are_kept_whole_or_not_at_all(tmp_path, monkeypatch):
