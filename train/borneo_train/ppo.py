@@ -19,7 +19,7 @@ from borneo_train.advantages import advantages, mean_where, normalised, std_wher
 from borneo_train.distributed.process_group import SINGLE, ProcessGroup
 from borneo_train.games.games import Games, by_seat, from_decider
 from borneo_train.games.opponents import Opponents
-from borneo_train.networks.actor_critic import ActorCritic, Networks
+from borneo_train.networks.actor_critic import Networks
 from borneo_train.networks.cuda_graphs import graphed
 from borneo_train.run.config import PPOSettings
 
@@ -107,8 +107,8 @@ class PPO:
         for t in range(self.settings.n_steps):
             rollout.is_learner[t] = self.opponents.write_flags()
             rollout.state[t], rollout.mask[t], rollout.seat[t] = games.state, games.mask, games.seat
-            action, rollout.log_prob[t] = policy.act(games.state, games.mask, rollout.u[t])
-            rollout.value[t] = self._value(policy)
+            action, rollout.log_prob[t], value = policy.act(games.state, games.mask, rollout.u[t])
+            rollout.value[t] = self._by_seat(value)
             rollout.action[t] = self.opponents.act(action, rollout.u[t])
             games.play(rollout.action[t], self.margin_coef)
             rollout.reward[t], rollout.done[t] = games.reward, games.done
@@ -116,13 +116,12 @@ class PPO:
             self.finished_return += (self.episode_return.sum(1) / games.players * games.done).sum()
             self.episode_return *= ~games.done[:, None]
         self.opponents.write_flags()
-        rollout.value[-1] = self._value(policy)
+        rollout.value[-1] = self._by_seat(policy.value(games.state))
 
-    def _value(self, policy: ActorCritic) -> Tensor:
+    def _by_seat(self, value: Tensor) -> Tensor:
         """(games, seats): the critic's values in the order of the seats, on the scale of returns."""
         games = self.games
-        values = by_seat(policy.value(games.state), games.seat, games.players)
-        return values * self.return_scale * games.has_seat
+        return by_seat(value, games.seat, games.players) * self.return_scale * games.has_seat
 
     # ------------------------------------------------------------ advantages
 

@@ -19,6 +19,7 @@ from torch import Tensor, nn
 from borneo_env.engine.observe import length, state_layout
 from borneo_env.engine.state import SEATS, slots_of
 from borneo_env.ruleset import Ruleset
+from borneo_train.networks.cuda_graphs import side_by_side
 from borneo_train.networks.mlp import Dense, apply, prepared, to_model
 from borneo_train.networks.sampling import categorical, masked
 from borneo_train.networks.symmetry import Feature, action_features, state_features
@@ -41,11 +42,11 @@ class ActorCritic(NamedTuple):
     actor: list[Dense]
     critic: list[Dense]
 
-    def act(self, state: Tensor, mask: Tensor, u: Tensor) -> tuple[Tensor, Tensor]:
-        """(n,) each: legal actions drawn by uniform numbers `u`, and their log-probabilities."""
-        log_probs = self._log_probs(state, mask)
+    def act(self, state: Tensor, mask: Tensor, u: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """Legal actions drawn by uniform numbers `u` (n,), their log-probabilities (n,), and values (n, seats)."""
+        log_probs, value = side_by_side(lambda: self._log_probs(state, mask), lambda: self.value(state), state.device)
         action = categorical(log_probs.exp() * mask, u)
-        return action, log_probs.gather(1, action[:, None])[:, 0]
+        return action, log_probs.gather(1, action[:, None])[:, 0], value
 
     def value(self, state: Tensor) -> Tensor:
         """(n, seats): a value for each seat, counted from the deciding one."""
@@ -53,9 +54,9 @@ class ActorCritic(NamedTuple):
 
     def evaluate(self, state: Tensor, mask: Tensor, action: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """Log-probabilities of actions (n,), entropies of the decisions (n,), and values (n, seats)."""
-        log_probs = self._log_probs(state, mask)
+        log_probs, value = side_by_side(lambda: self._log_probs(state, mask), lambda: self.value(state), state.device)
         entropy = -(log_probs.exp() * log_probs).sum(1)
-        return log_probs.gather(1, action[:, None])[:, 0], entropy, self.value(state)
+        return log_probs.gather(1, action[:, None])[:, 0], entropy, value
 
     def _log_probs(self, state: Tensor, mask: Tensor) -> Tensor:
         """(n, actions): log-probabilities of legal actions; 0 elsewhere, where a CPU would be slow at exp."""

@@ -7,6 +7,7 @@ gradients and illegal actions of this code (pytorch/pytorch#193061 is one of the
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 
 import torch
 from torch import Tensor
@@ -46,3 +47,24 @@ class CudaGraph:
             with torch.cuda.graph(self._graph, capture_error_mode="relaxed"):
                 self._work(*self._inputs)
         self._graph.replay()
+
+
+def side_by_side(
+    first: Callable[[], Tensor], second: Callable[[], Tensor], device: torch.device
+) -> tuple[Tensor, Tensor]:
+    """Both results; a card works on both at once, on two streams: small kernels do not fill it one by one."""
+    if device.type != "cuda":
+        return first(), second()
+    here, other = torch.cuda.current_stream(), spare_stream()
+    other.wait_stream(here)
+    with torch.cuda.stream(other):
+        found = second()
+    results = first(), found
+    here.wait_stream(other)
+    return results
+
+
+@cache
+def spare_stream() -> torch.cuda.Stream:
+    """The stream beside the usual one."""
+    return torch.cuda.Stream()  # type: ignore[no-untyped-call]
