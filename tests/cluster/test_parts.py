@@ -1,4 +1,4 @@
-"""What clusters need that is no part of Ray: parcels, addresses, what is known of agents, the desk of a training."""
+"""What clusters need that is no part of Ray: parcels, addresses, what is known of agents."""
 
 import os
 import socket
@@ -154,7 +154,7 @@ def test_objects_cannot_travel(bots):
 @pytest.mark.soak
 def test_whoever_does_not_use_ray_does_not_import_it():
     code = (
-        "import sys, borneo_agents.arena.cluster, borneo_agents.commands.arena, borneo_train.cluster, "
+        "import sys, borneo_agents.arena.cluster, borneo_agents.commands.arena, borneo_train.distributed.ray, "
         "borneo_train.commands.train; print([name for name in sys.modules if name.split('.')[0] == 'ray'])"
     )
     env = {**os.environ, "PYTHONPATH": import_paths()}
