@@ -130,7 +130,7 @@ class Foreseer:
                 break
             self.play(batch, rows, me, self.as_foreseen)
         left = np.arange(TURNS) >= moment[:, None]
-        ends = outcomes(batch, self.model.per_lead)[:, me, None]
+        ends = outcomes(batch, self.model.margin_coef)[:, me, None]
         return np.where(left, ends, values).reshape(len(actions), count, TURNS)
 
     def as_they_end(self, view: Any, actions: NDArray[np.int64], count: int) -> Numbers:
@@ -138,7 +138,7 @@ class Foreseer:
         batch, me = self.begun(view, actions, count), int(view["player"][0])
         while len(rows := np.flatnonzero(batch.player >= 0)):
             self.play(batch, rows, me, self.as_it_is)
-        return outcomes(batch, self.model.per_lead)[:, me].reshape(len(actions), count)
+        return outcomes(batch, self.model.margin_coef)[:, me].reshape(len(actions), count)
 
     def compared(self, games: int, decisions: int, playouts: int, ends: int, seed: int) -> Foreseen:
         """The first of these decisions in which the policy is in doubt, foreseen and played to the end."""

@@ -1,9 +1,9 @@
-"""What learns more: `python benchmarks/learning.py tied network=plain after-states --timesteps 500000 --seeds 1,2,3`.
+"""What learns more: `python benchmarks/learning.py tied network=plain --timesteps 500000 --seeds 1,2,3`.
 
 A variant is a list of settings of `borneo train` with commas between them; what it does not name is the device's.
-"tied" alone changes nothing. "after-states" scores options by what they change (see `after_states.py`; on a CPU). All
-variants learn from the same number of decisions, or for the same seconds, with the same seeds, and are measured on the
-same deals, network alone. Writes the curves as lines of JSON, and a picture of them with the spread over the seeds.
+"tied" alone changes nothing. All variants learn from the same number of decisions, or for the same seconds, with the
+same seeds, and are measured on the same deals, network alone. Writes the curves as lines of JSON, and a picture of them
+with the spread over the seeds.
 """
 
 from __future__ import annotations
@@ -17,17 +17,14 @@ from typing import Annotated, Any
 
 import numpy as np
 import typer
-from after_states import AfterStates
 from borneo_agents.policy.agent import Policy
-from borneo_train.checks import check, filled
-from borneo_train.learner import Learner
-from borneo_train.settings import Settings
-from borneo_train.tasks import evaluate
-from borneo_train.training import model_of
+from borneo_train.run.checks import check, filled
+from borneo_train.run.config import Settings
+from borneo_train.run.learner import create_learner, model_of
+from borneo_train.run.tasks import evaluate
 from rich.console import Console
 from rich.progress import Progress
 
-AFTER_STATES = "after-states"
 UNSEEN = 2_000_000  # added to the seed for the deals of evaluations
 
 
@@ -44,33 +41,29 @@ def settings_of(variant: str, common: dict[str, Any]) -> Settings:
     return settings
 
 
-def agent_of(learner: Learner) -> Any:
-    return learner.as_agent() if isinstance(learner, AfterStates) else Policy(model_of(learner, ""), budget=0)
-
-
 def curve(variant: str, settings: Settings, points: int, against: list[str], games: int) -> Iterator[dict[str, Any]]:
     """Learn, and measure at so many points; the time of measuring does not count."""
-    learner = (AfterStates if AFTER_STATES in variant.split(",") else Learner)(settings)
+    learner = create_learner(settings)
     seconds, next_point = 0.0, 1
     while next_point <= points:
         began = time.monotonic()
-        learner.play()
-        figures = learner.learn()
+        learner.collect()
+        metrics = learner.update()
         seconds += time.monotonic() - began
         done = learner.decisions / settings.timesteps if settings.timesteps else seconds / (60 * settings.minutes)
         learner.progress = min(1.0, done)
         if learner.progress >= next_point / points:
             next_point += 1
             players = settings.counts()[0] if len(settings.counts()) == 1 else 4
+            policy = Policy(model_of(learner, settings, "", {}), budget=0)
             for name in against:
-                found = evaluate(
-                    agent_of(learner), settings.task, name, players=players, games=games, seed=settings.seed + UNSEEN
-                )[0]
+                seed = settings.seed + UNSEEN
+                found = evaluate(policy, settings.task, name, players=players, games=games, seed=seed)[0]
                 yield {
                     "variant": variant, "seed": settings.seed, "decisions": learner.decisions,
                     "seconds": round(seconds, 1), "players": players, "against": name, "games": found.games,
                     "value": found.value, "low": found.low, "high": found.high,
-                    "explained_variance": figures["explained_variance"], "entropy": figures["entropy"],
+                    "explained_variance": metrics["explained_variance"], "entropy": metrics["entropy"],
                 }  # fmt: skip
 
 
@@ -102,7 +95,7 @@ def draw(lines: list[dict[str, Any]], against: list[str], path: Path) -> None:
 
 
 def main(
-    variants: Annotated[list[str], typer.Argument(help="Such as tied, network=plain,actor=256x2 or after-states.")],
+    variants: Annotated[list[str], typer.Argument(help="Such as tied, or network=plain,actor=256x2.")],
     timesteps: Annotated[int, typer.Option(help="Decisions that each learns from.")] = 0,
     seconds: Annotated[float, typer.Option(help="Seconds that each learns for instead.")] = 0.0,
     seeds: Annotated[str, typer.Option(help="Seeds of trainings.")] = "1",
