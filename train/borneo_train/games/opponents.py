@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
@@ -154,17 +155,22 @@ def player_of(opponent: str, networks: Networks, edition: str, device: torch.dev
 def actions_of(agent: Agent, games: Games, where: NDArray[np.bool_]) -> NDArray[np.int64]:
     """What an agent would play in some games, all of them on the CPU; nothing is played."""
     bot = COMPILED.get(type(agent))
-    if bot is None:
-        return np.concatenate([np.zeros(0, np.int64), *(agent.act(views) for views in views_of(games, where))])
-    found = [np.zeros(0, np.int64)]
-    for group, part in zip(games.groups, games.slices, strict=True):
-        kinds = np.full((len(group), group.ruleset.players), bot, np.int8)
-        found.append(Bots(group.batch).choose(kinds, np.flatnonzero(where[part])))
-    return np.concatenate(found)
+    found: list[NDArray[np.integer[Any]]] = [np.zeros(0, np.int64)]
+    for group, rows in chosen_of(games, where):
+        if bot is None:
+            found.append(agent.act(Views(group.ruleset, *group.batch.view(rows))))
+        else:
+            kinds = np.full((len(group), group.ruleset.players), bot, np.int8)
+            found.append(Bots(group.batch).choose(kinds, rows))
+    return np.concatenate(found).astype(np.int64)
 
 
 def views_of(games: Games, where: NDArray[np.bool_]) -> list[Views]:
     """What the deciding seats of some games see, by player count."""
+    return [Views(group.ruleset, *group.batch.view(rows)) for group, rows in chosen_of(games, where)]
+
+
+def chosen_of(games: Games, where: NDArray[np.bool_]) -> list[tuple[Any, NDArray[np.intp]]]:
+    """The groups with chosen games, and their rows there."""
     rows = [np.flatnonzero(where[part]) for part in games.slices]
-    pairs = zip(games.groups, rows, strict=True)
-    return [Views(group.ruleset, *group.batch.view(own)) for group, own in pairs if len(own)]
+    return [(group, own) for group, own in zip(games.groups, rows, strict=True) if len(own)]
