@@ -4,7 +4,8 @@
 # Machine: one NVIDIA H200 with 16 CPU cores. The three steps took 510, 520 and 1,307 s.
 # Result of the steps: 31.6, 42.3 and 46.7 % (±1.5) of 4,000 games against three merchants, network alone
 # (results/shipped-policy.json); par is 25 %. This file itself was not run: a script drove the learner with these
-# settings, step 3 in three pieces with the seeds 51, 52 and 53. The code has changed since: a rollout of 128 decisions of a table stands for 32 of the learner's.
+# settings, step 3 in three pieces with the seeds 51, 52 and 53. The code has changed since: a rollout of 128 decisions
+# of a table stands for 32 of the learner's.
 #
 # No command makes the rest. Scripts made the networks wider (step 4) and deeper (step 5) before they learnt on, to
 # 54.1 %; and had small networks learn beside them.
@@ -14,9 +15,10 @@ PATH="$PWD/.venv/bin:$PATH"
 
 borneo train --device cuda --timesteps 1685585920 --gae-lambda 0.98 --actor 512x3 --critic 384x3 --seed 1 \
   --out out/step-1
-borneo train --device cuda --timesteps 79167488 --start out/step-1 --opponent merchant --opponent-share 1 --n-envs 8192 --n-steps 128 --n-epochs 3 \
-  --batch-size 4096 --learning-rate 0.0006 --ent-coef 0.01 --margin-coef 0.15 --gae-lambda 0.99 --seed 42 --out out/step-2
-borneo train --device cuda --timesteps 524812288 --start out/step-2 --opponent merchant --opponent-share 0.75 --n-envs 16384 \
-  --n-steps 128 --n-epochs 3 --batch-size 4096 --learning-rate 0.0006 --ent-coef 0.01 --margin-coef 0.15 --gae-lambda 0.99 --seed 51 \
-  --out out/step-3
+borneo train --device cuda --timesteps 79167488 --start out/step-1 --opponent merchant --opponent-share 1 \
+  --n-envs 8192 --n-steps 128 --n-epochs 3 --batch-size 4096 \
+  --learning-rate 0.0006 --ent-coef 0.01 --margin-coef 0.15 --gae-lambda 0.99 --seed 42 --out out/step-2
+borneo train --device cuda --timesteps 524812288 --start out/step-2 --opponent merchant --opponent-share 0.75 \
+  --n-envs 16384 --n-steps 128 --n-epochs 3 --batch-size 4096 \
+  --learning-rate 0.0006 --ent-coef 0.01 --margin-coef 0.15 --gae-lambda 0.99 --seed 51 --out out/step-3
 borneo arena policy:path=out/step-3/last:budget=0 merchant --lineups challenge --games 4000 --seed 4343

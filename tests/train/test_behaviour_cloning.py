@@ -14,7 +14,7 @@ from borneo_agents.policy.model import read_model, write_model  # noqa: E402
 from borneo_train.games.games import Games  # noqa: E402
 from borneo_train.games.opponents import actions_of, views_of  # noqa: E402
 from borneo_train.run.config import EVAL_SEED_OFFSET  # noqa: E402
-from borneo_train.supervised.behaviour_cloning import BehaviourCloning, Replay  # noqa: E402
+from borneo_train.supervised.behaviour_cloning import BehaviourCloning, ReplayBuffer  # noqa: E402
 from borneo_train.supervised.config import BCConfig  # noqa: E402
 from borneo_train.supervised.run import SupervisedRun  # noqa: E402
 from networks import searcher  # noqa: E402
@@ -52,7 +52,7 @@ def test_an_agent_is_asked_what_it_plays_and_nothing_is_played(name):
 @pytest.mark.parametrize("soft", [False, True])
 def test_the_newest_decisions_are_kept(soft):
     games = Games({4: 4})
-    replay = Replay(6, 8, games.actions, torch.device("cpu"), soft)
+    replay = ReplayBuffer(6, 8, games.actions, torch.device("cpu"), soft)
     for number in range(3):
         games.state[:] = number
         probs = torch.zeros(4, games.actions)

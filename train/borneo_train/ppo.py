@@ -31,7 +31,7 @@ NUMBERS = ("decisions", "updates", "snapshots", "progress", "kl_lr_scale")  # th
 METRICS = ("policy_gradient_loss", "value_loss", "entropy", "approx_kl", "clip_fraction")
 
 
-class Rollout:
+class RolloutBuffer:
     """The decisions between two updates: (timesteps, games, ...) each."""
 
     def __init__(self, n_steps: int, games: Games) -> None:
@@ -77,7 +77,7 @@ class PPO:
         self.optimizer = networks.adam(self.learning_rate)
         self.ent_coef = torch.tensor(settings.ent_coef, device=device)
         self.margin_coef = torch.tensor(settings.margin_coef, device=device)
-        self.rollout = Rollout(settings.n_steps, games)
+        self.rollout = RolloutBuffer(settings.n_steps, games)
         self.return_scale = torch.ones((), device=device)  # of returns: the critic learns them divided by it
         self.episode_return = torch.zeros(len(games), SEATS, device=device)  # so far, in the games under way
         self.finished_return = torch.zeros((), device=device)  # per seat, of the games that ended in a rollout

@@ -40,7 +40,7 @@ LR_END = 0.02  # part of the learning rate that is left at the end
 MAX_GRAD_NORM = 1.0
 
 
-class Replay:
+class ReplayBuffer:
     """The newest decisions, on the device that learns: states, masks, and the targets."""
 
     def __init__(self, rows: int, numbers: int, actions: int, device: torch.device, soft: bool) -> None:
@@ -86,7 +86,7 @@ class BehaviourCloning:
             self._load(self.start)
         soft = any(hasattr(agent, "probabilities") for agent in self.agents)
         rows, numbers = REPLAY_SIZE * config.n_steps * len(self.games), aligned(len(self.actor.inputs))
-        self.replay = Replay(rows, numbers, self.games.actions, self.device, soft)
+        self.replay = ReplayBuffer(rows, numbers, self.games.actions, self.device, soft)
         self.learning_rate = torch.tensor(config.learning_rate, device=self.device)
         self.optimizer = adam(self.actor, self.learning_rate)
         self.loss = torch.zeros((), device=self.device)  # the sum of an update
