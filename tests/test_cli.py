@@ -36,7 +36,7 @@ from borneo_env.story import agent_names, move_in_words, tell, with_names
 
 COMMANDS = [
     "actions", "agents", "observation", "manual", "rules", "pictures", "record", "verify", "show", "animate", "random",
-    "play", "web", "replay", "arena", "train", "imitate", "appraise", "bench", "warm-up", "new-bot"
+    "play", "web", "replay", "arena", "train", "imitate", "bench", "warm-up", "new-bot"
 ]  # fmt: skip
 
 

@@ -35,13 +35,6 @@ def test_a_training_of_some_minutes_has_no_number_of_decisions():
     assert Settings(minutes=5, timesteps=100).filled(False).timesteps == 100
 
 
-def test_cuda_without_a_card(tmp_path, monkeypatch):
-    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
-    with pytest.raises(ValueError, match="no GPU that torch can use; train with --device cpu"):
-        begin(tmp_path / "new", device="cuda")
-    assert not (tmp_path / "new").exists()
-
-
 def test_what_was_trained_on_a_card_goes_on_on_one(tmp_path, monkeypatch):
     kept = {"command": "borneo train", "settings": replace(TINY, device="cuda").as_dict()}
     (tmp_path / "settings.json").write_text(json.dumps(kept))
