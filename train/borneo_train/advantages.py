@@ -1,6 +1,6 @@
 """Generalised advantage estimation along the table's common time line (Schulman et al. 2016, arXiv:1506.02438).
 
-Every decision of a game is a timestep, whoever makes it. The critic values all seats at every timestep, so GAE runs for
+Every decision of a game is a timestep, of any seat. The critic values all seats at every timestep, so GAE runs for
 each seat from one timestep to the next. The advantage of a decision is read off for the seat that made it. No seat has
 to wait for its own next decision.
 """

@@ -49,7 +49,7 @@ class RolloutBuffer:
 
 
 class Run(Protocol):
-    """Who says how long a learner learns, and is told how it goes."""
+    """Decides how long a learner learns, and takes its metrics."""
 
     def goes_on(self) -> bool: ...
     def after_update(self, metrics: dict[str, float]) -> None: ...

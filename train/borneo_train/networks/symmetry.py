@@ -50,16 +50,16 @@ def members(group: Group) -> list[tuple[int, ...]]:
 
 def orbit(feature: Feature, group: Group, member: tuple[int, ...]) -> tuple[object, ...]:
     """What a feature is to one group of units."""
-    told: list[object] = [feature.label]
+    parts: list[object] = [feature.label]
     for kind in KINDS:
         relation = feature.relations.get(kind)
         if relation is None:
             continue
         if kind in group:
-            told.append(relation.get(member[group.index(kind)], OTHER))
+            parts.append(relation.get(member[group.index(kind)], OTHER))
         else:
-            told.append(feature.indices if feature.indices else OTHER)
-    return tuple(told)
+            parts.append(feature.indices if feature.indices else OTHER)
+    return tuple(parts)
 
 
 def orbits(features: Sequence[Feature], group: Group) -> tuple[NDArray[np.int64], int]:

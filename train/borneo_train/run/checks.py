@@ -72,7 +72,7 @@ def refuse_code(path: Path, before: Settings, given: Settings) -> None:
     """Refuse an agent in a file that is no registered one: finding it would run code that the file names."""
     for name, agents in {"against": before.tables(), "opponent": agents_of(before)[len(before.tables()) :]}.items():
         if getattr(given, name) == getattr(before, name):
-            continue  # it was typed, by somebody who may run what they like
+            continue  # it was typed, by a user who may run any code
         try:
             for agent in agents:
                 check_registered(agent)
@@ -82,7 +82,7 @@ def refuse_code(path: Path, before: Settings, given: Settings) -> None:
 
 
 def refuse_other_settings(given: Settings, before: Settings, typed: Collection[str]) -> None:
-    """Refuse what was typed and cannot be changed once a training has begun."""
+    """Refuse what was typed and cannot be changed once a training has started."""
     for name, value in before.as_dict().items():
         wish = getattr(given, name)
         if name in typed and name not in MAY_CHANGE and wish != value:

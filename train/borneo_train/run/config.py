@@ -145,7 +145,7 @@ class Settings(RunSettings, PPOSettings, NetworkSettings, EvaluationSettings, Op
         return self.n_envs % workers == 0 and self.batch_size % workers == 0
 
     def typed(self) -> set[str]:
-        """What somebody must have typed: all that is not as it is by default."""
+        """The names of settings that were typed: those that are not as by default."""
         return {field.name for field in fields(self) if getattr(self, field.name) != field.default}
 
     def check(self) -> None:

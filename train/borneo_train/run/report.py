@@ -82,8 +82,8 @@ def figure(one: Measurement) -> str:
 
 def too_short(curve: Sequence[dict[str, Any]], settings: Settings) -> str:
     """What is said of a training that came to nothing clearly better than its beginning, or no words."""
-    measure, begun = MEASURES[settings.task][0], curve[0]["strength"]
-    before = {(one["against"], one["players"]): one for one in begun if one["measure"] == measure.name}
+    measure, first = MEASURES[settings.task][0], curve[0]["strength"]
+    before = {(one["against"], one["players"]): one for one in first if one["measure"] == measure.name}
     after = [one for entry in curve[1:] for one in entry["strength"] if one["measure"] == measure.name]
     if any(_is_better(one, before[one["against"], one["players"]], measure) for one in after):
         return ""
