@@ -738,7 +738,7 @@ def test_any_header_is_read_or_refused(entries):
 
 
 @pytest.mark.parametrize("margin_coef", ["much", True, None, -1, 1e9, float("nan")])
-def test_a_lead_that_no_training_has_counts_as_usual(lead):
-    assert replace(network(), card=card(settings={"margin_coef": lead})).margin_coef == pytest.approx(0.1)
+def test_a_lead_that_no_training_has_counts_as_usual(margin_coef):
+    assert replace(network(), card=card(settings={"margin_coef": margin_coef})).margin_coef == pytest.approx(0.1)
     assert replace(network(), card=card(settings={})).margin_coef == pytest.approx(0.1)
     assert replace(network(), card=card(settings={"margin_coef": 0.2})).margin_coef == pytest.approx(0.04)

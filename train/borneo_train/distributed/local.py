@@ -134,7 +134,9 @@ class LocalWorkers:
         while time.monotonic() < deadline:
             for rank, process in enumerate(self._processes, 1):
                 if process.poll() is not None:
-                    reason = on_one_line(self._last_line(rank) or status(process.returncode), LAST_LINE)
+                    killed = process.returncode < 0  # and has written nothing of it
+                    last_line = "" if killed else self._last_line(rank)
+                    reason = on_one_line(last_line or status(process.returncode), LAST_LINE)
                     return f"worker {rank} has ended: {reason}; --resume goes on from the last checkpoint"
             time.sleep(POLL_SECONDS)
         return None
