@@ -1,9 +1,9 @@
 """How well the shipped policy's search foresees: `python benchmarks/foresight.py`.
 
 In decisions among merchants, the two options that the policy likes best are played on twice. As its search does it: by
-its networks, and its critic says what the table is worth whenever a turn begins. And as it would be: the others are
-merchants, to the end of the game, and what counts is the win. Both begin with determinizations. So the difference of
-two options' values can be compared with what it should be.
+its rollout network, and its critic says what the table is worth whenever a turn begins. And as it would be: the others
+are merchants, to the end of the game, and what counts is the win. Both begin with determinizations. So the difference
+of two options' values can be compared with what it should be.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 from borneo_agents.policy.agent import Policy
-from borneo_agents.policy.fears import outcomes, shown_to_critic
 from borneo_agents.policy.inference import compiled_network, outputs_of
 from borneo_agents.policy.network import Floats, drawn_actions
-from borneo_agents.policy.search import MANNER, SIZE
+from borneo_agents.policy.search import SIZE, SearchConfig
+from borneo_agents.policy.threats import outcomes, shown_to_critic
 from borneo_agents.scripted.agents import Merchant
 from numpy.typing import NDArray
 from rich.console import Console
@@ -27,7 +27,6 @@ from rich.table import Table
 
 from borneo_env import Batch, Ruleset, resample
 from borneo_env.agent import Views, ask
-from borneo_env.engine.state import SHIP
 
 TURNS = 6  # that begin before a playout is cut off
 DOUBTFUL = 0.01  # probability that the second option has at least
@@ -61,8 +60,8 @@ class Foreseer:
         self.ruleset, self.policy, self.merchant = Ruleset(players=players), Policy(budget=0), Merchant()
         self.model = self.policy.model
         assert self.model.critic is not None
-        networks = (self.model.own, self.model.theirs, self.model.their_shippers, self.model.critic)
-        self.own, self.theirs, self.shippers, self.critic = (compiled_network(layers, SIZE) for layers in networks)
+        self.rollout = compiled_network(self.model.rollout or self.model.layers, SIZE)
+        self.critic = compiled_network(self.model.critic, SIZE)
         self.rng = np.random.default_rng(seed)
 
     def decisions(self, games: int, seed: int) -> Views:
@@ -88,29 +87,22 @@ class Foreseer:
         batch.step(np.repeat(actions, count))
         return batch
 
-    def play(self, batch: Batch, rows: NDArray[np.intp], me: int, others: Any) -> None:
-        """Play a decision in some games: the policy's quick actor draws, the others do what they do."""
+    def as_foreseen(self, batch: Batch, rows: NDArray[np.intp]) -> NDArray[np.int64]:
+        """What the rollout network plays."""
+        shown, mask, dice = batch.look(rows)
+        return drawn_actions(outputs_of(self.rollout, shown), mask, dice)
+
+    def as_it_is(self, batch: Batch, rows: NDArray[np.intp], me: int) -> NDArray[np.int64]:
+        """What the rollout network plays for its own seat, and merchants for theirs."""
         moves, own = np.empty(len(rows), np.int64), batch.player[rows] == me
         if own.any():
-            shown, mask, dice = batch.look(rows[own])
-            moves[own] = drawn_actions(outputs_of(self.own, shown), mask, dice)
+            moves[own] = self.as_foreseen(batch, rows[own])
         if not own.all():
-            moves[~own] = others(batch, rows[~own])
-        batch.step(moves, rows)
-
-    def as_foreseen(self, batch: Batch, rows: NDArray[np.intp]) -> NDArray[np.int64]:
-        """What the models of the others play: drawn by the squares of their probabilities."""
-        shown, mask, dice = batch.look(rows)
-        logits, ships = outputs_of(self.theirs, shown), batch.phase[rows] == SHIP
-        logits[ships] = outputs_of(self.shippers, shown[ships])
-        return drawn_actions(np.float32(MANNER.sureness) * logits, mask, dice)
-
-    def as_it_is(self, batch: Batch, rows: NDArray[np.intp]) -> NDArray[np.int64]:
-        """What merchants play."""
-        return self.merchant.act(Views(batch.ruleset, *batch.view(rows)))
+            moves[~own] = self.merchant.act(Views(batch.ruleset, *batch.view(rows[~own])))
+        return moves
 
     def values(self, batch: Batch, rows: NDArray[np.intp], me: int) -> Floats:
-        tables, own = shown_to_critic(self.model, batch, me)
+        tables, own = shown_to_critic(batch, me)
         found: Floats = outputs_of(self.critic, tables[rows])[np.arange(len(rows)), own[rows]]
         return found
 
@@ -128,7 +120,7 @@ class Foreseer:
                 turn[rows] = batch.games["turn"][rows]
             if not len(rows := np.flatnonzero(playing & (moment < TURNS))):
                 break
-            self.play(batch, rows, me, self.as_foreseen)
+            batch.step(self.as_foreseen(batch, rows), rows)
         left = np.arange(TURNS) >= moment[:, None]
         ends = outcomes(batch, self.model.margin_coef)[:, me, None]
         return np.where(left, ends, values).reshape(len(actions), count, TURNS)
@@ -137,7 +129,7 @@ class Foreseer:
         """(actions, count): what the games come to among merchants."""
         batch, me = self.begun(view, actions, count), int(view["player"][0])
         while len(rows := np.flatnonzero(batch.player >= 0)):
-            self.play(batch, rows, me, self.as_it_is)
+            batch.step(self.as_it_is(batch, rows, me), rows)
         return outcomes(batch, self.model.margin_coef)[:, me].reshape(len(actions), count)
 
     def compared(self, games: int, decisions: int, playouts: int, ends: int, seed: int) -> Foreseen:
@@ -159,14 +151,14 @@ class Foreseer:
         return Foreseen(liking, np.array(values), np.array(worth), np.array(error))
 
 
-def told(found: Foreseen, weights: tuple[int, ...]) -> dict[str, float]:
+def related(found: Foreseen, weights: tuple[int, ...]) -> dict[str, float]:
     """How the values of some turns, so weighed, are related to what games come to."""
     shares = np.array(weights) / sum(weights)
     differences = found.values[:, :, : len(shares)] @ shares
     mean, error = differences.mean(1), differences.std(1, ddof=1) / differences.shape[1] ** 0.5
     true = found.worth.var() - (found.error**2).mean()  # without what is luck in both
     foreseen = mean.var() - (error**2).mean()
-    changed = found.liking / MANNER.per_value + mean < 0
+    changed = found.liking / SearchConfig().value_weight + mean < 0
     gain = np.where(changed, -found.worth, 0.0)
     return {
         "correlation": float(np.cov(mean, found.worth)[0, 1] / (true * foreseen) ** 0.5),
@@ -186,7 +178,7 @@ def main(
 ) -> None:
     foreseer = Foreseer(players, seed)
     found = foreseer.compared(8 + decisions // 8, decisions, playouts, ends, seed)
-    rows = {name: told(found, weights) for name, weights in WEIGHTS.items()}
+    rows = {name: related(found, weights) for name, weights in WEIGHTS.items()}
     if as_json:
         print(json.dumps({"decisions": len(found.worth), "weights": rows}))
         return
