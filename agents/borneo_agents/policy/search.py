@@ -54,7 +54,7 @@ class SearchConfig(NamedTuple):
     margin_coef: float = 0.1  # what a lead counts beside a win, as in the critic's values
 
 
-class Search(NamedTuple):
+class SearchTask(NamedTuple):
     """What the compiled functions of a search work with: cards, networks, settings, and scratch memory."""
 
     boxes: Any  # one BOX
@@ -70,9 +70,9 @@ class Search(NamedTuple):
     table: Any  # what the critic is shown; it begins with what the rollout network is shown
 
 
-def make_search(boxes: Any, rollout: CompiledNetwork, critic: CompiledNetwork, config: SearchConfig) -> Search:
-    """A search of one thread."""
-    return Search(
+def make_task(boxes: Any, rollout: CompiledNetwork, critic: CompiledNetwork, config: SearchConfig) -> SearchTask:
+    """What one thread searches with."""
+    return SearchTask(
         boxes,
         rollout,
         critic,
@@ -242,7 +242,7 @@ class OptionSearch:
         self, boxes: Any, budget: float, seconds: float, games: Any, dice: Any, log_probs: Numbers, logits: Numbers
     ) -> None:
         """Write the logits after a search in each view, in one thread."""
-        search, play = make_search(boxes, self._rollout, self._critic, self._config), compiled_play_next()
+        search, play = make_task(boxes, self._rollout, self._critic, self._config), compiled_play_next()
         race = search.race[0]
         for i in range(len(games)):
             line_up(race, log_probs[i])
@@ -261,5 +261,5 @@ def compiled_play_next() -> Any:
     row = np.zeros(1, np.float32)
     network = compiled_network([Layer(np.zeros((1, 1), np.float32), row, row, row)] * 2, SIZE)
     boxes = attributes(np.zeros(1, BOX))
-    search = make_search(boxes, network, network, SearchConfig())
+    search = make_task(boxes, network, network, SearchConfig())
     return machine_code(play_next, search, attributes(np.zeros(1, GAME)), np.zeros(1, np.uint64))

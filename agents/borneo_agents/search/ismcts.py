@@ -1,10 +1,11 @@
 """ISMCTS: information-set Monte Carlo tree search for three to five players.
 
-Every iteration plays down the tree in a new determinization of the view. A node is what the searcher knows at a
-decision, whoever decides: determinizations that look alike to the searcher share it, and only what is legal in the
-present one can be chosen. Every player is taken to choose what gives them the best win probability, but at first what
-the scripted bot would play, since there is no time to find that out by trying. Where a playout meets a new node, the
-scripted bot plays on.
+It is the search with a single observer of Cowling, Powley and Whitehouse (2012, IEEE TCIAIG 4). Every iteration plays
+down the tree in a new determinization of the view. A node is what the searcher knows at a decision: determinizations
+that look alike to the searcher share it, and only what is legal in the present one can be chosen. Every player is taken
+to choose what gives them the best win probability. Actions are selected by PUCT (Rosin 2011, AMAI 61; in the form of
+AlphaGo Zero, Silver et al. 2017, Nature 550): a prior probability leads, and here most of it is that of the scripted
+bot's action. Where a playout meets a new node, the scripted bot plays on.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ NONE = -1
 DEEPEST = 200  # decisions in the tree
 EDGES_PER_NODE = 6  # more than trees have on average; when there is no room left, nothing is added
 LARGEST_TREE = 20_000  # nodes, when the budget is a time
-MOST_EXPLORE = 1000
+MOST_C_PUCT = 1000
 
 # What the searcher knows at a decision, how often it came up, its first edge, the next node of its slot, and what the
 # scripted bot would play there, if it is the searcher's decision: then it depends on nothing else.
@@ -43,16 +44,16 @@ EDGE = np.dtype([("action", "i8"), ("visits", "i8"), ("total", "f8"), ("next", "
 Tree = namedtuple("Tree", "nodes edges slots size")
 # What a search works with; the path has the edges taken down the tree, and who chose them.
 TreeScratch = namedtuple("TreeScratch", "search tree path")
-# How actions are selected: the weight of trying, and how much of it goes to the scripted bot's action.
-Selection = namedtuple("Selection", "explore trust")
+# How actions are selected: the weight of priors, and the part of them that goes to the scripted bot's action.
+Selection = namedtuple("Selection", "c_puct prior_weight")
 
 
 class Ismcts(Search):
     """Searches a tree of what it may come to know: information-set Monte Carlo tree search.
 
     Arguments:
-        explore: how much it tries options that it has tried seldom; 0 is not at all.
-        trust: how much it trusts the scripted bot's choice before it has tried others: 0 is not at all, 1 wholly.
+        c_puct: how much it tries options that it has tried seldom; 0 is not at all.
+        prior_weight: the part of the prior probability that the scripted bot's action has beyond its share: 0 to 1.
     """
 
     def __init__(
@@ -61,15 +62,15 @@ class Ismcts(Search):
         milliseconds: float | None = None,
         turns: int = 2,
         policy: str = "merchant",
-        explore: float = 0.1,
-        trust: float = 0.5,
+        c_puct: float = 0.1,
+        prior_weight: float = 0.5,
     ) -> None:
         super().__init__(budget, milliseconds, turns, policy)
-        if not is_number(explore) or not 0 <= explore <= MOST_EXPLORE:
-            raise UnknownAgent(f"explore is a number from 0 to {MOST_EXPLORE}, not {in_short(explore)}")
-        if not is_number(trust) or not 0 <= trust <= 1:
-            raise UnknownAgent(f"trust is a number from 0 to 1, not {in_short(trust)}")
-        self._selection = Selection(float(explore), float(trust))
+        if not is_number(c_puct) or not 0 <= c_puct <= MOST_C_PUCT:
+            raise UnknownAgent(f"c_puct is a number from 0 to {MOST_C_PUCT}, not {in_short(c_puct)}")
+        if not is_number(prior_weight) or not 0 <= prior_weight <= 1:
+            raise UnknownAgent(f"prior_weight is a number from 0 to 1, not {in_short(prior_weight)}")
+        self._selection = Selection(float(c_puct), float(prior_weight))
 
     def probabilities(self, views: Views) -> NDArray[np.float64]:
         """(n, actions): the share of its tries that each action had; what it plays had the most."""
@@ -276,14 +277,14 @@ def select(tree, node, options, count, favourite, selection):
     """The edge to follow: what has been good, what the scripted bot would play, what has been tried little."""
     tree.nodes[node].visits += 1
     mean = mean_probability(tree, node)
-    reach = selection.explore * np.sqrt(float(tree.nodes[node].visits))
+    reach = selection.c_puct * np.sqrt(float(tree.nodes[node].visits))
     best = -1.0
     chosen = NONE
     action = options[0]
     for i in range(count):
-        prior = (1.0 - selection.trust) / count
+        prior = (1.0 - selection.prior_weight) / count
         if options[i] == favourite:
-            prior += selection.trust
+            prior += selection.prior_weight
         edge = find_edge(tree, node, options[i])
         tries = 0.0
         value = mean

@@ -262,12 +262,12 @@ def test_bad_arguments_are_refused_with_a_reason(name, arguments, reason):
 def test_numbers_that_are_none_are_refused(bot):
     with pytest.raises(UnknownAgent, match="milliseconds are a number above 0, up to 3600000, not nan"):
         bot(milliseconds=float("nan"))
-    with pytest.raises(UnknownAgent, match="explore is a number from 0 to 1000, not nan"):
-        Ismcts(explore=float("nan"))
+    with pytest.raises(UnknownAgent, match="c_puct is a number from 0 to 1000, not nan"):
+        Ismcts(c_puct=float("nan"))
 
 
 @pytest.mark.parametrize(
-    "arguments", ["explore=-1", "explore=1001", "explore=much", "trust=1.5", "trust=-0.1", "trust=no"]
+    "arguments", ["c_puct=-1", "c_puct=1001", "c_puct=much", "prior_weight=1.5", "prior_weight=-0.1", "prior_weight=no"]
 )
 def test_ismcts_refuses_strange_selections(arguments):
     name, value = arguments.split("=")
@@ -322,7 +322,7 @@ def test_everyone_in_the_tree_looks_after_themselves():
         fulfilled={0: ["same-4"], 1: ["same-4"]},
         supply={"same-4": 1},
     )
-    (action,), desk = asked(Ismcts(budget=400, policy="random", explore=4.0), views_of(game))
+    (action,), desk = asked(Ismcts(budget=400, policy="random", c_puct=4.0), views_of(game))
     assert game.batch.actions.text(int(action), game.phase) == "contract same-4 pepper"
     game.play("contract none")
     assert (game.player, game.legal()) == (1, {"contract none", "contract same-4 nutmeg"})
