@@ -111,9 +111,9 @@ class Policy:
 
     def _after_search(self, search: OptionSearch, views: Views, logits: Floats, began: float) -> Floats:
         """(n, actions): logits after a search between the actions in doubt; those of others are out of reach."""
-        probabilities = probabilities_of(logits, views.mask)
+        probs = probabilities_of(logits, views.mask)
         with np.errstate(divide="ignore"):
-            log_probs = np.log(np.where(probabilities >= DOUBTFUL, probabilities, 0))
+            log_probs = np.log(np.where(probs >= DOUBTFUL, probs, 0))
         rows = np.flatnonzero((log_probs > -np.inf).sum(1) > 1)
         some = Views(views.ruleset, views.games[rows], views.mask[rows], views.dice[rows])
         if self._milliseconds is None:

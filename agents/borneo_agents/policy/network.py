@@ -69,8 +69,8 @@ def probabilities_of(logits: Floats, mask: NDArray[np.bool_]) -> NDArray[np.floa
     """(n, actions): the probability of each action, the softmax of the legal ones' logits; 0 for illegal ones."""
     finite = _finite(logits, mask).astype(np.float64)
     odds = np.exp(finite - finite.max(1, keepdims=True))
-    probabilities: NDArray[np.float64] = odds / odds.sum(1, keepdims=True)
-    return probabilities
+    probs: NDArray[np.float64] = odds / odds.sum(1, keepdims=True)
+    return probs
 
 
 def _finite(logits: Floats, mask: NDArray[np.bool_]) -> Floats:

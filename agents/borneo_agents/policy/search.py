@@ -61,11 +61,12 @@ class SearchTask(NamedTuple):
     rollout: CompiledNetwork
     critic: CompiledNetwork
     config: SearchConfig
-    network: NetworkScratch
+    scratch: NetworkScratch
     race: Any  # one RACE
     games: Any  # a determinization, and a copy to try an option in
     options: Any  # the legal actions there
-    odds: Any  # of these: their logits, and then what their probabilities are in proportion to
+    logits: Any  # of these
+    cdf: Any  # the sums of their probabilities, times any number
     unseen: Any  # scratch memory of determinizations
     table: Any  # what the critic is shown; it begins with what the rollout network is shown
 
@@ -81,7 +82,8 @@ def make_task(boxes: Any, rollout: CompiledNetwork, critic: CompiledNetwork, con
         race=attributes(np.zeros(1, RACE)),
         games=attributes(np.zeros(2, GAME)),
         options=np.zeros(MAX_OPTIONS, np.int64),
-        odds=np.zeros(MAX_OPTIONS),
+        logits=np.zeros(MAX_OPTIONS),
+        cdf=np.zeros(MAX_OPTIONS),
         unseen=np.zeros(THINGS, np.int8),
         table=np.zeros(state_length(int(boxes[0]["slots"])) + SEATS, np.int8),
     )
@@ -153,9 +155,9 @@ def value_now(search, race, g, me):
     write_state(box, g, int(g.player), search.table[:length])
     for seat in range(SEATS):
         search.table[length + seat] = search.config.opponents_shown and seat < box.players and seat != own
-    run(search.critic, search.table, search.network)
+    run(search.critic, search.table, search.scratch)
     race.evaluations += 1
-    return output(search.critic, own, search.network)
+    return output(search.critic, own, search.scratch)
 
 
 @rule
@@ -179,28 +181,27 @@ def move(search, race, g, me, count):
         return search.options[0]
     observation = search.table[: len(search.table) - SEATS - SECRETS]
     observe(search.boxes[0], g, int(g.player), observation)
-    run(search.rollout, observation, search.network)
+    run(search.rollout, observation, search.scratch)
     race.evaluations += 1
     power = 1.0 if g.player == me else search.config.opponent_power
     best = 0
     for i in range(count):
-        search.odds[i] = power * output(search.rollout, search.options[i], search.network)
-        if search.odds[i] > search.odds[best]:
+        search.logits[i] = power * output(search.rollout, search.options[i], search.scratch)
+        if search.logits[i] > search.logits[best]:
             best = i
-    return search.options[draw(g, count, search.odds, search.odds[best]) if search.config.sampled else best]
+    return search.options[draw(g, count, search.logits, best, search.cdf) if search.config.sampled else best]
 
 
 @rule
-def draw(g, count, odds, highest):
+def draw(g, count, logits, best, cdf):
     """The place of an option drawn by its logit; options of one determinization are drawn with the same luck."""
     total = 0.0
     for i in range(count):
-        odds[i] = np.exp(odds[i] - highest)
-        total += odds[i]
+        total += np.exp(logits[i] - logits[best])
+        cdf[i] = total
     point = total * below(g, CHOICES, GRAINS) / GRAINS
     chosen = 0
-    while chosen < count - 1 and point >= odds[chosen]:
-        point -= odds[chosen]
+    while chosen < count - 1 and point >= cdf[chosen]:
         chosen += 1
     return chosen
 

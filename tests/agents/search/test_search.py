@@ -10,7 +10,7 @@ from borneo_agents.search.agent import SLICE
 from borneo_agents.search.determinization import DETERMINIZED, TRIED
 from borneo_agents.search.fit_win_probability import Sample, features_of_games, fit, loss
 from borneo_agents.search.ismcts import Ismcts, knowledge
-from borneo_agents.search.playouts import make_search_scratch
+from borneo_agents.search.playouts import make_playout_scratch
 from borneo_agents.search.rollout import Rollout
 from borneo_agents.search.win_probability import FEATURES, win_probability
 from bot_games import EVERY_RULESET, decisions, play
@@ -211,7 +211,7 @@ def test_playouts_are_cut_off_after_so_many_turns(bot, turns):
     passed = []
     for i in placed:
         _, desk = asked(agent, one_of(views, i))
-        end = (desk.search if bot is Ismcts else desk).games[DETERMINIZED]
+        end = (desk.playout if bot is Ismcts else desk).games[DETERMINIZED]
         if not end["ended"]:
             passed.append((end["turn"] - views.games["turn"][i]) % BOARD.players)
     assert len(passed) > 20
@@ -345,7 +345,7 @@ def key_of(scratch, games, i, me):
 def test_games_have_the_same_key_if_and_only_if_the_searcher_cannot_tell_them_apart():
     games = some(6)[0]
     twins = resample(games, games["player"], np.random.default_rng(1))
-    both, scratch = np.concatenate([games, twins]), make_search_scratch()
+    both, scratch = np.concatenate([games, twins]), make_playout_scratch()
     for seat in range(BOARD.players):
         keys = [int(key_of(scratch, attributes(both), i, seat)) for i in range(len(both))]
         seen = [view.tobytes() for view in redact(both, seat)]
@@ -356,7 +356,7 @@ def test_games_have_the_same_key_if_and_only_if_the_searcher_cannot_tell_them_ap
 
 
 def test_different_public_moves_have_different_keys():
-    batch, scratch = Batch(1, seed=2, skip_forced=False), make_search_scratch()
+    batch, scratch = Batch(1, seed=2, skip_forced=False), make_playout_scratch()
     options = np.flatnonzero(batch.mask[0])
     after = Batch(len(options), finished="hold", skip_forced=False)
     after.games[:] = batch.games[0]
