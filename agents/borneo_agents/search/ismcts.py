@@ -4,8 +4,8 @@ It is the search with a single observer of Cowling, Powley and Whitehouse (2012,
 down the tree in a new determinization of the view. A node is what the searcher knows at a decision: determinizations
 that look alike to the searcher share it, and only what is legal in the present one can be chosen. Every player is taken
 to choose what gives them the best win probability. Actions are selected by PUCT (Rosin 2011, AMAI 61; in the form of
-AlphaGo Zero, Silver et al. 2017, Nature 550): a prior probability leads, and here most of it is that of the scripted
-bot's action. Where a playout meets a new node, the scripted bot plays on.
+AlphaGo Zero, Silver et al. 2017, Nature 550): a prior probability leads, and here a part of it is the scripted bot's
+action's alone. Where a playout meets a new node, the scripted bot plays on.
 """
 
 from __future__ import annotations
