@@ -25,14 +25,14 @@ def card(edition="board", **changes):
     return ModelCard(**(entries | changes))
 
 
-def shown_to_critic(model, batch, seats, me):
-    """The tables of games, and who is a stranger there: with a model of the others, all but one of the players."""
+def shown_to_critic(batch, seats, me, opponents_shown=False):
+    """The tables of games, and who is an opponent of a player there, if that is shown: all other players."""
     seats, players = np.broadcast_to(seats, len(batch)), batch.ruleset.players
-    strangers = np.zeros((len(batch), SEATS), np.int8)
+    opponents = np.zeros((len(batch), SEATS), np.int8)
     for number, (seat, own) in enumerate(zip(seats, np.broadcast_to(me, len(batch)), strict=True)):
         for player in range(players):
-            strangers[number, (player - seat) % players] = model.others is not None and player != own
-    return np.concatenate([batch.state(seats), strangers], 1)
+            opponents[number, (player - seat) % players] = opponents_shown and player != own
+    return np.concatenate([batch.state(seats), opponents], 1)
 
 
 def layers_of(rng, inputs, outputs, width, depth, liking):
@@ -59,23 +59,17 @@ def in_eight_bits(layers):
     return [first, *(layer._replace(weights=rounded(layer.weights)) for layer in deeper), last]
 
 
-def searcher(edition="board", width=16, depth=1, seed=1, liking=1.0, others=False, quick=False, shippers=False):
-    """A policy with a critic, and other networks of a search if wanted; nobody has trained any of them."""
+def searcher(edition="board", width=16, depth=1, seed=1, liking=1.0, rollout=False):
+    """A policy with a critic, and a rollout network if wanted; nobody has trained any of them."""
     model = network(edition, width, depth, seed, liking)
     rng = np.random.default_rng(seed + 1)
     critic = layers_of(rng, critic_length(edition), SEATS, width + 1, depth + 1, 0.3)
-    theirs = network(edition, width + 2, depth, seed + 2, liking).layers if others else None
-    smaller = network(edition, width + 3, depth, seed + 3, liking).layers if quick else None
-    ships = network(edition, width + 4, depth, seed + 4, liking).layers if shippers else None
-    return replace(model, critic=critic, others=theirs, quick=smaller, shippers=ships)
+    plays_on = network(edition, width + 3, depth, seed + 3, liking).layers if rollout else None
+    return replace(model, critic=critic, rollout=plays_on)
 
 
 # Which networks a policy has for its search beside a critic, for tests of what that plays.
-PARTS = {
-    "alone": {},
-    "with a model of others": {"others": True},
-    "with all": {"others": True, "quick": True, "shippers": True},
-}
+PARTS = {"with the actor": {}, "with a rollout network": {"rollout": True}}
 
 
 def network(edition="board", width=16, depth=1, seed=1, liking=1.0):

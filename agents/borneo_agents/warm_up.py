@@ -89,9 +89,8 @@ def use_search() -> None:
 def use_policy() -> None:
     batch = _some_games()
     views, search = Views(batch.ruleset, *batch.view(np.arange(len(batch)))), OptionSearch(Policy().model)
-    priors = np.where(batch.mask, 0.0, -np.inf)
-    search.with_budget(views, priors, 1)
-    search.with_time(views, priors, 1)
+    log_probs = np.where(batch.mask, 0.0, -np.inf)
+    search.with_budget(views, log_probs, 1)
 
 
 def use_training() -> None:

@@ -3,7 +3,7 @@
 from functools import partial
 
 import pytest
-from borneo_agents.policy.fears import outlook_of
+from borneo_agents.policy.threats import outlook_of
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ import httpx
 import numpy as np
 import pytest
 from borneo_agents.human.decision import RULES
-from borneo_agents.policy.fears import Fear, Outlook
+from borneo_agents.policy.threats import Outlook, Threat
 from borneo_web.server.choices import parts_of
 from borneo_web.server.coach import _difference, advise
 from borneo_web.server.games import Games, read_table
@@ -369,10 +369,10 @@ def test_the_coach_advises_and_changes_nothing(server, hasty):
         assert table.game.batch.games.tobytes() == before
 
 
-def outlook(value: float, fear: Fear | None = None, **had: float) -> Outlook:
+def outlook(value: float, threat: Threat | None = None, **had: float) -> Outlook:
     """Where a choice leads if all of 256 playouts end in much the same way."""
     wobble = np.linspace(-0.01, 0.01, 256)
-    return Outlook(value + wobble, {what: number + wobble for what, number in had.items()}, fear)
+    return Outlook(value + wobble, {what: number + wobble for what, number in had.items()}, threat)
 
 
 def test_the_coach_says_why_and_what_it_fears_and_how_the_choice_compares(server, monkeypatch):
@@ -382,7 +382,7 @@ def test_the_coach_says_why_and_what_it_fears_and_how_the_choice_compares(server
     anna.wait()
     best = advise(games.table(anna.address.split("/")[2]).batch()).answers[0].actions[0]
     chosen = next(move for move in anna.moves if anna.moves.index(move) != best)
-    first = outlook(0.2, Fear("player 2 attacks player 0 in red", 0.123, 0.31), points=5.0, rivals=3.0)
+    first = outlook(0.2, Threat("player 2 attacks player 0 in red", 0.123, 0.31), points=5.0, rivals=3.0)
     second = outlook(0.1, points=4.0, rivals=3.0)
     found = iter([first, second, second])
     monkeypatch.setattr("borneo_agents.policy.agent.outlook_of", lambda model, views, actions: next(found, "too many"))

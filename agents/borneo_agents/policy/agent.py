@@ -14,12 +14,11 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from borneo_agents.policy.fears import Outlook, outlook_of
 from borneo_agents.policy.inference import compiled_network, outputs_of
 from borneo_agents.policy.model import CARD, WEIGHTS, Model, ModelError, read_model
 from borneo_agents.policy.network import Floats, best_actions, drawn_actions, probabilities_of
 from borneo_agents.policy.search import OptionSearch
-from borneo_agents.scripted.dispatch import BOTS, NO_BOT
+from borneo_agents.policy.threats import Outlook, outlook_of
 from borneo_agents.search.agent import MOST_MILLISECONDS, is_number
 from borneo_env.agent import UnknownAgent, Views
 from borneo_env.engine.threads import available_cores
@@ -39,7 +38,6 @@ class Policy:
         sample: draw each action by its probability, instead of playing the most probable one.
         budget: how often a search asks networks for a decision, about; with 0 the network decides alone.
         milliseconds: time for each decision instead; such a policy is not repeatable.
-        others: the scripted bot that its search takes the others for, instead of the model it has of them.
     """
 
     memoryless = True
@@ -50,7 +48,6 @@ class Policy:
         sample: bool = False,
         budget: int = 1000,
         milliseconds: float | None = None,
-        others: str | None = None,
     ) -> None:
         if type(sample) is not bool:
             raise UnknownAgent(f"sample is True or False, not {in_short(sample)}")
@@ -58,15 +55,12 @@ class Policy:
             raise UnknownAgent(f"a budget is a number from 0 to {MOST_EVALUATIONS}, not {in_short(budget)}")
         if milliseconds is not None and not (is_number(milliseconds) and 0 <= milliseconds <= MOST_MILLISECONDS):
             raise UnknownAgent(f"milliseconds are a number from 0 to {MOST_MILLISECONDS}, not {in_short(milliseconds)}")
-        if others not in (None, *BOTS):
-            raise UnknownAgent(f"others are one of {', '.join(BOTS)}, not {in_short(others)}")
         self.model = path if isinstance(path, Model) else _shared_model(SHIPPED if path is None else Path(str(path)))
         self._actor = compiled_network(self.model.layers)
         self.samples = sample
         self._budget, self._milliseconds = budget, milliseconds
         effort = budget if milliseconds is None else milliseconds
-        bot = NO_BOT if others is None else BOTS[others]
-        self._search = OptionSearch(self.model, bot=bot) if effort > 0 and _can_value(self.model) else None
+        self._search = OptionSearch(self.model) if effort > 0 and _can_value(self.model) else None
 
     @property
     def searches(self) -> bool:
@@ -117,16 +111,16 @@ class Policy:
 
     def _after_search(self, search: OptionSearch, views: Views, logits: Floats, began: float) -> Floats:
         """(n, actions): logits after a search between the actions in doubt; those of others are out of reach."""
-        probabilities = probabilities_of(logits, views.mask)
+        probs = probabilities_of(logits, views.mask)
         with np.errstate(divide="ignore"):
-            priors = np.log(np.where(probabilities >= DOUBTFUL, probabilities, 0))
-        rows = np.flatnonzero((priors > -np.inf).sum(1) > 1)
+            log_probs = np.log(np.where(probs >= DOUBTFUL, probs, 0))
+        rows = np.flatnonzero((log_probs > -np.inf).sum(1) > 1)
         some = Views(views.ruleset, views.games[rows], views.mask[rows], views.dice[rows])
         if self._milliseconds is None:
-            logits[rows] = search.with_budget(some, priors[rows], self._budget, available_cores())
+            logits[rows] = search.with_budget(some, log_probs[rows], self._budget, available_cores())
         else:
             left = self._milliseconds - 1000 * (time.perf_counter() - began) / max(1, len(views))
-            logits[rows] = search.with_time(some, priors[rows], left)
+            logits[rows] = search.with_time(some, log_probs[rows], left)
         return logits
 
 

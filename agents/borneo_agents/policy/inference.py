@@ -9,8 +9,7 @@ are asked for.
 
 from __future__ import annotations
 
-from collections import namedtuple
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,41 +19,59 @@ from borneo_agents.policy.products import BLOCK, sum_block
 from borneo_env.compile import entry, rule
 from borneo_env.engine.threads import in_parallel
 
-# The layers of a network: how many units they have; the weights by blocks of units and pairs of inputs, (blocks, pairs,
-# 2 * BLOCK), (layers, blocks, pairs, 2 * BLOCK); four of (layers, units), with units that do nothing in the last block;
-# and the last layer by its outputs, (outputs, units), (outputs,).
-Network = namedtuple("Network", "units first deeper steps biases gains shifts last last_biases")
-
-# What a network works with: the values of units, those that are to be normed, and the terms of a sum; what is summed up
-# of the inputs; the inputs in their steps, the same memory as pairs, and which pairs are not 0.
-Scratch = namedtuple("Scratch", "values found terms sums inputs pairs places")
-
 TABLES_PER_THREAD = 8  # at least
 MOST_IN_TABLE, MOST_IN_VALUES = 128, 4095  # steps of an input
 SMALLEST_VALUE = np.float32(1e-30)  # the largest value of a layer counts as this at least
 CACHE_LINE = 64  # bytes
 
 
-def compiled_network(layers: Layers, size: type[np.signedinteger[Any]] = np.int16) -> Any:
-    """Layers as the compiler wants them, with weights of this size."""
-    normed, last = layers[:-1], layers[-1]
-    units = len(last.weights[0])
-    spare = -units % BLOCK
-    wide = units + spare
+class CompiledNetwork(NamedTuple):
+    """Layers as compiled functions want them, filled up with units that do nothing to whole blocks."""
+
+    units: Any  # how many there are without these
+    first: Any  # (blocks, pairs of inputs, 2 * BLOCK): weights of the first layer
+    deeper: Any  # (layers, blocks, pairs, 2 * BLOCK): those of the layers up to the last
+    steps: Any  # (layers, units): of weights
+    biases: Any  # (layers, units)
+    gains: Any  # (layers, units)
+    shifts: Any  # (layers, units)
+    last: Any  # (outputs, units): the last layer
+    last_biases: Any  # (outputs,)
+
+
+class NetworkScratch(NamedTuple):
+    """Memory that a network works in."""
+
+    values: Any  # of units after a layer
+    found: Any  # what is to be normed
+    terms: Any  # of a sum
+    sums: Any  # of weights, times inputs
+    inputs: Any  # in whole steps
+    pairs: Any  # the same memory by pairs
+    places: Any  # of pairs that are not 0
+
+
+def compiled_network(layers: Layers, size: type[np.signedinteger[Any]] = np.int16) -> CompiledNetwork:
+    """Layers with weights of this size."""
+    *normed, last = layers
+    units = last.weights.shape[1]
+    spare = ((0, 0), (0, -units % BLOCK))
     first, first_steps = in_steps(normed[0].weights, MOST_IN_TABLE, np.int16)
-    deeper = [in_steps(np.pad(layer.weights, ((0, 0), (0, spare))), MOST_IN_VALUES, size) for layer in normed[1:]]
-
-    def rows(part: str) -> Any:
-        return np.pad(np.array([getattr(layer, part) for layer in normed], np.float32), ((0, 0), (0, spare)))
-
-    return Network(
-        np.int64(units), aligned(first),
-        aligned(np.array([whole for whole, _ in deeper], size).reshape(len(deeper), len(first), wide // 2, 2 * BLOCK)),
+    deeper = [in_steps(np.pad(layer.weights, spare), MOST_IN_VALUES, size) for layer in normed[1:]]
+    shape = (len(deeper), len(first), len(first) * BLOCK // 2, 2 * BLOCK)
+    parts = np.array([(layer.biases, layer.gain, layer.shift) for layer in normed], np.float32)
+    biases, gains, shifts = np.pad(parts.transpose(1, 0, 2), ((0, 0), *spare))
+    return CompiledNetwork(
+        np.int64(units),
+        aligned(first),
+        aligned(np.array([whole for whole, _ in deeper], size).reshape(shape)),
         np.array([first_steps, *(steps for _, steps in deeper)]),
-        rows("biases"), rows("gain"), rows("shift"),
+        biases,
+        gains,
+        shifts,
         np.ascontiguousarray(last.weights, np.float32),
         np.ascontiguousarray(last.biases, np.float32),
-    )  # fmt: skip
+    )
 
 
 def in_steps(weights: Floats, most: int, size: Any) -> tuple[NDArray[Any], Floats]:
@@ -83,57 +100,73 @@ def aligned(array: NDArray[Any]) -> NDArray[Any]:
     return copy
 
 
-def outputs_of(network: Any, tables: NDArray[np.int8], threads: int = 1) -> Floats:
+def outputs_of(network: CompiledNetwork, tables: NDArray[np.int8], threads: int = 1) -> Floats:
     """(n, outputs): what a network makes of each table, the same to the last bit however many they are.
 
     NumPy would be quicker for many of them. But its threads wait for each other, fifty milliseconds for one table where
     other programs keep the cores busy.
     """
-    found = np.empty((len(tables), len(network.last)), np.float32)
-    scratch = make_scratch(threads, network)
-    in_parallel(threads, outputs_of_tables, (network,), (tables, found), TABLES_PER_THREAD, scratch)
-    return found
+    outputs = np.empty((len(tables), len(network.last)), np.float32)
+    in_parallel(threads, _write_in_thread, (network,), (tables, outputs), TABLES_PER_THREAD)
+    return outputs
 
 
-def make_scratch(threads: int, *networks: Any) -> tuple[Any, ...]:
-    """Scratch memory for each thread, large enough for each of these networks."""
+def _write_in_thread(network: CompiledNetwork, tables: NDArray[np.int8], outputs: Floats) -> None:
+    write_outputs(network, tables, outputs, network_scratch(network))
+
+
+def network_scratch(*networks: CompiledNetwork) -> NetworkScratch:
+    """Scratch memory that is large enough for each of these networks."""
     units = max(network.biases.shape[1] for network in networks)
     pairs = max(units // 2, *(network.first.shape[1] for network in networks))
-    values, sums = np.zeros((threads, 3, units), np.float32), np.zeros((threads, units), np.int32)
-    inputs = np.zeros((threads, pairs), np.int32)
-    return values, sums, inputs.view(np.int16), inputs, np.zeros((threads, pairs), np.int32)
+    values, found, terms = np.zeros((3, units), np.float32)
+    inputs = np.zeros(2 * pairs, np.int16)
+    return NetworkScratch(
+        values, found, terms, np.zeros(units, np.int32), inputs, inputs.view(np.int32), np.zeros(pairs, np.int32)
+    )
 
 
-@rule
-def scratch_of(values, sums, inputs, pairs, places):
-    """The scratch memory of a thread."""
-    return Scratch(values[0, 0], values[0, 1], values[0, 2], sums[0], inputs[0], pairs[0], places[0])
+@entry
+def write_outputs(network, tables, outputs, scratch):
+    """Write all outputs of a network for each table."""
+    for i in range(len(tables)):
+        run(network, tables[i], scratch)
+        for number in range(outputs.shape[1]):
+            outputs[i, number] = output(network, number, scratch)
 
 
 @rule
 def run(network, table, scratch):
-    """Write what all layers but the last make of a table into its scratch memory."""
+    """Write what all layers but the last make of a table into the scratch memory's values."""
     for number in range(min(len(table), 2 * network.first.shape[1])):
         scratch.inputs[number] = table[number]  # an odd number's last neighbour, whatever it is, has no weight
     add_up(network.first, scratch)
-    put_normed(network, 0, np.float32(1), scratch)
+    norm(network, 0, np.float32(1), scratch)
     for layer in range(1, len(network.biases)):
-        step = put_in_steps(scratch, len(network.biases[0]))
+        step = put_in_steps(scratch, network.biases.shape[1])
         add_up(network.deeper[layer - 1], scratch)
-        put_normed(network, layer, step, scratch)
+        norm(network, layer, step, scratch)
 
 
 @rule
-def put_in_steps(scratch, wide):
+def put_in_steps(scratch, units):
     """Write the values as inputs, in whole steps; returns the step. What is no number counts as the largest."""
-    for unit in range(wide):
-        scratch.terms[unit] = scratch.values[unit]
+    highest = SMALLEST_VALUE
+    for unit in range(units):
+        highest = max(highest, scratch.values[unit])
     most = np.float32(MOST_IN_VALUES)
-    highest = max(largest(scratch.terms, wide), SMALLEST_VALUE)
     factor = most / highest
-    for unit in range(wide):
+    for unit in range(units):
         scratch.inputs[unit] = np.int32(min(most, scratch.values[unit] * factor + np.float32(0.5)))
     return highest / most
+
+
+@rule
+def add_up(weights, scratch):
+    """Sum up the weights of pairs of inputs that are not 0, times these."""
+    count = list_pairs(scratch.pairs, weights.shape[1], scratch.places)
+    for block in range(len(weights)):
+        sum_block(scratch.sums, block, weights, scratch.pairs, scratch.places, count)
 
 
 @rule
@@ -147,15 +180,7 @@ def list_pairs(pairs, length, places):
 
 
 @rule
-def add_up(weights, scratch):
-    """Sum up the weights of pairs of inputs that are not 0."""
-    count = list_pairs(scratch.pairs, weights.shape[1], scratch.places)
-    for block in range(len(weights)):
-        sum_block(scratch.sums, block, weights, scratch.pairs, scratch.places, count)
-
-
-@rule
-def put_normed(network, layer, step, scratch):
+def norm(network, layer, step, scratch):
     """Norm and rectify what was summed up. These are the values of the first layer; later layers add theirs."""
     units = network.units
     values, found, terms = scratch.values, scratch.found, scratch.terms
@@ -171,7 +196,7 @@ def put_normed(network, layer, step, scratch):
         normed = found[unit] * factor * network.gains[layer, unit] + network.shifts[layer, unit]
         before = values[unit] if layer else np.float32(0)
         values[unit] = before + max(normed, np.float32(0))
-    for unit in range(units, len(network.biases[0])):
+    for unit in range(units, network.biases.shape[1]):
         values[unit] = 0
 
 
@@ -206,25 +231,3 @@ def total(terms, length):
     for i in range(length):
         whole += terms[i]
     return whole
-
-
-@rule
-def largest(terms, length):
-    """The largest of an even number of terms, which are lost."""
-    while length % 2 == 0:
-        length //= 2
-        for i in range(length):
-            terms[i] = max(terms[i], terms[length + i])
-    for i in range(1, length):
-        terms[0] = max(terms[0], terms[i])
-    return terms[0]
-
-
-@entry
-def outputs_of_tables(network, tables, found, values, sums, inputs, pairs, places):
-    """Write all outputs of a network for each table."""
-    scratch = scratch_of(values, sums, inputs, pairs, places)
-    for i in range(len(tables)):
-        run(network, tables[i], scratch)
-        for number in range(found.shape[1]):
-            found[i, number] = output(network, number, scratch)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -21,12 +21,10 @@ from borneo_env.engine.state import SEATS, slots_of
 from borneo_env.files import FileError, in_short, make_folder, on_one_line, parse_json, read_bytes, write_file
 from borneo_env.ruleset import EDITIONS, PLAYER_COUNTS, Ruleset
 
-FORMAT = "borneo-policy/8"
+FORMAT, FORMAT_8 = "borneo-policy/9", "borneo-policy/8"  # what is written, and what else is read
 WEIGHTS, CARD = "model.safetensors", "card.json"
 BEST = "best"  # folder of the best policy, in that of its training
-CRITIC = "critic."
-# Networks that only a search asks: how names of their tensors begin.
-IN_SEARCH = (CRITIC, "others.", "quick.", "shippers.")
+CRITIC, ROLLOUT = "critic.", "rollout."  # how names of tensors begin; those of the actor have numbers alone
 LARGEST_WEIGHTS, LARGEST_CARD = 256 * 2**20, 2**20  # bytes; no policy of ours comes near
 MOST_LAYERS = 64  # the same; each takes some memory, however narrow
 MARGIN, MOST_MARGIN = 12.0, 1.5  # points ahead that count as one margin, and the most margins that count
@@ -68,26 +66,8 @@ class Model:
     card: ModelCard
     layers: Layers  # of the actor: from an observation to logits
     critic: Layers | None = None  # from the whole table to a value for each seat, counted from the one who decides;
-    # the last numbers it looks at say of each seat whether a stranger has it, who does not play as this policy does
-    others: Layers | None = None  # an actor that plays for the other seats in a search; without it, its own does
-    quick: Layers | None = None  # a smaller actor that plays for its own seat there; without it, the actor does
-    shippers: Layers | None = None  # an actor that ships for the other seats there, which is hardest to foresee;
-    # without it, the one that plays for them ships as well
-
-    @property
-    def own(self) -> Layers:
-        """The actor that plays for its own seat in a search."""
-        return self.quick or self.layers
-
-    @property
-    def theirs(self) -> Layers:
-        """The actor that plays for the other seats in a search."""
-        return self.others or self.own
-
-    @property
-    def their_shippers(self) -> Layers:
-        """The actor that ships for the other seats in a search."""
-        return self.shippers or self.theirs
+    # the last numbers it looks at say of each seat whether an opponent has it, who plays in another way
+    rollout: Layers | None = None  # a smaller actor, which plays on in a search; without it, the actor does
 
     @property
     def margin_coef(self) -> float:
@@ -99,9 +79,8 @@ class Model:
     @property
     def networks(self) -> dict[str, Layers]:
         """All of its networks, by how the names of their tensors begin."""
-        networks = (self.layers, self.critic, self.others, self.quick, self.shippers)
-        found = zip(("", *IN_SEARCH), networks, strict=True)
-        return {name: layers for name, layers in found if layers is not None}
+        found = {"": self.layers, CRITIC: self.critic, ROLLOUT: self.rollout}
+        return {name: layers for name, layers in found.items() if layers is not None}
 
     def tensors(self) -> dict[str, Floats]:
         """All of its numbers, by their names in a file."""
@@ -151,10 +130,10 @@ def read_card(path: Path) -> ModelCard:
     if not isinstance(about, dict):
         raise _refusal(path, "is no card of a policy: it should be an object")
     for name, known in VERSIONS.items():
-        if about.get(name) != known:
+        if about.get(name) not in known:
             raise ModelError(
                 f"{on_one_line(str(path))}: its {name} is {in_short(about.get(name))}, and this version of borneo-env "
-                f"reads {known!r}: "
+                f"reads {known[0]!r}: "
                 "train the policy anew, or use the version of borneo-env named in its card"
             )
     for entry in CARD_FIELDS:
@@ -168,7 +147,11 @@ def read_card(path: Path) -> ModelCard:
 
 
 # What a card must say to be read at all.
-VERSIONS = {"format": FORMAT, "observation_version": OBSERVATION_VERSION, "action_version": ACTION_VERSION}
+VERSIONS = {
+    "format": (FORMAT, FORMAT_8),
+    "observation_version": (OBSERVATION_VERSION,),
+    "action_version": (ACTION_VERSION,),
+}
 
 # Whether a value from JSON is of the type of a card's field.
 KINDS: dict[str, Callable[[Any], bool]] = {
@@ -188,10 +171,18 @@ def _read_weights(path: Path, card: ModelCard) -> Model:
         tensors: dict[str, NDArray[Any]] = load(data)
     except (SafetensorError, ValueError, KeyError, OverflowError) as error:
         raise _refusal(path, f"is no safetensors file of float32 or float16 numbers: {in_short(str(error))}") from None
-    parts = {network: _taken(tensors, network) for network in IN_SEARCH}
-    layers = _checked_layers(path, tensors, card)
+    if card.format == FORMAT_8:
+        tensors = _from_format_8(tensors)
+    parts = {network: _taken(tensors, network) for network in (CRITIC, ROLLOUT)}
+    actor = _checked_layers(path, tensors, card)
     more = [_checked_layers(path, found, card, network) if found else None for network, found in parts.items()]
-    return Model(card, layers, *more)
+    return Model(replace(card, format=FORMAT), actor, *more)
+
+
+def _from_format_8(tensors: dict[str, Any]) -> dict[str, Any]:
+    """The tensors as they are called today. Models of the others, which that format has, are left out."""
+    named = {name.replace("quick.", ROLLOUT, 1): tensor for name, tensor in tensors.items()}
+    return {name: tensor for name, tensor in named.items() if not name.startswith(("others.", "shippers."))}
 
 
 def _taken(tensors: dict[str, Any], network: str) -> dict[str, Any]:
@@ -249,7 +240,7 @@ def _ends_of(network: str, card: ModelCard, first: tuple[int, ...]) -> tuple[int
 
 
 def critic_length(edition: str) -> int:
-    """How many numbers a critic may look at: a table, and who is a stranger there."""
+    """How many numbers a critic may look at: a table, and who is an opponent there."""
     return state_length(slots_of(Ruleset(edition))) + SEATS
 
 

@@ -59,18 +59,18 @@ def best_actions(logits: Floats, mask: NDArray[np.bool_]) -> NDArray[np.int64]:
 def drawn_actions(logits: Floats, mask: NDArray[np.bool_], dice: NDArray[np.uint64]) -> NDArray[np.int64]:
     """(n,): a legal action drawn by its probability; `dice` are 64 random bits for each."""
     finite = _finite(logits, mask)
-    heap = np.exp(finite - finite.max(1, keepdims=True)).cumsum(1, dtype=np.float64)
-    point = (dice >> np.uint64(11)) * 2.0**-53 * heap[:, -1]  # below the whole heap, always
-    actions: NDArray[np.int64] = (heap > point[:, None]).argmax(1)
+    cdf = np.exp(finite - finite.max(1, keepdims=True)).cumsum(1, dtype=np.float64)
+    point = (dice >> np.uint64(11)) * 2.0**-53 * cdf[:, -1]  # below the end, always
+    actions: NDArray[np.int64] = (cdf > point[:, None]).argmax(1)
     return actions
 
 
 def probabilities_of(logits: Floats, mask: NDArray[np.bool_]) -> NDArray[np.float64]:
     """(n, actions): the probability of each action, the softmax of the legal ones' logits; 0 for illegal ones."""
     finite = _finite(logits, mask).astype(np.float64)
-    heap = np.exp(finite - finite.max(1, keepdims=True))
-    probabilities: NDArray[np.float64] = heap / heap.sum(1, keepdims=True)
-    return probabilities
+    odds = np.exp(finite - finite.max(1, keepdims=True))
+    probs: NDArray[np.float64] = odds / odds.sum(1, keepdims=True)
+    return probs
 
 
 def _finite(logits: Floats, mask: NDArray[np.bool_]) -> Floats:

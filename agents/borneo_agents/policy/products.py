@@ -1,7 +1,8 @@
 """Sums of products of whole numbers, many at a time: what the time of a network goes into.
 
-On many processors Numba's loops take steps that are half as wide as they could be, and keep sums in memory. So this one
-loop is written in the compiler's own words. Sums of whole numbers are exact in any order: all machines find the same.
+On many processors Numba's loops take steps that are half as wide as they could be, and keep sums in memory: a search
+makes 0.6 of the evaluations with them. So this one loop is written in the compiler's own words. Sums of whole numbers
+are exact in any order: all machines find the same.
 """
 
 from __future__ import annotations

@@ -1,9 +1,10 @@
-"""The search of a policy: options it is in doubt about, compared by where they lead when its own network plays on.
+"""The search of a policy: options it is in doubt about, compared by where they lead.
 
-They are played in the same determinizations, with the same luck. The network decides for everybody; or for the other
-seats a model of the others, or a scripted bot. The critic values the table whenever a turn has begun: one moment alone
-misleads. An option that has fallen behind drops out, so that games are played only while something is in doubt. What
-the actor thought of the options counts all the time: the best of several noisy values is mostly a lucky one.
+They are played in the same determinizations (Ginsberg 2001, GIB, JAIR 14), with the same luck (common random numbers).
+There the rollout network plays on for all seats (rollouts: Tesauro, Galperin 1996, NIPS 9). The critic values the table
+whenever a turn has begun: one moment alone misleads. Options race for the highest sum of two numbers, as in Gumbel
+AlphaZero (Danihelka et al. 2022, ICLR): what the actor thought, and the mean value. The best of several noisy values
+alone is mostly a lucky one.
 """
 
 from __future__ import annotations
@@ -13,163 +14,130 @@ from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from borneo_agents.policy.inference import compiled_network, make_scratch, output, run, scratch_of
-from borneo_agents.policy.model import MARGIN, MOST_MARGIN, Model, critic_length
+from borneo_agents.policy.inference import (
+    CompiledNetwork,
+    NetworkScratch,
+    compiled_network,
+    network_scratch,
+    output,
+    run,
+)
+from borneo_agents.policy.model import MARGIN, MOST_MARGIN, Model
 from borneo_agents.policy.network import Layer
-from borneo_agents.scripted.dispatch import NO_BOT, choose
-from borneo_agents.scripted.scratch import SCRATCH
+from borneo_agents.policy.race import RACE, Numbers, end_round, in_doubt, line_up, next_racing
 from borneo_agents.search.determinization import DETERMINIZED, TRIED, determinize, stream_of
 from borneo_env.agent import Views
 from borneo_env.compile import attributes, entry, machine_code, rule
-from borneo_env.engine.dice import below, roll
+from borneo_env.engine.dice import below
 from borneo_env.engine.game import MAX_OPTIONS, apply, legal
-from borneo_env.engine.observe import SECRETS, observe, seat_from, write_state
+from borneo_env.engine.observe import SECRETS, observe, seat_from, state_length, write_state
 from borneo_env.engine.rules.ending import place_of, score
-from borneo_env.engine.state import BOX, CHOICES, GAME, OVER, SEATS, SHIP, THINGS
+from borneo_env.engine.state import BOX, CHOICES, GAME, OVER, SEATS, THINGS
 from borneo_env.engine.threads import in_parallel
 
-MOST_DETERMINIZATIONS = 512  # that scratch memory has room for
-FEWEST_TURNS = 4  # of a playout
-AT_ONCE = 4  # determinizations after which those who have fallen behind drop out
+FEWEST_TURNS = 4  # of a rollout
 GRAINS = 1 << 24  # of a random number
 VIEWS_PER_THREAD = 2  # at least: each takes a millisecond and more
-SAME = 1e-9  # values that differ less are the same
 SIZE = np.int8  # of weights: what they are rounded by is little beside the luck of a determinization
 
-Numbers = NDArray[np.float64]
 
+class SearchConfig(NamedTuple):
+    """The numbers of a search."""
 
-class Networks(NamedTuple):
-    """Who plays in a search, and who values."""
-
-    actor: Any
-    others: Any  # the actor of all seats but its own
-    shippers: Any  # the actor that ships for them
-    critic: Any
-    strangers: bool  # whether the others play in another way, which their networks are copies of
-    bot: int = NO_BOT  # the scripted bot that has their seats instead
-
-
-class Manner(NamedTuple):
-    """How a search is made."""
-
-    turns: int = 0  # that begin before a playout is cut off; 0 for those of a round, but at least four
-    drawn: bool = True  # whether moves are drawn by their probabilities; else the most probable ones are played
-    sureness: float = 2.0  # the power of strangers' probabilities by which theirs are drawn
-    per_value: float = 200.0  # what a value of 1 counts beside the logarithm of a probability
-    behind: float = 2.0  # standard errors by which an option is too far behind
+    turns: int = 0  # that begin before a rollout is cut off; 0 for those of a round, but at least four
+    sampled: bool = True  # whether moves are drawn by their probabilities; else the most probable ones are played
+    opponent_power: float = 1.0  # the power of the probabilities by which moves of the other seats are drawn
+    opponents_shown: bool = False  # whether the critic is shown which seats are the opponents'
+    value_weight: float = 200.0  # what a value of 1 counts beside a log probability
+    drop_after: float = 2.0  # standard errors behind the best after which an option drops out
     margin_coef: float = 0.1  # what a lead counts beside a win, as in the critic's values
 
 
-MANNER = Manner()
+class SearchTask(NamedTuple):
+    """What the compiled functions of a search work with: cards, networks, settings, and scratch memory."""
 
-# Scratch memory: each option's action, the logarithm of its probability, its value in each determinization, whether
-# it is still in the race, and its logit by now; how many options and determinizations there are, how many of the first
-# are left, which of them is tried next, and how often networks have been asked.
-SEARCH = np.dtype(
-    [
-        ("action", "i8", (MAX_OPTIONS,)),
-        ("prior", "f8", (MAX_OPTIONS,)),
-        ("value", "f8", (MAX_OPTIONS, MOST_DETERMINIZATIONS)),
-        ("racing", "i1", (MAX_OPTIONS,)),
-        ("logit", "f8", (MAX_OPTIONS,)),
-        ("behind", "f8", (MAX_OPTIONS,)),
-        ("count", "i8"),
-        ("played", "i8"),
-        ("left", "i8"),
-        ("next", "i8"),
-        ("asked", "i8"),
-        ("options", "i8", (MAX_OPTIONS,)),
-        ("odds", "f8", (MAX_OPTIONS,)),
-        ("unseen", "i1", (THINGS,)),
-    ],
-    align=True,
-)
+    boxes: Any  # one BOX
+    rollout: CompiledNetwork
+    critic: CompiledNetwork
+    config: SearchConfig
+    scratch: NetworkScratch
+    race: Any  # one RACE
+    games: Any  # a determinization, and a copy to try an option in
+    options: Any  # the legal actions there
+    logits: Any  # of these
+    cdf: Any  # the sums of their probabilities, times any number
+    unseen: Any  # scratch memory of determinizations
+    table: Any  # what the critic is shown; it begins with what the rollout network is shown
 
 
-@rule
-def line_up(search, priors):
-    """Begin with all actions that take part."""
-    count = 0
-    for action in range(len(priors)):
-        if priors[action] > -np.inf:
-            search.action[count] = action
-            search.prior[count] = priors[action]
-            search.racing[count] = 1
-            count += 1
-    search.count = search.left = count
-    search.played = search.next = search.asked = 0
-    compare(search, 0.0)
+def make_task(boxes: Any, rollout: CompiledNetwork, critic: CompiledNetwork, config: SearchConfig) -> SearchTask:
+    """What one thread searches with."""
+    return SearchTask(
+        boxes,
+        rollout,
+        critic,
+        config,
+        network_scratch(rollout, critic),
+        race=attributes(np.zeros(1, RACE)),
+        games=attributes(np.zeros(2, GAME)),
+        options=np.zeros(MAX_OPTIONS, np.int64),
+        logits=np.zeros(MAX_OPTIONS),
+        cdf=np.zeros(MAX_OPTIONS),
+        unseen=np.zeros(THINGS, np.int8),
+        table=np.zeros(state_length(int(boxes[0]["slots"])) + SEATS, np.int8),
+    )
+
+
+# ---------------------------------------------------------------- one option in one determinization
 
 
 @entry
-def try_next(box, view, dice, networks, manner, table, scratch, bots, games, search):
-    """Play the next option that is in the race in the determinization; after the last one, compare them."""
-    if search.next == 0 and search.played == 0:
-        bots.cache_key[:] = 0  # a bot has nothing in mind of the view before
-    if search.next == 0:
-        determinize(games, view, stream_of(dice, search.played), search.unseen)
-    search.next = next_racing(search, search.next)
-    games[TRIED] = games[DETERMINIZED]
-    search.value[search.next, search.played] = value_of(
-        box, games[TRIED], view.player, search.action[search.next], networks, manner, table, scratch, bots, search
-    )
-    search.next += 1
-    if next_racing(search, search.next) == search.count:
-        search.next = 0
-        search.played += 1
-        best = compare(search, manner.per_value)
-        if search.played % AT_ONCE == 0:
-            drop_out(search, best, manner)
+def play_next(search, views, dice):
+    """Play the next option that is in the race; after the last one, compare them. Returns whether any are in doubt."""
+    race = search.race[0]
+    if race.next == 0:
+        determinize(search.games, views[0], stream_of(dice[0], race.played), search.unseen)
+    option = next_racing(race, race.next)
+    search.games[TRIED] = search.games[DETERMINIZED]
+    g, me = search.games[TRIED], views[0].player
+    race.values[option, race.played] = value_after(search, race, g, me, race.actions[option])
+    race.next = next_racing(race, option + 1)
+    if race.next == race.count:
+        end_round(race, search.config.value_weight, search.config.drop_after)
+    return in_doubt(race)
 
 
 @rule
-def next_racing(search, i):
-    """The first option from this place on that is in the race, or the number of options if there is none."""
-    while i < search.count and not search.racing[i]:
-        i += 1
-    return i
-
-
-@rule
-def value_of(box, g, me, action, networks, manner, table, scratch, bots, search):
-    """Play an action and let the network play on; returns a player's mean value over the turns that begin.
+def value_after(search, race, g, me, action):
+    """Play an action and let the rollout network play on; returns a player's mean value over the turns that begin.
 
     The second counts twice as much as the first, the third three times, and so on: what an option is worth shows late.
     """
-    turn = g.turn
-    apply(box, g, action)
-    begun = g.turn != turn
-    turns = manner.turns if manner.turns > 0 else max(FEWEST_TURNS, box.players)
+    box, config = search.boxes[0], search.config
+    turns = config.turns if config.turns > 0 else max(FEWEST_TURNS, box.players)
     moments = 0
     total = 0.0
+    begun = plays_into_turn(box, g, action)
     while g.phase != OVER and moments < turns:
         count = legal(box, g, search.options)
         if count > 1 and begun:
             moments += 1
-            total += moments * value_now(box, g, me, networks, table, scratch)
-            search.asked += 1
+            total += moments * value_now(search, race, g, me)
             begun = False
-        elif count > 1:
-            observe(box, g, int(g.player), table[: len(table) - SEATS - SECRETS])
         if moments < turns:
-            turn = g.turn
-            if g.player == me:
-                chosen = move(g, count, networks.actor, 1.0, manner.drawn, table, scratch, search)
-            elif networks.bot == NO_BOT:
-                power = manner.sureness if networks.strangers else 1.0
-                theirs = networks.shippers if g.phase == SHIP else networks.others
-                chosen = move(g, count, theirs, power, manner.drawn, table, scratch, search)
-            else:
-                search.asked += count > 1
-                chosen = choose(networks.bot, box, g, search.options, count, roll(g), bots)
-            apply(box, g, chosen)
-            begun = begun or g.turn != turn
+            begun = plays_into_turn(box, g, move(search, race, g, me, count)) or begun
     if g.phase == OVER:
-        total += (weight_until(turns) - weight_until(moments)) * outcome(box, g, me, manner.margin_coef)
+        total += (weight_until(turns) - weight_until(moments)) * outcome(box, g, me, config.margin_coef)
     return total / weight_until(turns)
+
+
+@rule
+def plays_into_turn(box, g, action):
+    """Play an action; returns whether a turn begins."""
+    turn = g.turn
+    apply(box, g, action)
+    return g.turn != turn
 
 
 @rule
@@ -179,15 +147,17 @@ def weight_until(moment):
 
 
 @rule
-def value_now(box, g, me, networks, table, scratch):
+def value_now(search, race, g, me):
     """What the critic thinks of a player; the table is written for the one who decides."""
-    state, strangers = table[: len(table) - SEATS], table[len(table) - SEATS :]
-    write_state(box, g, int(g.player), state)
+    box = search.boxes[0]
+    length = len(search.table) - SEATS
     own = seat_from(box, g.player, me)
+    write_state(box, g, int(g.player), search.table[:length])
     for seat in range(SEATS):
-        strangers[seat] = networks.strangers and seat < box.players and seat != own
-    run(networks.critic, table, scratch)
-    return output(networks.critic, own, scratch)
+        search.table[length + seat] = search.config.opponents_shown and seat < box.players and seat != own
+    run(search.critic, search.table, search.scratch)
+    race.evaluations += 1
+    return output(search.critic, own, search.scratch)
 
 
 @rule
@@ -205,182 +175,92 @@ def outcome(box, g, me, margin_coef):
 
 
 @rule
-def move(g, count, actor, power, drawn, table, scratch, search):
-    """What a network plays in a playout: its most probable move, or one that is drawn by a power of probabilities."""
+def move(search, race, g, me, count):
+    """What the rollout network plays: a move that is drawn, or its most probable one."""
     if count == 1:
         return search.options[0]
-    run(actor, table, scratch)
-    search.asked += 1
+    observation = search.table[: len(search.table) - SEATS - SECRETS]
+    observe(search.boxes[0], g, int(g.player), observation)
+    run(search.rollout, observation, search.scratch)
+    race.evaluations += 1
+    power = 1.0 if g.player == me else search.config.opponent_power
     best = 0
     for i in range(count):
-        search.odds[i] = power * output(actor, search.options[i], scratch)
-        if search.odds[i] > search.odds[best]:
+        search.logits[i] = power * output(search.rollout, search.options[i], search.scratch)
+        if search.logits[i] > search.logits[best]:
             best = i
-    return search.options[draw(g, count, search.odds, search.odds[best]) if drawn else best]
+    return search.options[draw(g, count, search.logits, best, search.cdf) if search.config.sampled else best]
 
 
 @rule
-def draw(g, count, odds, highest):
+def draw(g, count, logits, best, cdf):
     """The place of an option drawn by its logit; options of one determinization are drawn with the same luck."""
-    heap = 0.0
+    total = 0.0
     for i in range(count):
-        odds[i] = np.exp(odds[i] - highest)
-        heap += odds[i]
-    point = heap * below(g, CHOICES, GRAINS) / GRAINS
+        total += np.exp(logits[i] - logits[best])
+        cdf[i] = total
+    point = total * below(g, CHOICES, GRAINS) / GRAINS
     chosen = 0
-    while chosen < count - 1 and point >= odds[chosen]:
-        point -= odds[chosen]
+    while chosen < count - 1 and point >= cdf[chosen]:
         chosen += 1
     return chosen
 
 
-@rule
-def compare(search, per_value):
-    """Find out how far options are behind by now; returns the place of the best."""
-    best = -1
-    for i in range(search.count):
-        if search.racing[i]:
-            mean = 0.0
-            for number in range(search.played):
-                mean += search.value[i, number] / search.played
-            search.logit[i] = search.prior[i] + per_value * mean
-            if best < 0 or search.logit[i] > search.logit[best]:
-                best = i
-    for i in range(search.count):
-        if search.racing[i]:
-            search.behind[i] = search.logit[best] - search.logit[i]
-    return best
-
-
-@rule
-def drop_out(search, best, manner):
-    """Drop options that are too far behind the best."""
-    for i in range(search.count):
-        if search.racing[i] and i != best:
-            error = manner.per_value * standard_error(search, i, best)
-            if search.behind[i] + SAME >= manner.behind * error:
-                search.racing[i] = 0
-                search.left -= 1
-
-
-@rule
-def standard_error(search, i, best):
-    """The standard error of how far the value of an option is behind that of the best, who met the same luck."""
-    played = search.played
-    mean = 0.0
-    for number in range(played):
-        mean += (search.value[best, number] - search.value[i, number]) / played
-    squares = 0.0
-    for number in range(played):
-        squares += (search.value[best, number] - search.value[i, number] - mean) ** 2
-    return np.sqrt(squares / (played - 1) / played)
-
-
-@rule
-def in_doubt(search):
-    return search.left > 1 and search.played < MOST_DETERMINIZATIONS
-
-
-@rule
-def write_logits(search, logits):
-    for i in range(search.count):
-        logits[search.action[i]] = -search.behind[i]
-
-
-@entry
-def search_views(
-    boxes, networks, manner, budget, views, dice, priors, logits,
-    tables, values, sums, inputs, pairs, places, bots, games, searches
-):  # fmt: skip
-    """Write the logits after a search in each view."""
-    scratch, search = scratch_of(values, sums, inputs, pairs, places), searches[0]
-    for i in range(len(views)):
-        line_up(search, priors[i])
-        while in_doubt(search) and (search.asked < budget or search.next > 0):
-            try_next(boxes[0], views[i], dice[i], networks, manner, tables[0], scratch, bots[0], games[0], search)
-        write_logits(search, logits[i])
-
-
-@entry
-def begin_search(priors, logits, searches):
-    """Begin with what the actor thinks of the options of one view."""
-    line_up(searches[0], priors)
-    write_logits(searches[0], logits)
-
-
-@entry
-def go_on(
-    boxes, networks, manner, views, dice, logits,
-    tables, values, sums, inputs, pairs, places, bots, games, searches
-):  # fmt: skip
-    """Try one more option of one view; returns whether any are in doubt after it."""
-    scratch, search = scratch_of(values, sums, inputs, pairs, places), searches[0]
-    try_next(boxes[0], views[0], dice[0], networks, manner, tables[0], scratch, bots[0], games[0], search)
-    write_logits(search, logits[0])
-    return in_doubt(search)
+# ---------------------------------------------------------------- many views
 
 
 class OptionSearch:
-    """Compares options by where they lead when the networks of a model play on and value; one of them is a critic.
+    """Compares options by where they lead when a model's rollout network plays on and its critic values.
 
     Its methods take the logarithm of each option's probability, (n, actions), minus infinity for actions that take no
     part. They return new logits: the best option has 0, and one that dropped out is as far behind as it was then.
     """
 
-    def __init__(self, model: Model, manner: Manner = MANNER, bot: int = NO_BOT) -> None:
-        """With a scripted bot, that is who the others are taken for, instead of whom the model takes them for."""
+    def __init__(self, model: Model, config: SearchConfig | None = None) -> None:
         assert model.critic is not None
-        own, critic = compiled_network(model.own, SIZE), compiled_network(model.critic, SIZE)
-        theirs = compiled_network(model.others, SIZE) if model.others else own  # not a second copy: the cache is small
-        shippers = compiled_network(model.shippers, SIZE) if model.shippers else theirs
-        self._networks = Networks(own, theirs, shippers, critic, model.others is not None or bot != NO_BOT, bot)
-        self._manner = manner._replace(margin_coef=model.margin_coef)
+        self._rollout = compiled_network(model.rollout or model.layers, SIZE)
+        self._critic = compiled_network(model.critic, SIZE)
+        self._config = (config or SearchConfig())._replace(margin_coef=model.margin_coef)
 
-    def with_budget(self, views: Views, priors: Numbers, budget: int, threads: int = 1) -> Numbers:
+    def with_budget(self, views: Views, log_probs: Numbers, budget: int, threads: int = 1) -> Numbers:
         """Logits after networks have been asked about so many times for each view."""
-        logits = _no_logits(priors)
+        return self._searched(views, log_probs, threads, budget, np.inf)
+
+    def with_time(self, views: Views, log_probs: Numbers, milliseconds: float) -> Numbers:
+        """Logits after so many milliseconds for each view, one after the other. This is not repeatable."""
+        return self._searched(views, log_probs, 1, np.inf, milliseconds / 1000)
+
+    def _searched(self, views: Views, log_probs: Numbers, threads: int, budget: float, seconds: float) -> Numbers:
+        if ((log_probs > -np.inf).sum(1) > MAX_OPTIONS).any():
+            raise ValueError(f"no decision has more than {MAX_OPTIONS} options")
+        logits = np.full(log_probs.shape, -np.inf)
         boxes, games, dice = views.arrays()
-        shared, own = (boxes, self._networks, self._manner, budget), (games, dice, priors, logits)
-        in_parallel(threads, search_views, shared, own, VIEWS_PER_THREAD, self._scratch(threads, views))
+        shared, own = (boxes, budget, seconds), (games, dice, log_probs, logits)
+        in_parallel(threads, self._search, shared, own, VIEWS_PER_THREAD)
         return logits
 
-    def with_time(self, views: Views, priors: Numbers, milliseconds: float) -> Numbers:
-        """Logits after so many milliseconds for each view, one after the other. This is not repeatable."""
-        logits = _no_logits(priors)
-        boxes, games, dice = map(attributes, views.arrays())
-        scratch = tuple(map(attributes, self._scratch(1, views)))
-        step = _step()
-        for i in range(len(views)):
-            end = time.perf_counter() + milliseconds / 1000
-            begin_search(priors[i], logits[i], scratch[-1])
-            one = slice(i, i + 1)
-            now, longest, doubt = time.perf_counter(), 0.0, True
-            while doubt and now + longest < end:
-                doubt = step(boxes, self._networks, self._manner, games[one], dice[one], logits[one], *scratch)
+    def _search(
+        self, boxes: Any, budget: float, seconds: float, games: Any, dice: Any, log_probs: Numbers, logits: Numbers
+    ) -> None:
+        """Write the logits after a search in each view, in one thread."""
+        search, play = make_task(boxes, self._rollout, self._critic, self._config), compiled_play_next()
+        race = search.race[0]
+        for i in range(len(games)):
+            line_up(race, log_probs[i])
+            now = time.perf_counter()
+            end, longest, doubt = now + seconds, 0.0, race["count"] > 1
+            while doubt and now + longest < end and (race["evaluations"] < budget or race["next"] > 0):
+                doubt = play(search, games[i : i + 1], dice[i : i + 1])
                 before, now = now, time.perf_counter()
                 longest = max(longest, now - before)
-        return logits
-
-    def _scratch(self, threads: int, views: Views) -> tuple[Any, ...]:
-        tables = np.zeros((threads, critic_length(views.ruleset.edition)), np.int8)
-        scratch = make_scratch(threads, *self._networks[:4])
-        return tables, *scratch, np.zeros(threads, SCRATCH), np.zeros((threads, 2), GAME), np.zeros(threads, SEARCH)
-
-
-def _no_logits(priors: Numbers) -> Numbers:
-    """Logits to be written: minus infinity for all actions."""
-    if ((priors > -np.inf).sum(1) > MAX_OPTIONS).any():
-        raise ValueError(f"no decision has more than {MAX_OPTIONS} options")
-    return np.full(priors.shape, -np.inf)
+            logits[i, race["actions"][: race["count"]]] = -race["behind"][: race["count"]]
 
 
 @cache
-def _step() -> Any:
-    """The machine code of `go_on`: to find it by the types of arguments takes longer than a playout."""
-    weights, row = np.zeros((1, 1), np.float32), np.zeros(1, np.float32)
-    network = compiled_network([Layer(weights, row, row, row)] * 2, SIZE)
-    networks = Networks(network, network, network, network, strangers=False)
-    own, tables = make_scratch(1, network), np.zeros((1, 1), np.int8)
-    scratch = (tables, *own, np.zeros(1, SCRATCH), np.zeros((1, 2), GAME), np.zeros(1, SEARCH))
-    views, dice, logits = np.zeros(1, GAME), np.zeros(1, np.uint64), np.zeros((1, 1))
-    return machine_code(go_on, np.zeros(1, BOX), networks, MANNER, views, dice, logits, *scratch)
+def compiled_play_next() -> Any:
+    """The machine code of `play_next`: to find it by the types of arguments takes longer than a rollout."""
+    row = np.zeros(1, np.float32)
+    network = compiled_network([Layer(np.zeros((1, 1), np.float32), row, row, row)] * 2, SIZE)
+    boxes = attributes(np.zeros(1, BOX))
+    search = make_task(boxes, network, network, SearchConfig())
+    return machine_code(play_next, search, attributes(np.zeros(1, GAME)), np.zeros(1, np.uint64))

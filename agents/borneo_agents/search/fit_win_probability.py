@@ -3,8 +3,8 @@
 Run it by `python -m borneo_agents.search.fit_win_probability`.
 
 At the beginning of some turns the features of all players are noted, and later who won. The weights are those under
-which the winners are most likely (a conditional logit), found by Newton's method. A fifth of the positions is left out
-and says how well they do.
+which the winners are most likely (a conditional logit: McFadden 1974), found by Newton's method. A fifth of the
+positions is left out and says how well they do.
 """
 
 from __future__ import annotations

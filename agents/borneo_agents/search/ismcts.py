@@ -1,10 +1,11 @@
 """ISMCTS: information-set Monte Carlo tree search for three to five players.
 
-Every iteration plays down the tree in a new determinization of the view. A node is what the searcher knows at a
-decision, whoever decides: determinizations that look alike to the searcher share it, and only what is legal in the
-present one can be chosen. Every player is taken to choose what gives them the best win probability, but at first what
-the scripted bot would play, since there is no time to find that out by trying. Where a playout meets a new node, the
-scripted bot plays on.
+It is the search with a single observer of Cowling, Powley and Whitehouse (2012, IEEE TCIAIG 4). Every iteration plays
+down the tree in a new determinization of the view. A node is what the searcher knows at a decision: determinizations
+that look alike to the searcher share it, and only what is legal in the present one can be chosen. Every player is taken
+to choose what gives them the best win probability. Actions are selected by PUCT (Rosin 2011, AMAI 61; in the form of
+AlphaGo Zero, Silver et al. 2017, Nature 550): a prior probability leads, and here a part of it is the scripted bot's
+action's alone. Where a playout meets a new node, the scripted bot plays on.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from numpy.typing import NDArray
 from borneo_agents.scripted.dispatch import choose
 from borneo_agents.search.agent import Search, is_number
 from borneo_agents.search.determinization import DETERMINIZED, TRIED
-from borneo_agents.search.playouts import begin, determinize_anew, evaluate_playout, make_search_scratch, play
+from borneo_agents.search.playouts import begin, determinize_anew, evaluate_playout, make_playout_scratch, play
 from borneo_env.agent import UnknownAgent, Views
 from borneo_env.compile import attributes, entry, rule
 from borneo_env.engine.dice import CARRY_MULTIPLIER, HALF, LOW, roll
@@ -31,7 +32,7 @@ NONE = -1
 DEEPEST = 200  # decisions in the tree
 EDGES_PER_NODE = 6  # more than trees have on average; when there is no room left, nothing is added
 LARGEST_TREE = 20_000  # nodes, when the budget is a time
-MOST_EXPLORE = 1000
+MOST_C_PUCT = 1000
 
 # What the searcher knows at a decision, how often it came up, its first edge, the next node of its slot, and what the
 # scripted bot would play there, if it is the searcher's decision: then it depends on nothing else.
@@ -42,17 +43,17 @@ EDGE = np.dtype([("action", "i8"), ("visits", "i8"), ("total", "f8"), ("next", "
 # All nodes and edges, the first node of each slot (the low bits of the key), and how many nodes and edges there are.
 Tree = namedtuple("Tree", "nodes edges slots size")
 # What a search works with; the path has the edges taken down the tree, and who chose them.
-TreeScratch = namedtuple("TreeScratch", "search tree path")
-# How actions are selected: the weight of trying, and how much of it goes to the scripted bot's action.
-Selection = namedtuple("Selection", "explore trust")
+TreeScratch = namedtuple("TreeScratch", "playout tree path")
+# How it is made: as playouts are; the weight of priors, and the part of them that goes to the scripted bot's action.
+IsmctsConfig = namedtuple("IsmctsConfig", "policy turns c_puct prior_weight")
 
 
 class Ismcts(Search):
     """Searches a tree of what it may come to know: information-set Monte Carlo tree search.
 
     Arguments:
-        explore: how much it tries options that it has tried seldom; 0 is not at all.
-        trust: how much it trusts the scripted bot's choice before it has tried others: 0 is not at all, 1 wholly.
+        c_puct: how much it tries options that it has tried seldom; 0 is not at all.
+        prior_weight: the part of the prior probability that the scripted bot's action has beyond its share: 0 to 1.
     """
 
     def __init__(
@@ -61,15 +62,15 @@ class Ismcts(Search):
         milliseconds: float | None = None,
         turns: int = 2,
         policy: str = "merchant",
-        explore: float = 0.1,
-        trust: float = 0.5,
+        c_puct: float = 0.1,
+        prior_weight: float = 0.5,
     ) -> None:
         super().__init__(budget, milliseconds, turns, policy)
-        if not is_number(explore) or not 0 <= explore <= MOST_EXPLORE:
-            raise UnknownAgent(f"explore is a number from 0 to {MOST_EXPLORE}, not {in_short(explore)}")
-        if not is_number(trust) or not 0 <= trust <= 1:
-            raise UnknownAgent(f"trust is a number from 0 to 1, not {in_short(trust)}")
-        self._selection = Selection(float(explore), float(trust))
+        if not is_number(c_puct) or not 0 <= c_puct <= MOST_C_PUCT:
+            raise UnknownAgent(f"c_puct is a number from 0 to {MOST_C_PUCT}, not {in_short(c_puct)}")
+        if not is_number(prior_weight) or not 0 <= prior_weight <= 1:
+            raise UnknownAgent(f"prior_weight is a number from 0 to 1, not {in_short(prior_weight)}")
+        self._config = IsmctsConfig(*self._playouts, float(c_puct), float(prior_weight))
 
     def probabilities(self, views: Views) -> NDArray[np.float64]:
         """(n, actions): the share of its tries that each action had; what it plays had the most."""
@@ -86,25 +87,13 @@ class Ismcts(Search):
 
     def _make_scratch(self) -> TreeScratch:
         tree = make_tree(self._budget + 1 if self._milliseconds is None else LARGEST_TREE)
-        return TreeScratch(make_search_scratch(), tree, np.zeros((DEEPEST, 2), np.int64))
+        return TreeScratch(make_playout_scratch(), tree, np.zeros((DEEPEST, 2), np.int64))
 
     def _begin(self, scratch: TreeScratch, games: Any, i: int, dice: np.uint64) -> None:
-        begin_tree(games, i, dice, scratch.search, scratch.tree)
+        begin_tree(games, i, dice, scratch)
 
     def _search(self, scratch: TreeScratch, box: Any, games: Any, i: int, playouts: int) -> int:
-        return int(
-            grow(
-                box,
-                games,
-                i,
-                scratch.search,
-                scratch.tree,
-                scratch.path,
-                self._playouts,
-                self._selection,
-                playouts,
-            )
-        )
+        return int(grow(box, games, i, scratch, self._config, playouts))
 
 
 def make_tree(nodes: int) -> Tree:
@@ -118,27 +107,27 @@ def make_tree(nodes: int) -> Tree:
 
 
 @entry
-def begin_tree(views, i, dice, scratch, tree):
+def begin_tree(views, i, dice, scratch):
     """Plant a tree whose root is the view."""
-    begin(scratch, dice)
-    tree.slots[:] = NONE
-    tree.size[:] = 0
-    determinize_anew(scratch, views[i])
-    add_node(tree, knowledge(scratch, int(views[i].player)))
+    begin(scratch.playout, dice)
+    scratch.tree.slots[:] = NONE
+    scratch.tree.size[:] = 0
+    determinize_anew(scratch.playout, views[i])
+    add_node(scratch.tree, knowledge(scratch.playout, int(views[i].player)))
 
 
 @entry
-def grow(boxes, views, i, scratch, tree, path, playouts, selection, budget):
+def grow(boxes, views, i, scratch, config, budget):
     """Play so many playouts; returns the action tried most often so far."""
-    box = boxes[0]
+    box, tree, path = boxes[0], scratch.tree, scratch.path
     me = int(views[i].player)
     for _ in range(budget):
-        determinize_anew(scratch, views[i])
-        steps, turns = descend(box, scratch, tree, path, me, playouts, selection)
-        evaluate_playout(box, scratch, playouts.policy, turns)
+        determinize_anew(scratch.playout, views[i])
+        steps, turns = descend(box, scratch, me, config)
+        evaluate_playout(box, scratch.playout, config.policy, turns)
         for k in range(steps):
             tree.edges[path[k, 0]].visits += 1
-            tree.edges[path[k, 0]].total += scratch.probabilities[path[k, 1]]
+            tree.edges[path[k, 0]].total += scratch.playout.probabilities[path[k, 1]]
     return most_tried(tree)
 
 
@@ -163,25 +152,25 @@ def count_tries(tree, tries):
 
 
 @rule
-def descend(box, scratch, tree, path, me, playouts, selection):
+def descend(box, scratch, me, config):
     """Play down the tree to a new node; writes the edges taken and who chose them: at least one, of the root.
 
     Returns how many edges they are, and how many turns are left until the playout is cut off.
     """
-    g = scratch.games[DETERMINIZED]
-    options = scratch.options
-    turns = playouts.turns
+    tree, path, options = scratch.tree, scratch.path, scratch.playout.options
+    g = scratch.playout.games[DETERMINIZED]
+    turns = config.turns
     steps = 0
     while steps == 0 or (g.phase != OVER and turns > 0 and steps < DEEPEST):
         count = legal(box, g, options)
         if count == 1 and steps > 0:
             turns -= play(box, g, options[0])
         else:
-            node = find_or_add(tree, knowledge(scratch, me))
+            node = find_or_add(tree, knowledge(scratch.playout, me))
             if node == NONE:
                 break
-            favourite = favourite_at(box, scratch, tree, node, me, playouts.policy, count)
-            edge = select(tree, node, options, count, favourite, selection)
+            favourite = favourite_at(box, scratch, node, me, config.policy, count)
+            edge = select(tree, node, options, count, favourite, config)
             if edge == NONE:
                 break
             path[steps, 0] = edge
@@ -192,14 +181,15 @@ def descend(box, scratch, tree, path, me, playouts, selection):
 
 
 @rule
-def favourite_at(box, scratch, tree, node, me, policy, count):
+def favourite_at(box, scratch, node, me, policy, count):
     """What the scripted bot would play; at the searcher's own decisions it is the same every time."""
-    g = scratch.games[DETERMINIZED]
-    if tree.nodes[node].favourite != NONE:
-        return tree.nodes[node].favourite
-    favourite = choose(policy, box, g, scratch.options, count, roll(g), scratch.bots[0])
+    playout, nodes = scratch.playout, scratch.tree.nodes
+    g = playout.games[DETERMINIZED]
+    if nodes[node].favourite != NONE:
+        return nodes[node].favourite
+    favourite = choose(policy, box, g, playout.options, count, roll(g), playout.bots[0])
     if g.player == me:
-        tree.nodes[node].favourite = favourite
+        nodes[node].favourite = favourite
     return favourite
 
 
@@ -272,18 +262,18 @@ def add_edge(tree, node, action):
 
 
 @rule
-def select(tree, node, options, count, favourite, selection):
-    """The edge to follow: what has been good, what the scripted bot would play, what has been tried little."""
+def select(tree, node, options, count, favourite, config):
+    """The edge to follow by PUCT: what has been good, what the scripted bot would play, what has been tried little."""
     tree.nodes[node].visits += 1
     mean = mean_probability(tree, node)
-    reach = selection.explore * np.sqrt(float(tree.nodes[node].visits))
+    reach = config.c_puct * np.sqrt(float(tree.nodes[node].visits))
     best = -1.0
     chosen = NONE
     action = options[0]
     for i in range(count):
-        prior = (1.0 - selection.trust) / count
+        prior = (1.0 - config.prior_weight) / count
         if options[i] == favourite:
-            prior += selection.trust
+            prior += config.prior_weight
         edge = find_edge(tree, node, options[i])
         tries = 0.0
         value = mean

@@ -18,12 +18,14 @@ from borneo_env.engine.state import GAME, OVER, SEATS, THINGS
 # What a search works with: a determinization and a second game (and the same as words), scratch memory of the scripted
 # bots, options at hand and those compared, the sums of their win probabilities, one estimate, and the random stream of
 # the determinizations.
-Scratch = namedtuple("Scratch", "games words bots options tried totals features probabilities unseen stream")
+PlayoutScratch = namedtuple(
+    "PlayoutScratch", "games words bots options tried totals features probabilities unseen stream"
+)
 
 
-def make_search_scratch() -> Scratch:
+def make_playout_scratch() -> PlayoutScratch:
     games = np.zeros(2, GAME)
-    return Scratch(
+    return PlayoutScratch(
         games=attributes(games),
         words=games.view(np.uint64).reshape(2, -1),
         bots=attributes(make_scratch()),

@@ -1,4 +1,8 @@
-"""Rollout: tries every option in the same determinizations, and takes the best by win probability."""
+"""Rollout: tries every option in the same determinizations, and takes the best by win probability.
+
+Rollouts are those of Tesauro and Galperin (1996, NIPS 9), cut off by an estimate. Options meet the same luck, as common
+random numbers.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +12,14 @@ import numpy as np
 
 from borneo_agents.search.agent import Search
 from borneo_agents.search.determinization import DETERMINIZED, TRIED
-from borneo_agents.search.playouts import Scratch, begin, determinize_anew, evaluate_playout, make_search_scratch, play
+from borneo_agents.search.playouts import (
+    PlayoutScratch,
+    begin,
+    determinize_anew,
+    evaluate_playout,
+    make_playout_scratch,
+    play,
+)
 from borneo_env.compile import entry
 from borneo_env.engine.game import legal
 
@@ -21,13 +32,13 @@ class Rollout(Search):
     ) -> None:
         super().__init__(budget, milliseconds, turns, policy)
 
-    def _make_scratch(self) -> Scratch:
-        return make_search_scratch()
+    def _make_scratch(self) -> PlayoutScratch:
+        return make_playout_scratch()
 
-    def _begin(self, scratch: Scratch, games: Any, i: int, dice: np.uint64) -> None:
+    def _begin(self, scratch: PlayoutScratch, games: Any, i: int, dice: np.uint64) -> None:
         begin_comparison(dice, scratch)
 
-    def _search(self, scratch: Scratch, box: Any, games: Any, i: int, playouts: int) -> int:
+    def _search(self, scratch: PlayoutScratch, box: Any, games: Any, i: int, playouts: int) -> int:
         return int(compare(box, games, i, scratch, self._playouts, playouts))
 
 

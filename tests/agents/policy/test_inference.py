@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from borneo_agents.policy.inference import compiled_network, in_steps, make_scratch, outputs_of, outputs_of_tables
+from borneo_agents.policy.inference import compiled_network, in_steps, network_scratch, outputs_of, write_outputs
 from borneo_agents.policy.network import logits_of
 from networks import in_eight_bits, layers_of
 
@@ -13,7 +13,7 @@ def outputs(layers, tables, scratch=None):
     """All outputs, from the compiled network."""
     network = compiled_network(layers)
     found = np.full((len(tables), len(layers[-1].biases)), np.nan, np.float32)
-    outputs_of_tables(network, tables, found, *(scratch or make_scratch(1, network)))
+    write_outputs(network, tables, found, scratch or network_scratch(network))
     return found
 
 
@@ -65,11 +65,11 @@ def test_a_table_gets_the_same_outputs_to_the_last_bit_in_any_company(threads):
     assert outputs_of(network, shown[:0], threads).shape == (0, 9)
 
 
-def test_one_room_does_for_several_networks():
+def test_one_scratch_memory_does_for_several_networks():
     small, large = (
         layers_of(np.random.default_rng(5), inputs, 4, width, 3, 1.0) for inputs, width in ((9, 5), (40, 70))
     )
-    scratch = make_scratch(1, compiled_network(small), compiled_network(large))
+    scratch = network_scratch(compiled_network(small), compiled_network(large))
     for layers, shown in ((large, tables(40, 1.0)), (small, tables(9, 1.0)), (large, tables(40, 0.5))):
         np.testing.assert_array_equal(outputs(layers, shown, scratch), outputs(layers, shown))
 

@@ -589,24 +589,24 @@ def test_a_file_of_torch_is_refused(folder, tmp_path):
 
 @pytest.fixture
 def searching(tmp_path):
-    """A folder with a policy that has a critic, a model of the others and a quick actor."""
-    write_model(tmp_path / "searching", searcher(width=4, others=True, quick=True))
+    """A folder with a policy that has a critic and a rollout network."""
+    write_model(tmp_path / "searching", searcher(width=4, rollout=True))
     return tmp_path / "searching"
 
 
 def test_all_networks_are_read_again(searching):
-    written, found = searcher(width=4, others=True, quick=True), read_model(searching)
-    for name in ("layers", "critic", "others", "quick"):
+    written, found = searcher(width=4, rollout=True), read_model(searching)
+    for name in ("layers", "critic", "rollout"):
         assert same_layers(getattr(written, name), getattr(found, name))
     names = {name.split(".")[0] for name in load_file(searching / WEIGHTS)}
-    assert names == {"0", "1", "critic", "others", "quick"}
+    assert names == {"0", "1", "critic", "rollout"}
 
 
-@pytest.mark.parametrize("part", ["critic", "others", "quick"])
+@pytest.mark.parametrize("part", ["critic", "rollout"])
 def test_a_policy_may_do_without_one(part, searching):
     rewrite_weights(searching, **{name: None for name in load_file(searching / WEIGHTS) if name.startswith(part)})
     found = read_model(searching)
-    assert [name for name in ("layers", "critic", "others", "quick") if getattr(found, name) is None] == [part]
+    assert [name for name in ("layers", "critic", "rollout") if getattr(found, name) is None] == [part]
 
 
 @pytest.mark.parametrize("numbers", [1, 969, 1420])
@@ -630,11 +630,11 @@ def test_a_critic_may_look_at_the_first_numbers_only(numbers, searching):
         ({"critic.2.biases": ones(370)}, "critic.2.biases should be of shape (5,), not (370,): a policy"),
         ({"critic.0.shift": ones(5) * np.float32("nan")}, "critic.0.shift should hold finite numbers"),
         ({"critic.0.shift": np.ones(5)}, "critic.0.shift should hold finite numbers of type float32 or float16"),
-        ({"others.0.gain": None}, "should hold others.0.weights, others.0.biases, others.0.gain, others.0.shift, oth"),
-        ({"others.0.weights": ones(6, 1420)}, "others.0.weights should be of shape (6, 969), not (6, 1420): a policy"),
-        ({"others.1.biases": ones(5)}, "others.1.biases should be of shape (370,), not (5,): a policy"),
-        ({"others.0.shift": ones(6) * np.float32("nan")}, "others.0.shift should hold finite numbers"),
-        ({"quick.1.biases": ones(5)}, "quick.1.biases should be of shape (370,), not (5,): a policy"),
+        ({"rollout.0.gain": None}, "should hold rollout.0.weights, rollout.0.biases, rollout.0.gain, rollout.0.shift"),
+        ({"rollout.0.weights": ones(7, 9)}, "rollout.0.weights should be of shape (7, 969), not (7, 9): a policy"),
+        ({"rollout.1.biases": ones(5)}, "rollout.1.biases should be of shape (370,), not (5,): a policy"),
+        ({"rollout.0.shift": ones(7) * np.float32("nan")}, "rollout.0.shift should hold finite numbers"),
+        ({"quick.0.weights": ones(7, 969)}, "should hold 0.weights"),
     ],
 )  # fmt: skip
 def test_tensors_that_make_no_other_network(tensors, reason, searching):
@@ -642,9 +642,26 @@ def test_tensors_that_make_no_other_network(tensors, reason, searching):
     refused(searching, WEIGHTS, re.escape(reason))
 
 
+# ---------------------------------------------------------------- the format before
+
+
+def test_a_policy_of_format_8_is_read(searching, tmp_path):
+    """Its quick network is the rollout network. Its models of the others are ignored, whatever they are."""
+    rewrite_card(searching, format="borneo-policy/8")
+    tensors = {name.replace("rollout.", "quick."): tensor for name, tensor in load_file(searching / WEIGHTS).items()}
+    save_file(tensors | {"others.0.weights": ones(3), "shippers.1.biases": ones(5)}, searching / WEIGHTS)
+    written, found = searcher(width=4, rollout=True), read_model(searching)
+    for name in ("layers", "critic", "rollout"):
+        assert same_layers(getattr(written, name), getattr(found, name))
+    assert found.card == written.card
+    write_model(tmp_path / "again", found)
+    assert read_card(tmp_path / "again" / CARD).format == FORMAT
+    assert {name.split(".")[0] for name in load_file(tmp_path / "again" / WEIGHTS)} == {"0", "1", "critic", "rollout"}
+
+
 # ---------------------------------------------------------------- any damage
 
-SMALL = searcher(width=1, others=True, quick=True)
+SMALL = searcher(width=1, rollout=True)
 GOOD = {
     CARD: json.dumps(card().__dict__).encode(),
     WEIGHTS: save({
@@ -675,7 +692,7 @@ def test_the_files_to_be_damaged_are_good(tmp_path):
     for name, content in GOOD.items():
         (tmp_path / name).write_bytes(content)
     found = read_model(tmp_path)
-    assert len(found.layers) == 2 and found.others is not None and found.quick is not None
+    assert len(found.layers) == 2 and found.critic is not None and found.rollout is not None
 
 
 @st.composite
@@ -737,8 +754,8 @@ def test_any_header_is_read_or_refused(entries):
     survives(model=by_header(header, bytes(at)))
 
 
-@pytest.mark.parametrize("margin_coef", ["much", True, None, -1, 1e9, float("nan")])
-def test_a_lead_that_no_training_has_counts_as_usual(margin_coef):
-    assert replace(network(), card=card(settings={"margin_coef": margin_coef})).margin_coef == pytest.approx(0.1)
+@pytest.mark.parametrize("lead", ["much", True, None, -1, 1e9, float("nan")])
+def test_a_lead_that_no_training_has_counts_as_usual(lead):
+    assert replace(network(), card=card(settings={"margin_coef": lead})).margin_coef == pytest.approx(0.1)
     assert replace(network(), card=card(settings={})).margin_coef == pytest.approx(0.1)
     assert replace(network(), card=card(settings={"margin_coef": 0.2})).margin_coef == pytest.approx(0.04)

@@ -318,7 +318,7 @@ def test_a_path_may_begin_with_a_drive(name, folder):
             "no argument 'speed'; its arguments are: path, sam",
         ),
         (
-            "policy:runs/best.v1:True:3:4:merchant:5",
+            "policy:runs/best.v1:True:3:4:5",
             UnknownAgent,
             "too many positional arguments; its arguments are: path, sam",
         ),

@@ -1,21 +1,19 @@
 """The search of a policy: repeatable, by what a seat may know, with values of games that are really played."""
 
 from dataclasses import replace
-from itertools import combinations, product
+from itertools import product
 
 import numpy as np
 import pytest
 from borneo_agents.policy.agent import DOUBTFUL, Policy
 from borneo_agents.policy.network import Layer, logits_of
-from borneo_agents.policy.search import MANNER, OptionSearch
-from borneo_agents.scripted.dispatch import BOTS
+from borneo_agents.policy.search import OptionSearch, SearchConfig
 from bot_games import decisions, determinized, play
 from networks import PARTS, in_eight_bits, network, searcher, shown_to_critic
 from positions import position
 
 from borneo_env import Batch, Ruleset, resample
 from borneo_env.agent import Random, UnknownAgent, Views, find_agent
-from borneo_env.engine.state import SHIP
 
 BOARD, CARD = Ruleset("board", 4), Ruleset("card", 3)
 MODEL = searcher(liking=0.5)
@@ -44,12 +42,10 @@ def outcomes(batch, lead_counts):
     return first / first.sum(1, keepdims=True) - 1 / players + lead_counts * np.clip(lead, -1.5, 1.5)
 
 
-def values_by_hand(model, views, actions, turns, bot=""):
+def values_by_hand(model, views, actions, turns, opponents_shown=False):
     """The mean values of the deciders after actions, over turns that the policy plays on; and how often it was asked.
 
     The second turn counts twice as much as the first, the third three times.
-
-    With a bot, that has the other seats.
 
     All in the first determinization. Forced moves are played without asking, so a turn that has none but these begins
     with the next one.
@@ -66,8 +62,8 @@ def values_by_hand(model, views, actions, turns, bot=""):
         begun[rows] |= batch.games["turn"][rows] != turn
         free = (batch.player >= 0) & (batch.mask.sum(1) > 1)
         now = np.flatnonzero(free & begun & (moments < turns))
-        others = model if not bot else replace(model, others=model.layers)  # strangers, whoever they are
-        found = logits_of(in_eight_bits(model.critic), shown_to_critic(others, batch, np.maximum(batch.player, 0), me))
+        shown = shown_to_critic(batch, np.maximum(batch.player, 0), me, opponents_shown)
+        found = logits_of(in_eight_bits(model.critic), shown)
         moments[now] += 1
         values[now] += moments[now] * found[now, (me[now] - batch.player[now]) % players]
         asked[now] += 1
@@ -75,22 +71,14 @@ def values_by_hand(model, views, actions, turns, bot=""):
         rows = np.flatnonzero((batch.player >= 0) & (moments < turns))
         asked[rows] += free[rows]
         seen = batch.observe(np.maximum(batch.player, 0))
-        actor = model.quick or model.layers
-        others = model.others or actor
-        own, theirs, shipped = (logits_of(layers, seen) for layers in (actor, others, model.shippers or others))
-        theirs = np.where((batch.phase == SHIP)[:, None], shipped, theirs)
-        likings = np.where((batch.player == me)[:, None], own, theirs)
+        likings = logits_of(model.rollout or model.layers, seen)
         moves = np.where(batch.mask, likings, -np.inf)[rows].argmax(1)
-        if bot and len(rows):
-            theirs = batch.player[rows] != me[rows]
-            moves[theirs] = find_agent(bot).act(Views(views.ruleset, *batch.view(rows)))[theirs]
     over = outcomes(batch, 3.0 / 5)[np.arange(len(views)), me]
     left = [sum(range(moment + 1, turns + 1)) for moment in moments]
     return (values + np.where(batch.player < 0, over, 0) * left) / sum(range(1, turns + 1)), asked
 
 
-# To the end of the game the policy plays alone: games with others that nobody has trained take long.
-LENGTHS = [(turns, parts) for turns in (1, 3) for parts in PARTS] + [(200, "alone")]
+LENGTHS = [(turns, parts) for turns in (1, 3) for parts in PARTS] + [(200, "with the actor")]
 
 
 @pytest.mark.parametrize(("turns", "parts"), LENGTHS)
@@ -102,11 +90,11 @@ def test_options_are_behind_by_the_values_of_games_that_are_played_on(ruleset, t
     rows = np.arange(len(views))
     two = np.zeros_like(views.mask)
     two[rows, first] = two[rows, last] = True
-    priors = np.where(two, np.random.default_rng(1).normal(0, 1, two.shape), -np.inf)
-    search = OptionSearch(model, MANNER._replace(turns=turns, drawn=False, per_value=10.0))
-    logits = search.with_budget(views, priors, 1)
+    log_probs = np.where(two, np.random.default_rng(1).normal(0, 1, two.shape), -np.inf)
+    search = OptionSearch(model, SearchConfig(turns=turns, sampled=False, value_weight=10.0))
+    logits = search.with_budget(views, log_probs, 1)
     (value, asked), (other, asked_too) = (values_by_hand(model, views, option, turns) for option in (first, last))
-    wanted = priors[rows, first] - priors[rows, last] + 10 * (value - other)
+    wanted = log_probs[rows, first] - log_probs[rows, last] + 10 * (value - other)
     found = logits[rows, first] - logits[rows, last]
     certain = asked + asked_too > 0  # else there is another determinization
     np.testing.assert_allclose(found[certain], wanted[certain], atol=2e-3)
@@ -114,60 +102,47 @@ def test_options_are_behind_by_the_values_of_games_that_are_played_on(ruleset, t
     assert (logits.max(1) == 0).all() and ((logits > -np.inf) == two).all()
 
 
-def options_behind(search, views, values):
-    """How far the first option of each view is before the last by a search in one determinization, and by hand."""
+def test_a_critic_that_is_shown_who_the_opponents_are_values_by_that():
+    """Two options in one determinization, with the seats of the other players marked."""
+    views, rows = views_of(nth=11), np.arange(len(views_of(nth=11)))
     first, last = views.mask.argmax(1), views.mask.shape[1] - 1 - views.mask[:, ::-1].argmax(1)
-    rows = np.arange(len(views))
-    priors = np.full(views.mask.shape, -np.inf)
-    priors[rows, first] = priors[rows, last] = 0.0
-    logits = search.with_budget(views, priors, 1)
-    (value, asked), (other, asked_too) = values(first), values(last)
-    certain = (asked + asked_too > 0) & (first != last)  # else there is another determinization
-    assert certain.sum() > 30 and np.count_nonzero(value != other) > 20
-    return (logits[rows, first] - logits[rows, last])[certain], (10 * (value - other))[certain]
+    log_probs = np.full(views.mask.shape, -np.inf)
+    log_probs[rows, first] = log_probs[rows, last] = 0.0
+    behind = []
+    for shown in (False, True):
+        config = SearchConfig(turns=3, sampled=False, value_weight=10.0, opponents_shown=shown)
+        logits = OptionSearch(MODEL, config).with_budget(views, log_probs, 1)
+        (value, asked), (other, too) = (values_by_hand(MODEL, views, option, 3, shown) for option in (first, last))
+        certain = (asked + too > 0) & (first != last)  # else there is another determinization
+        behind.append((logits[rows, first] - logits[rows, last])[certain])
+        np.testing.assert_allclose(behind[-1], (10 * (value - other))[certain], atol=2e-3)
+    assert len(behind[0]) > 30 and np.abs(behind[0] - behind[1]).max() > 0.01
 
 
-@pytest.mark.parametrize("bot", ["climber", "merchant"])
-def test_a_scripted_bot_has_the_seats_of_the_others_if_one_is_named(bot):
-    views = views_of(nth=11)
-    manner = MANNER._replace(turns=3, drawn=False, per_value=10.0)
-    found, wanted = options_behind(
-        OptionSearch(MODEL, manner, BOTS[bot]), views, lambda option: values_by_hand(MODEL, views, option, 3, bot)
-    )
-    np.testing.assert_allclose(found, wanted, atol=2e-3)
+def test_moves_of_opponents_are_drawn_by_a_power_of_their_probabilities():
+    """Where only they move, logits twice as large and half the power lead to the same; the usual power is 1."""
+    views = views_of(nth=5)
+    log_probs = np.where(views.mask, 0.0, -np.inf)
 
+    def found(times, power):
+        *layers, last = MODEL.layers
+        last = Layer(last.weights * np.float32(times), last.biases * np.float32(times))
+        config = SearchConfig(turns=1, opponent_power=power)
+        return OptionSearch(replace(MODEL, layers=[*layers, last]), config).with_budget(views, log_probs, 60)
 
-def test_moves_of_strangers_are_drawn_by_the_squares_of_their_probabilities():
-    """Whose logits are twice as large is drawn as often by its probabilities."""
-    model, views = searcher(liking=1, others=True, shippers=True), views_of(nth=11)
-    priors = np.where(views.mask, 0.0, -np.inf)
-
-    def found(times, sureness):
-        surer = {}
-        for name in ("others", "shippers"):
-            *layers, last = getattr(model, name)
-            surer[name] = [*layers, Layer(last.weights * np.float32(times), last.biases * np.float32(times))]
-        search = OptionSearch(replace(model, **surer), MANNER._replace(sureness=sureness))
-        return search.with_budget(views, priors, 60)
-
-    np.testing.assert_array_equal(found(1, MANNER.sureness), found(2, 1.0))
-    assert MANNER.sureness == 2.0 and (found(1, 2.0) != found(1, 1.0)).any()
-
-
-def test_its_own_like_are_drawn_by_their_probabilities():
-    views = views_of(nth=11)
-    priors = np.where(views.mask, 0.0, -np.inf)
-    one, other = (OptionSearch(MODEL, MANNER._replace(sureness=sureness)) for sureness in (1.0, 9.0))
-    np.testing.assert_array_equal(one.with_budget(views, priors, 60), other.with_budget(views, priors, 60))
+    usual, half, whole = found(1, SearchConfig().opponent_power), found(2, 0.5), found(2, 1.0)
+    np.testing.assert_array_equal(usual, found(1, 1.0))
+    alike_by_half, alike = ((usual == other).all(1).sum() for other in (half, whole))
+    assert len(views) > alike_by_half > alike + 20
 
 
 @pytest.mark.parametrize(("players", "turns"), [(3, 4), (4, 4), (5, 5)])
 def test_playouts_are_cut_off_after_a_round_but_not_before_four_turns(players, turns):
     views = views_of(Ruleset("board", players), 40)
-    priors = np.where(views.mask, 0.0, -np.inf)
+    log_probs = np.where(views.mask, 0.0, -np.inf)
     usual, same, other = (
-        OptionSearch(MODEL, MANNER._replace(turns=length)).with_budget(views, priors, 60)
-        for length in (MANNER.turns, turns, 9 - turns)
+        OptionSearch(MODEL, SearchConfig(turns=length)).with_budget(views, log_probs, 60)
+        for length in (SearchConfig().turns, turns, 9 - turns)
     )
     np.testing.assert_array_equal(usual, same)
     assert (usual != other).any()
@@ -231,18 +206,18 @@ def test_options_in_doubt_are_searched_and_no_others():
     assert 10 < several.sum() < len(views) - 10, "some are in doubt, some are not"
     np.testing.assert_array_equal(after[~several], before[~several])
     rows = np.flatnonzero(several)
-    priors = np.log(before[rows], where=doubtful[rows], out=np.full(before[rows].shape, -np.inf))
+    log_probs = np.log(before[rows], where=doubtful[rows], out=np.full(before[rows].shape, -np.inf))
     some = Views(BOARD, views.games[rows], views.mask[rows], views.dice[rows])
-    wanted = np.exp(OptionSearch(model).with_budget(some, priors, 60))
+    wanted = np.exp(OptionSearch(model).with_budget(some, log_probs, 60))
     np.testing.assert_allclose(after[rows], wanted / wanted.sum(1, keepdims=True), atol=1e-6)
 
 
 def test_without_any_time_the_actor_decides():
     """Decisions are due though the first playout would come too late."""
     views = views_of()
-    priors = np.where(views.mask, np.random.default_rng(1).normal(0, 1, views.mask.shape), -np.inf)
-    logits = OptionSearch(MODEL).with_time(views, priors, -1.0)
-    np.testing.assert_allclose(logits, priors - priors.max(1, keepdims=True))
+    log_probs = np.where(views.mask, np.random.default_rng(1).normal(0, 1, views.mask.shape), -np.inf)
+    logits = OptionSearch(MODEL).with_time(views, log_probs, -1.0)
+    np.testing.assert_allclose(logits, log_probs - log_probs.max(1, keepdims=True))
 
 
 @pytest.mark.parametrize("task", ["contracts", "ranks"])
@@ -251,21 +226,22 @@ def test_a_policy_that_has_learnt_something_else_than_to_win_does_not_search(tas
     np.testing.assert_array_equal(Policy(other, budget=100).act(views), Policy(other, budget=0).act(views))
 
 
-@pytest.mark.parametrize("others", [None, "merchant"])
-def test_a_decision_does_not_depend_on_the_batch_it_is_asked_in(others):
-    views, policy = views_of(), Policy(MODEL, budget=60, others=others)
+def test_a_decision_does_not_depend_on_the_batch_it_is_asked_in():
+    views, policy = views_of(), Policy(MODEL, budget=60)
     together = policy.act(views)
     assert views.mask[np.arange(len(views)), together].all()
-    alone = [Policy(MODEL, budget=60, others=others).act(one_of(views, i))[0] for i in reversed(range(len(views)))]
+    np.testing.assert_array_equal(policy.act(views), together)
+    alone = [Policy(MODEL, budget=60).act(one_of(views, i))[0] for i in reversed(range(len(views)))]
     np.testing.assert_array_equal(alone[::-1], together)
 
 
 def test_threads_do_not_matter():
     views = views_of()
-    priors = np.where(views.mask, 0.0, -np.inf)
-    alone, together = (OptionSearch(MODEL).with_budget(views, priors, 60, threads) for threads in (1, 2))
+    log_probs = np.where(views.mask, 0.0, -np.inf)
+    alone, *together = (OptionSearch(MODEL).with_budget(views, log_probs, 60, threads) for threads in (1, 2, 5))
     assert alone[views.mask].any()
-    np.testing.assert_array_equal(alone, together)
+    for logits in together:
+        np.testing.assert_array_equal(logits, alone)
 
 
 def test_dice_matter():
@@ -277,13 +253,6 @@ def test_dice_matter():
 def test_a_larger_budget_matters():
     views = views_of()
     assert (Policy(MODEL, budget=60).act(views) != Policy(MODEL, budget=600).act(views)).any()
-
-
-def test_whom_the_others_are_taken_for_matters():
-    views = views_of()
-    choices = [Policy(MODEL, budget=60, others=others).act(views) for others in (None, "climber", "merchant")]
-    assert all((one != other).any() for one, other in combinations(choices, 2))
-    np.testing.assert_array_equal(find_agent("policy:others=merchant:budget=0").act(views), Policy(budget=0).act(views))
 
 
 def test_what_a_player_cannot_know_does_not_matter():
@@ -344,8 +313,6 @@ def test_no_views_get_no_actions(effort):
         ("budget=99999999999", "a budget is a number from 0 to 10000000, not 99999999999"),
         ("milliseconds=-1", "milliseconds are a number from 0 to 3600000, not -1"),
         ("milliseconds=soon", "milliseconds are a number from 0 to 3600000, not 'soon'"),
-        ("others=policy", "others are one of random, contractor, climber, merchant, not 'policy'"),
-        ("others=4", "others are one of random, contractor, climber, merchant, not 4"),
         ("milliseconds=1e999", "milliseconds are a number from 0 to 3600000, not inf"),
     ],
 )
@@ -356,27 +323,25 @@ def test_bad_arguments_are_refused_with_a_reason(arguments, reason):
 
 def test_all_networks_are_in_the_fingerprint():
     seen = set()
-    for part, number in product(("layers", "critic", "others", "quick", "shippers"), (0, -1)):
+    for part, number in product(("layers", "critic", "rollout"), (0, -1)):
         for change in (0, 1):
-            model = searcher(width=4, **PARTS["with all"])
+            model = searcher(width=4, rollout=True)
             getattr(model, part)[number].biases[-1] += change
             seen.add(Policy(model).fingerprint)
-    assert len(seen) == 11
-    for part in ("critic", "others", "quick", "shippers"):
-        assert Policy(replace(searcher(width=4, **PARTS["with all"]), **{part: None})).fingerprint not in seen
+    assert len(seen) == 7
+    for part in ("critic", "rollout"):
+        assert Policy(replace(searcher(width=4, rollout=True), **{part: None})).fingerprint not in seen
 
 
 def test_what_the_card_says_of_playing_is_in_the_fingerprint():
-    """And whose network it is: models with the same numbers may search in other ways."""
-    model = searcher(width=4, **PARTS["with all"])
+    model = searcher(width=4, rollout=True)
     cards = [
         replace(model.card, settings=model.card.settings | {"margin_coef": 5.0}),
         replace(model.card, task="ranks"),
         replace(model.card, players=[3, 5]),
     ]
     models = [model, *(replace(model, card=card) for card in cards)]
-    models += [replace(model, quick=None), replace(model, others=None, quick=model.others)]
-    assert len({Policy(one).fingerprint for one in models}) == 6
+    assert len({Policy(one).fingerprint for one in models}) == 4
     assert Policy(replace(model, card=replace(model.card, command="another"))).fingerprint == Policy(model).fingerprint
 
 

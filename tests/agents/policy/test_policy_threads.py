@@ -14,7 +14,7 @@ class Asked(Exception):
 
 
 def test_a_policy_thinks_on_the_cores_there_are(monkeypatch):
-    def with_budget(search, views, priors, budget, threads):
+    def with_budget(search, views, log_probs, budget, threads):
         raise Asked(threads)
 
     monkeypatch.setattr("borneo_agents.policy.search.OptionSearch.with_budget", with_budget)

@@ -10,7 +10,7 @@ from borneo_agents.search.agent import SLICE
 from borneo_agents.search.determinization import DETERMINIZED, TRIED
 from borneo_agents.search.fit_win_probability import Sample, features_of_games, fit, loss
 from borneo_agents.search.ismcts import Ismcts, knowledge
-from borneo_agents.search.playouts import make_search_scratch
+from borneo_agents.search.playouts import make_playout_scratch
 from borneo_agents.search.rollout import Rollout
 from borneo_agents.search.win_probability import FEATURES, win_probability
 from bot_games import EVERY_RULESET, decisions, play
@@ -211,7 +211,7 @@ def test_playouts_are_cut_off_after_so_many_turns(bot, turns):
     passed = []
     for i in placed:
         _, desk = asked(agent, one_of(views, i))
-        end = (desk.search if bot is Ismcts else desk).games[DETERMINIZED]
+        end = (desk.playout if bot is Ismcts else desk).games[DETERMINIZED]
         if not end["ended"]:
             passed.append((end["turn"] - views.games["turn"][i]) % BOARD.players)
     assert len(passed) > 20
@@ -262,12 +262,12 @@ def test_bad_arguments_are_refused_with_a_reason(name, arguments, reason):
 def test_numbers_that_are_none_are_refused(bot):
     with pytest.raises(UnknownAgent, match="milliseconds are a number above 0, up to 3600000, not nan"):
         bot(milliseconds=float("nan"))
-    with pytest.raises(UnknownAgent, match="explore is a number from 0 to 1000, not nan"):
-        Ismcts(explore=float("nan"))
+    with pytest.raises(UnknownAgent, match="c_puct is a number from 0 to 1000, not nan"):
+        Ismcts(c_puct=float("nan"))
 
 
 @pytest.mark.parametrize(
-    "arguments", ["explore=-1", "explore=1001", "explore=much", "trust=1.5", "trust=-0.1", "trust=no"]
+    "arguments", ["c_puct=-1", "c_puct=1001", "c_puct=much", "prior_weight=1.5", "prior_weight=-0.1", "prior_weight=no"]
 )
 def test_ismcts_refuses_strange_selections(arguments):
     name, value = arguments.split("=")
@@ -322,7 +322,7 @@ def test_everyone_in_the_tree_looks_after_themselves():
         fulfilled={0: ["same-4"], 1: ["same-4"]},
         supply={"same-4": 1},
     )
-    (action,), desk = asked(Ismcts(budget=400, policy="random", explore=4.0), views_of(game))
+    (action,), desk = asked(Ismcts(budget=400, policy="random", c_puct=4.0), views_of(game))
     assert game.batch.actions.text(int(action), game.phase) == "contract same-4 pepper"
     game.play("contract none")
     assert (game.player, game.legal()) == (1, {"contract none", "contract same-4 nutmeg"})
@@ -345,7 +345,7 @@ def key_of(scratch, games, i, me):
 def test_games_have_the_same_key_if_and_only_if_the_searcher_cannot_tell_them_apart():
     games = some(6)[0]
     twins = resample(games, games["player"], np.random.default_rng(1))
-    both, scratch = np.concatenate([games, twins]), make_search_scratch()
+    both, scratch = np.concatenate([games, twins]), make_playout_scratch()
     for seat in range(BOARD.players):
         keys = [int(key_of(scratch, attributes(both), i, seat)) for i in range(len(both))]
         seen = [view.tobytes() for view in redact(both, seat)]
@@ -356,7 +356,7 @@ def test_games_have_the_same_key_if_and_only_if_the_searcher_cannot_tell_them_ap
 
 
 def test_different_public_moves_have_different_keys():
-    batch, scratch = Batch(1, seed=2, skip_forced=False), make_search_scratch()
+    batch, scratch = Batch(1, seed=2, skip_forced=False), make_playout_scratch()
     options = np.flatnonzero(batch.mask[0])
     after = Batch(len(options), finished="hold", skip_forced=False)
     after.games[:] = batch.games[0]

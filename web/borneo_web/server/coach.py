@@ -7,7 +7,7 @@ from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
-from borneo_agents.policy.fears import Fear, Outlook
+from borneo_agents.policy.threats import Outlook, Threat
 from numpy.typing import NDArray
 
 from borneo_env.agent import Views, find_agent
@@ -32,7 +32,7 @@ class Answer(NamedTuple):
     actions: list[int]
     sure: float | None  # how probable it is that the coach would do this; None where that is not known
     win: float | None = None  # how probable a win is afterwards, as far as the coach can say
-    fear: Fear | None = None
+    fear: Threat | None = None
     gains: tuple[tuple[str, float], ...] = ()  # what it brings more or less than the best, or the best than the second
     behind: float | None = None  # how much more probable a win is after the best; 0 where it cannot tell them apart
 
@@ -78,7 +78,7 @@ def _look_ahead(agent: Any, views: Views, answers: list[Answer], which: set[int 
         if outlook is not None:
             found[number] = outlook
             win = float(np.clip(outlook.values.mean() + 1 / views.ruleset.players, 0, 1))
-            answers[number] = answer._replace(win=win, fear=outlook.fear)
+            answers[number] = answer._replace(win=win, fear=outlook.threat)
     for number, outlook in found.items():
         other = found.get(0 if number else 1)
         if other is not None:

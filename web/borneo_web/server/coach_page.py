@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from borneo_agents.policy.fears import PLAYOUTS, Fear
+from borneo_agents.policy.threats import PLAYOUTS, Threat
 
 from borneo_web.server.coach import Advice, Answer
 from borneo_web.server.html import Html, join, tag
@@ -84,12 +84,11 @@ def _listed(words: list[str]) -> str:
     return " and ".join(filter(None, (", ".join(words[:-1]), words[-1])))
 
 
-def _fear(table: Table, seat: int, fear: Fear) -> Html:
+def _fear(table: Table, seat: int, fear: Threat) -> Html:
     """What could happen, what it would cost, and how often it does."""
-    deed = table.words(seat, fear.deed)
-    words = (
-        f"{deed}. That costs you {fear.cost:.2f} of a win, and happens in {fear.often:.0%} of the games it imagines."
-    )
+    deed = table.words(seat, fear.event)
+    often = f"happens in {fear.frequency:.0%} of the games it imagines"
+    words = f"{deed}. That costs you {fear.cost:.2f} of a win, and {often}."
     return join(tag("i", "It fears: "), words)
 
 

@@ -1,8 +1,8 @@
-"""Where a choice leads, as a policy imagines it, and what it fears that others may do before its next turn.
+"""Where a choice leads, as a policy imagines it, and what others threaten to do before its next turn.
 
-A choice is played in many determinizations. The policy's actor draws everybody's moves, or its model of the others
-theirs, up to the next turn of the one who decides, where the critic values the table. What somebody does in some of
-these playouts costs what they are worth less than the others.
+A choice is played in many determinizations. The policy's rollout network draws everybody's moves up to the next turn of
+the one who decides, where the critic values the table. What somebody does in some of these playouts costs what they are
+worth less than the others.
 """
 
 from __future__ import annotations
@@ -23,21 +23,19 @@ from borneo_env.engine.loops import NO_ACTION
 from borneo_env.engine.state import CARDS, DOUBLE, SEATS, SHIP, TAKE
 
 PLAYOUTS = 256
-RAREST = 0.05  # share of the playouts in which something happens, or does not, that can be feared
+RAREST = 0.05  # share of the playouts in which something happens, or does not, that can be a threat
 LEAST = 0.02  # of a win: what costs less is not worth a word
-CERTAIN = 3.0  # standard errors that a cost has at least: dozens of deeds are looked at
-
-SHIPS = " ships to "
+CERTAIN = 3.0  # standard errors that a cost has at least: dozens of events are looked at
 
 Numbers = NDArray[np.float64]
 
 
-class Fear(NamedTuple):
+class Threat(NamedTuple):
     """Something that another player may do."""
 
-    deed: str  # "player 2 attacks player 0 in red"
+    event: str  # "player 2 attacks player 0 in red"
     cost: float  # how much less the decider's position is worth after it, in wins
-    often: float  # share of the playouts in which it happens
+    frequency: float  # share of the playouts in which it happens
 
 
 class Outlook(NamedTuple):
@@ -45,13 +43,13 @@ class Outlook(NamedTuple):
 
     values: Numbers  # what the table is worth to the decider then
     had: dict[str, Numbers]  # what the decider has then: see `_had`
-    fear: Fear | None  # what is feared most; None if nothing stands out
+    threat: Threat | None  # the worst; None if nothing stands out
 
 
 def outlook_of(model: Model, views: Views, actions: Sequence[int], playouts: int = PLAYOUTS) -> Outlook:
     """Where the actions of a choice lead in the first of the views."""
-    values, deeds, batch = played_on(model, views, actions, playouts)
-    return Outlook(values, _had(batch, int(views.player[0])), worst(values, deeds))
+    values, events, batch = played_on(model, views, actions, playouts)
+    return Outlook(values, _had(batch, int(views.player[0])), worst(values, events))
 
 
 def _had(batch: Batch, me: int) -> dict[str, Numbers]:
@@ -67,18 +65,18 @@ def _had(batch: Batch, me: int) -> dict[str, Numbers]:
     }
 
 
-def worst(values: Numbers, deeds: Sequence[set[str]]) -> Fear | None:
-    """The deed that costs most in all: its cost, times how often it happens."""
-    fears = []
-    for deed in sorted(set().union(*deeds)):
-        done = np.array([deed in some for some in deeds])
-        often = float(done.mean())
-        if RAREST <= often <= 1 - RAREST:
-            cost = float(values[~done].mean() - values[done].mean())
-            error = np.sqrt(sum(part.var(ddof=1) / len(part) for part in (values[done], values[~done])))
+def worst(values: Numbers, events: Sequence[set[str]]) -> Threat | None:
+    """The event that costs most in all: its cost, times its frequency."""
+    threats = []
+    for event in sorted(set().union(*events)):
+        happens = np.array([event in some for some in events])
+        frequency = float(happens.mean())
+        if RAREST <= frequency <= 1 - RAREST:
+            cost = float(values[~happens].mean() - values[happens].mean())
+            error = np.sqrt(sum(part.var(ddof=1) / len(part) for part in (values[happens], values[~happens])))
             if cost >= max(LEAST, CERTAIN * error):
-                fears.append(Fear(deed, cost, often))
-    return max(fears, key=lambda fear: fear.cost * fear.often, default=None)
+                threats.append(Threat(event, cost, frequency))
+    return max(threats, key=lambda threat: threat.cost * threat.frequency, default=None)
 
 
 def played_on(
@@ -88,36 +86,30 @@ def played_on(
     batch, me = _determinizations(views, playouts), int(views.player[0])
     for action in actions:
         batch.step(np.full(playouts, action))
-    deeds: list[set[str]] = [set() for _ in range(playouts)]
+    events: list[set[str]] = [set() for _ in range(playouts)]
     away = np.zeros(playouts, np.bool_)  # whether another's turn has begun
     while True:
         own, free = batch.games["turn"] == me, batch.forced() == NO_ACTION
         away |= ~own
         rows = np.flatnonzero((batch.player >= 0) & ~(own & away & free))
         if not len(rows):
-            return _values(model, batch, me), deeds, batch
-        moves = _moves(model, batch, rows, me)
+            return _values(model, batch, me), events, batch
+        moves, ships = _moves(model, batch, rows), batch.phase == SHIP
         others = [(row, move) for row, move in zip(rows.tolist(), moves, strict=True) if batch.player[row] != me]
-        done = [(row, deed) for row, move in others if (deed := _deed(batch, row, int(move)))]
+        happened = [(row, event) for row, move in others if (event := _event(batch, row, int(move)))]
         batch.step(moves, rows)
-        for row, deed in done:
-            deeds[row].add(deed + _consequence(batch, row) if SHIPS in deed else deed)
+        for row, event in happened:
+            events[row].add(event + _consequence(batch, row) if ships[row] else event)
 
 
-def _moves(model: Model, batch: Batch, rows: NDArray[np.intp], me: int) -> NDArray[np.int64]:
+def _moves(model: Model, batch: Batch, rows: NDArray[np.intp]) -> NDArray[np.int64]:
     """What is played in some games, drawn by its probabilities."""
     moves = batch.forced()[rows].astype(np.int64)
-    free, own, ships = moves == NO_ACTION, batch.player[rows] == me, batch.phase[rows] == SHIP
-    deciders = ((own, model.own), (~own & ships, model.their_shippers), (~own & ~ships, model.theirs))
-    for decides, layers in deciders:
-        if (asked := free & decides).any():
-            shown, mask, dice = batch.look(rows[asked])
-            moves[asked] = drawn_actions(logits_of(layers, shown), mask, dice)
+    free = moves == NO_ACTION
+    if free.any():
+        shown, mask, dice = batch.look(rows[free])
+        moves[free] = drawn_actions(logits_of(model.rollout or model.layers, shown), mask, dice)
     return moves
-
-
-def _consequence(batch: Batch, row: int) -> str:
-    return ", and its cargo is distributed" if batch.phase[row] == TAKE else ", without a distribution"
 
 
 def _determinizations(views: Views, count: int) -> Batch:
@@ -129,8 +121,8 @@ def _determinizations(views: Views, count: int) -> Batch:
     return batch
 
 
-def _deed(batch: Batch, row: int, action: int) -> str:
-    """What a move does, as far as everybody sees it and it could be feared; "" for other moves."""
+def _event(batch: Batch, row: int, action: int) -> str:
+    """What a move does, as far as everybody sees it and it could be a threat; "" for other moves."""
     game, player = batch.games[row], f"player {batch.player[row]}"
     verb, *words = batch.actions.text(action, batch.phase_name(row)).split()
     if words[-1] == "none":
@@ -140,7 +132,7 @@ def _deed(batch: Batch, row: int, action: int) -> str:
         return f"{player} attacks player {defender} in {words[0]}"
     if verb == "ship":
         port = int(game["open"][int(words[1])]) - CARDS
-        return f"{player}{SHIPS}{batch.ruleset.tables.ports_in_play(batch.ruleset.players)[port].name}"
+        return f"{player} ships to {batch.ruleset.tables.ports_in_play(batch.ruleset.players)[port].name}"
     if verb == "contract":
         return f"{player} fulfils a contract {words[0]}"
     if verb == "place":
@@ -148,22 +140,23 @@ def _deed(batch: Batch, row: int, action: int) -> str:
     return f"{player} transfers a trader to {words[2]}" if verb == "transfer" else ""
 
 
+def _consequence(batch: Batch, row: int) -> str:
+    """What a shipment has led to."""
+    return ", and its cargo is distributed" if batch.phase[row] == TAKE else ", without a distribution"
+
+
 def _values(model: Model, batch: Batch, me: int) -> Numbers:
     """What the critic gives a player in each game, or what the game brought if it is over."""
     assert model.critic is not None
-    tables, own = shown_to_critic(model, batch, me)
+    tables, own = shown_to_critic(batch, me)
     found = logits_of(model.critic, tables[:, : model.critic[0].weights.shape[1]])[np.arange(len(batch)), own]
     return np.where(batch.player >= 0, found, outcomes(batch, model.margin_coef)[:, me]).astype(np.float64)
 
 
-def shown_to_critic(
-    model: Model, batch: Batch, me: int | NDArray[np.intp]
-) -> tuple[NDArray[np.int8], NDArray[np.intp]]:
-    """The tables of games for the policy that has this seat, and where it sits, counted from the one who decides."""
-    players, seats = batch.ruleset.players, np.maximum(batch.player, 0)
-    own, places = (me - seats) % players, np.arange(SEATS)
-    strangers = (model.others is not None) & (places < players) & (places != own[:, None])
-    return np.concatenate([batch.state(seats), strangers.astype(np.int8)], 1), own
+def shown_to_critic(batch: Batch, me: int) -> tuple[NDArray[np.int8], NDArray[np.intp]]:
+    """The tables of games, where nobody is an opponent, and where a player sits, counted from the one who decides."""
+    seats = np.maximum(batch.player, 0)
+    return np.pad(batch.state(seats), ((0, 0), (0, SEATS))), (me - seats) % batch.ruleset.players
 
 
 def outcomes(batch: Batch, margin_coef: float) -> Numbers:

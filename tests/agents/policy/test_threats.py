@@ -1,4 +1,4 @@
-"""What a policy fears: deeds and values of games that are really played, by what its seat may know."""
+"""What others threaten to do: events and values of games that are really played, by what its seat may know."""
 
 import re
 from dataclasses import replace
@@ -6,8 +6,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from borneo_agents.policy.agent import Policy
-from borneo_agents.policy.fears import Fear, outcomes, outlook_of, played_on, worst
 from borneo_agents.policy.network import Layer, drawn_actions, logits_of
+from borneo_agents.policy.threats import Threat, outcomes, outlook_of, played_on, worst
 from bot_games import decisions
 from networks import PARTS, network, searcher, shown_to_critic
 from positions import position
@@ -57,28 +57,24 @@ def by_hand(model, views, action, playouts):
             move = batch.forced()[0]
             if move == NO_ACTION:  # only then are dice thrown
                 shown, mask, dice = batch.look(FIRST)
-                own = model.quick or model.layers
-                layers = own if player == me or model.others is None else model.others
-                if player != me and batch.phase_name() == "ship":
-                    layers = model.shippers or layers
-                move = drawn_actions(logits_of(layers, shown), mask, dice)[0]
+                move = drawn_actions(logits_of(model.rollout or model.layers, shown), mask, dice)[0]
         seat = max(player, 0)
-        found = logits_of(model.critic, shown_to_critic(model, batch, seat, me))[0, (me - seat) % ruleset.players]
+        found = logits_of(model.critic, shown_to_critic(batch, seat, me))[0, (me - seat) % ruleset.players]
         values.append(outcomes(batch, model.margin_coef)[0, me] if player < 0 else found)
         stories.append(story)
     return np.array(values), stories
 
 
-DEED = re.compile(
+EVENT = re.compile(
     r"(player \d) (attacks player \d in \w+)|(player \d) ships .*? (to \w+) \((.*)"
     r"|(player \d) chooses the (contract \S+)|(player \d places a trader in \w+)"
     r"|(player \d) transfers the trader on \w+ \d (to \w+)"
 )
 
 
-def deed(told):
-    """What a line of a story says, in the words of a fear."""
-    found = DEED.search(told)
+def event(told):
+    """What a line of a story says, in the words of a threat."""
+    found = EVENT.search(told)
     if not found:
         return None
     attacker, attack, shipper, port, result, winner, contract, placed, trader, company = found.groups()
@@ -92,19 +88,19 @@ def deed(told):
 
 @pytest.mark.parametrize("parts", PARTS.values(), ids=PARTS)
 @pytest.mark.parametrize("ruleset", [BOARD, Ruleset("card", 4)], ids=["board", "card"])
-def test_deeds_and_values_are_those_of_games_that_are_played_on(ruleset, parts):
+def test_events_and_values_are_those_of_games_that_are_played_on(ruleset, parts):
     model, kinds = searcher(ruleset.edition, liking=2, **parts), set()
     for views in views_of(ruleset):
         action = int(views.mask[0].argmax())
-        values, deeds, _ = played_on(model, views, [action], 5)
+        values, events, _ = played_on(model, views, [action], 5)
         wanted, stories = by_hand(model, views, action, 5)
         np.testing.assert_allclose(values, wanted, atol=1e-5)
-        assert deeds == [{deed(told) for told in story} - {None} for story in stories]
-        kinds |= {one.split()[2] for some in deeds for one in some}
+        assert events == [{event(told) for told in story} - {None} for story in stories]
+        kinds |= {one.split()[2] for some in events for one in some}
     assert kinds == {"attacks", "ships", "fulfils", "places", "transfers"}
 
 
-def test_a_contract_that_loses_the_game_is_feared_for_what_it_costs():
+def test_a_contract_that_loses_the_game_is_a_threat_for_what_it_costs():
     """Players 0 and 1 have one contract each; with the last one player 1 would win alone."""
     game = position(
         phase="last contract", turn=3, warehouses={0: ["pepper double"] * 2, 1: ["cloves double"] * 2},
@@ -116,7 +112,7 @@ def test_a_contract_that_loses_the_game_is_feared_for_what_it_costs():
     blind.layers[-1].biases[:] = 0  # everybody plays anything
     views = Views(game.ruleset, *game.batch.view(FIRST))
     none = game.batch.actions.action("contract none", game.phase)
-    fear = outlook_of(blind, views, [none]).fear
+    threat = outlook_of(blind, views, [none]).threat
     ends = {}
     for moves in (["contract none"] * 2, ["contract none", "contract same-4 cloves", "pay cloves double"]):
         end = game.batch.copy()
@@ -125,12 +121,12 @@ def test_a_contract_that_loses_the_game_is_feared_for_what_it_costs():
         while end.player[0] >= 0:
             end.step(end.forced())
         ends[len(moves)] = outcomes(end, MODEL.margin_coef)[0, 0]
-    assert fear.deed == "player 1 fulfils a contract same-4" and 0.2 < fear.often < 0.8
-    assert fear.cost == pytest.approx(ends[2] - ends[3], abs=0.02) and fear.cost > 0.4
+    assert threat.event == "player 1 fulfils a contract same-4" and 0.2 < threat.frequency < 0.8
+    assert threat.cost == pytest.approx(ends[2] - ends[3], abs=0.02) and threat.cost > 0.4
 
 
 def told(outlook):
-    return outlook.fear, outlook.values.tolist(), {name: numbers.tolist() for name, numbers in outlook.had.items()}
+    return outlook.threat, outlook.values.tolist(), {name: numbers.tolist() for name, numbers in outlook.had.items()}
 
 
 def test_an_outlook_is_about_what_the_seat_may_know():
@@ -148,19 +144,19 @@ def test_an_outlook_is_about_what_the_seat_may_know():
 
 
 def imagined(*parts):
-    """Values and deeds of playouts: so many of a value about which a deed is done."""
+    """Values and events of playouts: so many of a value about which an event happens."""
     rng = np.random.default_rng(1)
     values = np.concatenate([value + rng.normal(0, 0.05, count) for count, value, _ in parts])
-    return values, [set(done) for count, _, done in parts for _ in range(count)]
+    return values, [set(happened) for count, _, happened in parts for _ in range(count)]
 
 
-def test_what_costs_most_in_all_is_feared():
-    values, deeds = imagined((60, 0.5, ()), (30, 0.3, ("often",)), (10, 0.15, ("seldom",)))
-    fear = worst(values, deeds)
-    assert fear.deed == "often" and fear.often == 0.3
-    done = np.array(["often" in some for some in deeds])
-    assert fear.cost == pytest.approx(values[~done].mean() - values[done].mean())
-    assert worst(*imagined((90, 0.5, ()), (8, 0.1, ("seldom",)), (2, 0.5, ("once",)))).deed == "seldom"
+def test_what_costs_most_in_all_is_the_threat():
+    values, events = imagined((60, 0.5, ()), (30, 0.3, ("often",)), (10, 0.15, ("seldom",)))
+    threat = worst(values, events)
+    assert threat.event == "often" and threat.frequency == 0.3
+    happens = np.array(["often" in some for some in events])
+    assert threat.cost == pytest.approx(values[~happens].mean() - values[happens].mean())
+    assert worst(*imagined((90, 0.5, ()), (8, 0.1, ("seldom",)), (2, 0.5, ("once",)))).event == "seldom"
 
 
 @pytest.mark.parametrize(
@@ -174,7 +170,7 @@ def test_what_costs_most_in_all_is_feared():
         ((10, 0.5, ()),),
     ],
 )
-def test_what_does_not_stand_out_is_not_feared(parts):
+def test_what_does_not_stand_out_is_no_threat(parts):
     assert worst(*imagined(*parts)) is None
 
 
@@ -184,7 +180,7 @@ def test_a_policy_has_an_outlook_if_it_has_a_critic():
     assert Policy(network()).outlook(views, [action]) is None
     found = Policy(MODEL).outlook(views, [action])
     assert told(found) == told(outlook_of(MODEL, views, [action]))
-    assert isinstance(Policy().outlook(views, [action]).fear, Fear | None)
+    assert isinstance(Policy().outlook(views, [action]).threat, Threat | None)
     with pytest.raises(ValueError, match="trained for the board edition"):
         Policy(MODEL).outlook(views_of(Ruleset("card", 3))[0], [0])
 
