@@ -19,7 +19,7 @@ OF_THE_FIELD = ("borneo_train", "borneo_agents.arena")
 
 # Classes of one name, until they are renamed.
 TWICE = {
-    "Block", "Contract", "Decision", "Games", "IllegalMove", "Measurement", "Networks", "Port", "Process", "Results",
+    "Block", "Contract", "Decision", "Games", "IllegalMove", "Measurement", "Port", "Process", "Results",
     "Seats", "Standing", "Stopped", "Table", "Window", "_Cache",
 }  # fmt: skip
 

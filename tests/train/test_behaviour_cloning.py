@@ -183,6 +183,20 @@ def test_a_policy_that_is_imitated_from_nothing_gives_one_that_does_not_search(e
     assert model.critic is None and model.card.task.startswith("imitate policy")
 
 
+def test_a_policy_keeps_its_networks_and_gets_a_smaller_one_for_its_search(expert):
+    """Distillation: what is learnt plays on in the search, and decides nothing."""
+    config = replace(TINY, agent=f"policy:path={expert}:budget=0", actor="8x1", rollouts=True)
+    trainee, old = BehaviourCloning(config), read_model(expert)
+    trainee.watch()
+    model = trainee.model("borneo imitate", {})
+    assert model.rollout[0].weights.shape == (8, 969) and model.layers[0].weights.shape == (16, 969)
+    np.testing.assert_array_equal(model.layers[0].weights, old.layers[0].weights)
+    assert model.card.task == "win" and model.card.command.endswith("; the rollout network: borneo imitate")
+    assert Policy(model, budget=40).searches
+    with pytest.raises(ValueError, match="--rollouts is for one policy"):
+        BehaviourCloning(replace(TINY, rollouts=True))
+
+
 # ---------------------------------------------------------------- the command
 
 QUICK = "imitate contractor --timesteps 1000 --n-envs 24 --batch-size 24 --network plain --actor 16x1 --players 3,4"

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import asdict, replace
+from typing import Any
 
 import numpy as np
 import torch
@@ -74,8 +75,10 @@ class BehaviourCloning:
     def __init__(self, config: BCConfig) -> None:
         self.config = config
         self.device = torch.device(config.device)
-        self.agents = [find_agent(name) for name in config.agent.split(",")]
+        self.agents: list[Any] = [find_agent(name) for name in config.agent.split(",")]
         self.roll_in = find_agent(config.roll_in) if config.roll_in else None
+        if config.rollouts and not self._learns_from_policy:
+            raise ValueError("--rollouts is for one policy, such as: borneo imitate policy:FOLDER:budget=0 --rollouts")
         torch.manual_seed(config.seed)
         self.generator = torch.Generator().manual_seed(config.seed)
         self.games = self._games(config.seed)
@@ -105,6 +108,10 @@ class BehaviourCloning:
             self.actor.load_layers(model.layers)
         except ValueError as error:
             raise ValueError(f"--start {self.config.start}: cannot start with it: {error}") from None
+
+    @property
+    def _learns_from_policy(self) -> bool:
+        return len(self.agents) == 1 and isinstance(self.agents[0], Policy)
 
     @property
     def seen(self) -> int:
@@ -204,11 +211,15 @@ class BehaviourCloning:
     def model(self, command: str, software: dict[str, str]) -> Model:
         """A policy that plays as the agent does, as far as it has learnt that.
 
-        If it learnt from a policy, and started as one, it keeps the other networks of its start, and searches.
+        If it learnt from a policy, and started as one, it keeps the other networks of its start, and searches. If it
+        learnt rollouts, it is that policy, in whose searches the network plays on.
         """
-        config = self.config
-        learnt_from_policy = len(self.agents) == 1 and isinstance(self.agents[0], Policy)
-        before = self.start if learnt_from_policy else None
+        config, layers = self.config, to_model(self.actor.layers())
+        if config.rollouts:
+            teacher: Model = self.agents[0].model
+            card = replace(teacher.card, command=f"{teacher.card.command}; the rollout network: {command}")
+            return replace(teacher, card=card, rollout=layers)
+        before = self.start if self._learns_from_policy else None
         card = ModelCard(
             edition=config.edition,
             players=counts_of(config.players),
@@ -219,5 +230,4 @@ class BehaviourCloning:
             settings=(before.card.settings if before else {}) | asdict(config),
             software=software,
         )
-        layers = to_model(self.actor.layers())
         return replace(before, card=card, layers=layers) if before else Model(card, layers)

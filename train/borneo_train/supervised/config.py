@@ -12,6 +12,9 @@ class BCConfig:
 
     agent: Annotated[str, "The agent that is imitated; or several, with commas between them."]
     roll_in: Annotated[str, "Agent that has one seat of most games (roll-in policy); by default the network."] = ""
+    rollouts: Annotated[
+        bool, "Imitate a policy for its search: it keeps its networks, and this one plays on there."
+    ] = False
     players: Annotated[str, "Player counts, all learnt by one policy."] = "3,4,5"
     edition: Annotated[str, "board (2008) or card (2007)."] = "board"
     network: Annotated[str, "tied: weights shared over companies, spices and ports; or plain."] = "tied"
