@@ -40,8 +40,8 @@ _FIXED = ("ruleset", "skip_forced")
 # was asked for is a secret of who decides.
 HUSHED = frozenset((TRADERS, COMMIT, DEFEND))
 
-Move = tuple[int, int, bytes]  # who made it, the action, and the record of the game before it
-Told = tuple[Move | None, dict[int | None, Move]]  # the last move that all may be told of, and some a later one
+Made = tuple[int, int, bytes]  # a move: who made it, the action, and the record of the game before it
+Told = tuple[Made | None, dict[int | None, Made]]  # the last move that all may be told of, and some a later one
 
 
 class _AfterReset:
@@ -185,7 +185,7 @@ class raw_env(AECEnv):  # type: ignore[misc]  # PettingZoo has no types; the nam
         if self.render_mode == "human":
             self.render()
 
-    def _remember(self, move: Move) -> None:
+    def _remember(self, move: Made) -> None:
         """Keep what those who know of a decision saw when it was asked for, and tell them the move."""
         seat, action, before = move
         if not self._hushed:
@@ -310,14 +310,15 @@ class raw_env(AECEnv):  # type: ignore[misc]  # PettingZoo has no types; the nam
 
     def _in_words(self, told: Told) -> str:
         """The last move that the viewer may be told of."""
-        from borneo_env.story import move_in_words
+        from borneo_env.pieces import plain
+        from borneo_env.story import deed
 
         move = told[1].get(self.viewer, told[0])
         if move is None:
             return ""
         seat, action, before = move
         game = _game(before)[0]
-        return move_in_words(self.ruleset, game, seat, self._batch.actions.text(action, PHASES[game["phase"]]))
+        return plain(deed(self.ruleset, game, seat, self._batch.actions.move(action, PHASES[game["phase"]])))
 
     def close(self) -> None:
         self._screen.close()

@@ -29,10 +29,11 @@ from borneo_env import cli
 from borneo_env.commands.animate import animate
 from borneo_env.console import in_colour
 from borneo_env.engine.threads import available_cores
+from borneo_env.pieces import plain
 from borneo_env.record import read_record, record_games, replay, verify, write_record
 from borneo_env.render import Animation, animation, ansi, gallery
 from borneo_env.ruleset import Ruleset, every_ruleset
-from borneo_env.story import agent_names, move_in_words, tell, with_names
+from borneo_env.story import agent_names, deed, tell
 
 COMMANDS = [
     "actions", "agents", "observation", "manual", "rules", "pictures", "record", "verify", "show", "animate", "random",
@@ -231,8 +232,7 @@ def test_show_a_position(borneo, record_file, tmp_path):
     assert answer.status == 0 and "\x1b" not in answer.out
     moment = list(replay(record))[4]
     names = agent_names(record[0]["agents"])
-    told = move_in_words(moment.batch.ruleset, moment.before, moment.line["player"], moment.line["move"])
-    last_move = with_names(told, names)
+    last_move = plain(deed(moment.batch.ruleset, moment.before, moment.line["player"], moment.move), names)
     assert answer.out == ansi(moment.batch.ruleset, moment.after, None, last_move, names, False)
     assert names[0] in answer.out
     answer = borneo("show --at 0 --json", record_file)

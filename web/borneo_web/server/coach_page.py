@@ -46,7 +46,7 @@ def _ask(words: str, address: str) -> Html:
 
 def _answer(table: Table, seat: int, advice: Advice, number: int) -> Html:
     answer = advice.answers[number]
-    words = sentence(table.game.batch.ruleset, table.words(seat, table.question(seat).words(answer.actions)))
+    words = sentence(table, seat, table.question(seat).words(answer.actions))
     chosen = number == advice.chosen
     figures = [f"{answer.win:.0%} to win"] if answer.win is not None else []
     figures += [f"plays it with {answer.sure:.0%}"] if answer.sure is not None else []
@@ -86,7 +86,9 @@ def _listed(words: list[str]) -> str:
 
 def _fear(table: Table, seat: int, fear: Fear) -> Html:
     """What could happen, what it would cost, and how often it does."""
-    deed = table.words(seat, fear.deed)
+    deed = fear.deed
+    for player, name in enumerate(table.game.names):  # it is text; what others do needs no other verb for "you"
+        deed = deed.replace(f"player {player}", "you" if player == seat else name)
     words = (
         f"{deed}. That costs you {fear.cost:.2f} of a win, and happens in {fear.often:.0%} of the games it imagines."
     )
