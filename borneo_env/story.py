@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
 from typing import Any
 
 import numpy as np
@@ -127,8 +126,8 @@ DEEDS = {
 
 def facts_of(ruleset: Ruleset, game: np.void, move: Move) -> dict[str, Any]:
     """What can be named of a move: its parts, and what they mean in a position."""
-    facts = {name: _piece(ruleset, game, kind, move.parts[name]) for name, kind in move.kinds.items()}
-    return facts | FACTS[move.verb](game, **move.parts) if move.verb in FACTS else facts
+    parts = {name: _piece(ruleset, game, kind, move.parts[name]) for name, kind in move.kinds.items()}
+    return parts | _meant(game, move.verb, move.parts)
 
 
 def _piece(ruleset: Ruleset, game: np.void, kind: str, value: str | int) -> Named | str:
@@ -139,46 +138,34 @@ def _piece(ruleset: Ruleset, game: np.void, kind: str, value: str | int) -> Name
     return named_company(COMPANIES.index(str(value))) if kind == "company" else str(value)
 
 
-def _of_a_place(game: np.void, company: str, rank: int = 0, to: str = "") -> dict[str, Any]:
-    return {"next": game["height"][COMPANIES.index(to or company)] + 1}
+def _meant(game: np.void, verb: str, parts: dict[str, Any]) -> dict[str, Any]:
+    company = COMPANIES.index(parts["company"]) if "company" in parts else -1
+    match verb:
+        case "place":
+            return {"next": game["height"][company] + 1}
+        case "transfer":
+            return {"next": game["height"][COMPANIES.index(parts["to"])] + 1}
+        case "yield" if parts:  # the trader may leave that very ladder first
+            return {"next": game["height"][company] + (company != game["company"])}
+        case "yield":
+            return {"next": game["attacker_rank"] + 1}
+        case "attack":
+            return {"defender": Who(int(game["ladder"][company, parts["target"] - 1]))}
+        case "contract":
+            return {"terms": " ".join(parts.values())}
+        case "pay":
+            return _paid(SPICES[int(np.argmax(game["owed"] > 0))], **parts)
+        case "commit" | "defend":
+            cards = game["attack_cards" if verb == "commit" else "defence_cards"]
+            return {"played": _count(cards, "card") if cards else ""}
+        case "take":
+            return {"company": named_company(game["sharers"][game["sharer"]]), "rank": game["sharing_rank"] + 1}
+    return {}
 
 
-def _of_a_yield(game: np.void, company: str = "") -> dict[str, Any]:
-    if not company:
-        return {"next": game["attacker_rank"] + 1}
-    index = COMPANIES.index(company)
-    return {"next": game["height"][index] + (index != game["company"])}  # the trader may leave that ladder first
-
-
-def _of_a_contract(game: np.void, contract: str = "", spice: str = "") -> dict[str, Any]:
-    return {"terms": f"{contract} {spice}".rstrip()}
-
-
-def _of_a_payment(game: np.void, spice: str, size: str = "") -> dict[str, Any]:
-    owed = SPICES[int(np.argmax(game["owed"] > 0))]
-    if spice == "joker":
-        return {"owed": owed, "thing": "a joker"}
-    return {"owed": owed, "thing": f"a {size} of {spice}" + (" through the pirates" if spice != owed else "")}
-
-
-def _of_an_attack(game: np.void, company: str, rank: int, target: int) -> dict[str, Any]:
-    return {"defender": Who(int(game["ladder"][COMPANIES.index(company), target - 1]))}
-
-
-def _of_cards_played(game: np.void, card: int | None = None) -> dict[str, Any]:
-    cards = game["attack_cards" if game["phase"] == COMMIT else "defence_cards"]
-    return {"played": _count(cards, "card") if cards else ""}
-
-
-def _of_a_share(game: np.void, card: int) -> dict[str, Any]:
-    return {"company": named_company(int(game["sharers"][game["sharer"]])), "rank": game["sharing_rank"] + 1}
-
-
-FACTS: dict[str, Any] = {
-    "place": _of_a_place, "transfer": _of_a_place, "yield": _of_a_yield, "contract": _of_a_contract,
-    "pay": _of_a_payment, "attack": _of_an_attack, "commit": _of_cards_played, "defend": _of_cards_played,
-    "take": _of_a_share,
-}  # fmt: skip
+def _paid(owed: str, spice: str, size: str = "") -> dict[str, Any]:
+    pirates = " through the pirates" if spice != owed else ""
+    return {"owed": owed, "thing": f"a {size} of {spice}{pirates}" if size else "a joker"}
 
 
 # ---------------------------------------------------------------- what is named
@@ -202,9 +189,8 @@ def named_port(ruleset: Ruleset, port: int) -> Named:
     return Named("port", port, f"{card.name} ({card.spice}, limit {card.limit}, monopoly {card.monopoly})", card.name)
 
 
-@cache
 def named_company(number: int) -> Named:
-    return Named("company", number, COMPANIES[number], COMPANIES[number])
+    return Named("company", int(number), COMPANIES[number], COMPANIES[number])
 
 
 def _count(n: int, thing: str) -> str:
@@ -301,9 +287,9 @@ def port_result(moment: Moment) -> Iterator[Told]:
         return
     sharers = after["sharers"][: after["n_sharers"]]
     if result == "monopoly":
-        yield Told(result, ("Monopoly of ", named_company(int(after["monopoly"])), "."))
+        yield Told(result, ("Monopoly of ", named_company(after["monopoly"]), "."))
     else:
-        yield Told(result, ("Shared distribution: ", *listed((named_company(int(one)),) for one in sharers), "."))
+        yield Told(result, ("Shared distribution: ", *listed((named_company(one),) for one in sharers), "."))
     port = int(before["open"][place])
     name = replace(named := named_port(moment.batch.ruleset, port - CARDS), words=named.short)
     owner = int(after["place"][port]) - WAREHOUSE

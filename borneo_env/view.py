@@ -19,8 +19,8 @@ from borneo_env.cards import CHEST as CHEST_NAME
 from borneo_env.cards import COMPANIES, CONTRACT_KINDS, SPICES
 from borneo_env.engine.actions import PASS, Move, action_table
 from borneo_env.engine.games import results
-from borneo_env.engine.rules.contracts import AMOUNT
 from borneo_env.engine.state import (
+    AMOUNT,
     AT_PORT,
     CARDS,
     CHEST,

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from borneo_env.cards import COMPANIES, CONTRACT_KINDS, SPICES, Port
-from borneo_env.engine.rules.contracts import AMOUNT, OF_ONE_SPICE
-from borneo_env.engine.state import BOARD_SLOTS, OPEN_PORTS, slots_of
+from borneo_env.engine.state import AMOUNT, BOARD_SLOTS, OF_ONE_SPICE, OPEN_PORTS, slots_of
 from borneo_env.render.cards import HEIGHT as CARD_HEIGHT
 from borneo_env.render.cards import WIDTH as CARD_WIDTH
 from borneo_env.render.cards import pile, spread, stacked

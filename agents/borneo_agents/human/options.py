@@ -9,8 +9,7 @@ import numpy as np
 from borneo_env.cards import COMPANIES, CONTRACT_KINDS
 from borneo_env.engine.actions import Move
 from borneo_env.engine.batch import Batch
-from borneo_env.engine.rules.contracts import AMOUNT
-from borneo_env.engine.state import SPECTATOR, TAKE
+from borneo_env.engine.state import AMOUNT, SPECTATOR, TAKE
 from borneo_env.pieces import Named, Pieces, Shown, Who, filled, listed
 from borneo_env.record import Moment
 from borneo_env.render.scene import Scene, count
@@ -55,24 +54,20 @@ def _trader(move: Move) -> tuple[int, int]:
 def option(batch: Batch, move: Move) -> Pieces:
     """What a legal move of the first game means."""
     verb, rest = OFFERED[move.event]
-    facts = facts_of(batch.ruleset, batch.games[0], move)
-    more = MORE[move.verb](batch.ruleset, **move.parts) if move.verb in MORE else {}
-    return (f"{verb} ", *filled(rest, **facts, **more))
+    facts = facts_of(batch.ruleset, batch.games[0], move) | _more(batch.ruleset, move)
+    return (f"{verb} ", *filled(rest, **facts))
 
 
-def _of_a_contract(ruleset: Ruleset, contract: str = "", spice: str = "of every spice") -> dict[str, Any]:
-    if not contract:
-        return {}
-    kind = CONTRACT_KINDS.index(contract)
-    return {"wanted": f"{AMOUNT[kind]} {spice}", "points": count(ruleset.tables.contracts[kind].points, "point")}
-
-
-def _of_an_attack(ruleset: Ruleset, company: str, rank: int, target: int) -> dict[str, Any]:
-    between = rank - target - 1
-    return {"bonus": f", {count(between, 'flag')} more for the defence" if between else ""}
-
-
-MORE: dict[str, Any] = {"contract": _of_a_contract, "attack": _of_an_attack}
+def _more(ruleset: Ruleset, move: Move) -> dict[str, Any]:
+    """What is worth knowing before a move."""
+    if move.event == "contract":
+        kind = CONTRACT_KINDS.index(move.parts["contract"])
+        wanted = f"{AMOUNT[kind]} {move.parts.get('spice', 'of every spice')}"
+        return {"wanted": wanted, "points": count(ruleset.tables.contracts[kind].points, "point")}
+    if move.event == "attack":
+        between = move.parts["rank"] - move.parts["target"] - 1
+        return {"bonus": f", {count(between, 'flag')} more for the defence" if between else ""}
+    return {}
 
 
 def in_colours(ruleset: Ruleset) -> Shown:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from borneo_env.cards import COMPANIES, CONTRACT_KINDS, Port
-from borneo_env.engine.rules.contracts import AMOUNT, OF_ONE_SPICE
-from borneo_env.engine.state import BOARD_SLOTS, OPEN_PORTS, slots_of
+from borneo_env.engine.state import AMOUNT, BOARD_SLOTS, OF_ONE_SPICE, OPEN_PORTS, slots_of
 from borneo_env.render.board import contract_words
 from borneo_env.render.pen import TIMES
 from borneo_env.render.scene import Scene, count

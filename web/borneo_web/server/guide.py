@@ -8,8 +8,7 @@ from string import Template
 
 from borneo_env.cards import COMPANIES
 from borneo_env.engine.batch import Batch
-from borneo_env.engine.rules.contracts import AMOUNT, OF_ONE_SPICE
-from borneo_env.engine.state import SPECTATOR
+from borneo_env.engine.state import AMOUNT, OF_ONE_SPICE, SPECTATOR
 from borneo_env.render.board import contract_words, seal
 from borneo_env.render.pen import Pane
 from borneo_env.render.picture import DEFINITIONS, Picture
