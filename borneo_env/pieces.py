@@ -99,7 +99,7 @@ def _called(who: Who, names: Sequence[str], you: int | None) -> str:
 
 
 def _of_another(verb: str) -> str:
-    return IRREGULAR.get(verb, f"{verb}s")
+    return IRREGULAR.get(verb, verb + ("es" if verb.endswith(("s", "sh", "ch", "x")) else "s"))
 
 
 def in_full(one: Named) -> str:

@@ -91,9 +91,9 @@ def test_a_template_names_pieces_several_pieces_and_numbers():
 
 
 def test_a_verb_has_the_form_of_who_does_it():
-    verbs = [Does(1, verb) for verb in ("ship", "have", "do", "are")]
-    assert [plain([verb], you=1) for verb in verbs] == ["ship", "have", "do", "are"]
-    assert [plain([verb], you=0) for verb in verbs] == ["ships", "has", "does", "is"]
+    verbs = [Does(1, verb) for verb in ("ship", "pass", "have", "do", "are")]
+    assert [plain([verb], you=1) for verb in verbs] == ["ship", "pass", "have", "do", "are"]
+    assert [plain([verb], you=0) for verb in verbs] == ["ships", "passes", "has", "does", "is"]
 
 
 def test_replays_films_and_pictures_of_odd_names_are_made():
