@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from gymnasium import spaces
@@ -14,13 +14,13 @@ from numpy.typing import NDArray
 from pettingzoo import AECEnv
 from pettingzoo.utils.env_logger import EnvLogger
 
+from borneo_env.compile import attributes, machine_code
 from borneo_env.engine.actions import PASS
 from borneo_env.engine.arguments import is_whole
 from borneo_env.engine.batch import Batch, IllegalMove, fresh_seed
-from borneo_env.engine.jit import attributes, machine_code
 from borneo_env.engine.loops import observe_game
 from borneo_env.engine.observe import LARGEST, SMALLEST, explain, state_length
-from borneo_env.engine.state import BOX, COMMIT, DEFEND, GAME, OVER, PHASES, SPECTATOR, TRADERS, make_box, slots_of
+from borneo_env.engine.state import BOX, GAME, OVER, PHASES, SPECTATOR, TELLTALE, TRADERS, make_box, slots_of
 from borneo_env.files import in_short
 from borneo_env.rewards import AT_THE_END, Reward, find_reward
 from borneo_env.ruleset import Ruleset
@@ -31,17 +31,20 @@ MANUAL = Path(__file__).with_name("MANUAL.md").read_text(encoding="utf-8")
 
 # What changes in the course of a game, and what a state must have in common with the environment it is set in.
 _CHANGING = (
-    "_batch", "_phase", "_player", "_hushed", "_dealt", "_told", "_seen_by_all", "_seen_by_one", "agents",
+    "_batch", "_phase", "_player", "_hushed", "_dealt", "_told", "_seen", "agents",
     "agent_selection", "rewards", "_cumulative_rewards", "terminations", "truncations", "infos",
 )  # fmt: skip
 _FIXED = ("ruleset", "skip_forced")
 
-# Whether one of these decisions is forced can follow from a hidden hand, and forced ones are not asked for: so that it
-# was asked for is a secret of who decides.
-HUSHED = frozenset((TRADERS, COMMIT, DEFEND))
-
 Made = tuple[int, int, bytes]  # a move: who made it, the action, and the record of the game before it
-Told = tuple[Made | None, dict[int | None, Made]]  # the last move that all may be told of, and some a later one
+T = TypeVar("T")
+Known = tuple[T, dict[int | None, T]]  # what all viewers know, and what some know instead, since it is later
+Seen = tuple[bytes, Known[Made | None]]  # the record of the game then, and what was told of it
+
+
+def known_to(viewer: int | None, known: Known[T]) -> T:
+    """What a viewer knows; None sees everything."""
+    return known[1].get(viewer, known[0])
 
 
 class _AfterReset:
@@ -147,9 +150,8 @@ class raw_env(AECEnv):  # type: ignore[misc]  # PettingZoo has no types; the nam
         self.terminations = dict.fromkeys(self.agents, False)
         self.truncations = dict.fromkeys(self.agents, False)
         self._dealt = self._batch.games.tobytes()
-        self._told: Told = None, {}
-        self._seen_by_all: tuple[bytes, Told] = self._dealt, self._told  # at the last decision that all know of
-        self._seen_by_one: dict[int | None, tuple[bytes, Told]] = {}  # at a later one that this player knows of
+        self._told: Known[Made | None] = None, {}  # the last move
+        self._seen: Known[Seen] = (self._dealt, self._told), {}  # at the last decision that somebody knows of
         self._look()
         self.infos = {agent: {"phase": self._phase} for agent in self.agents}
         self._ask()
@@ -188,21 +190,18 @@ class raw_env(AECEnv):  # type: ignore[misc]  # PettingZoo has no types; the nam
     def _remember(self, move: Made) -> None:
         """Keep what those who know of a decision saw when it was asked for, and tell them the move."""
         seat, action, before = move
-        if not self._hushed:
-            self._seen_by_all, self._seen_by_one = (before, self._told), {}
-            self._told = move, {}
-            return
-        self._seen_by_one[seat] = before, self._told
-        if self._phase == TRADERS and action != PASS:  # a transfer or an attack cannot have been forced
-            self._told = move, {}
-        else:
+        seen = before, self._told
+        self._seen = (self._seen[0], {**self._seen[1], seat: seen}) if self._hushed else (seen, {})
+        if self._hushed and (self._phase != TRADERS or action == PASS):
             self._told = self._told[0], {**self._told[1], None: move, seat: move}
+        else:  # a transfer or an attack cannot have been forced
+            self._told = move, {}
 
     def _look(self) -> None:
         """Keep who decides what now, as Python's numbers, which are quicker to read than numpy's."""
         self._phase: int = self._batch.phase.item(0)
         self._player: int = self._batch.player.item(0)
-        self._hushed = self.skip_forced and self._phase in HUSHED  # only who decides may know that this is asked for
+        self._hushed = self.skip_forced and self._phase in TELLTALE  # only who decides may know that this is asked for
 
     def _give_rewards(self, before: bytes) -> None:
         over = self._phase == OVER
@@ -238,7 +237,7 @@ class raw_env(AECEnv):  # type: ignore[misc]  # PettingZoo has no types; the nam
         if decides or not self._hushed:
             games = self._batch.games
         else:
-            games = _game(self._last_seen(seat)[0])
+            games = _game(known_to(seat, self._seen)[0])
         _observe_game(self._dtype)(self._box, attributes(games), 0, seat, observation)
         mask = self._batch.mask[0].astype(np.int8) if decides else self._no_mask.copy()
         return {"observation": observation, "action_mask": mask}
@@ -301,19 +300,15 @@ class raw_env(AECEnv):  # type: ignore[misc]  # PettingZoo has no types; the nam
         """The game as the viewer may see it now, the viewer, and the last move in words."""
         if self.viewer in (None, self._player) or not self._hushed:
             return self._batch.games[0], self.viewer, self._in_words(self._told)
-        record, told = self._last_seen(self.viewer)
+        record, told = known_to(self.viewer, self._seen)
         return _game(record)[0], self.viewer, self._in_words(told)
 
-    def _last_seen(self, viewer: int | None) -> tuple[bytes, Told]:
-        """The game, and what was told of it, at the last decision that a viewer knows of."""
-        return self._seen_by_one.get(viewer, self._seen_by_all)
-
-    def _in_words(self, told: Told) -> str:
+    def _in_words(self, told: Known[Made | None]) -> str:
         """The last move that the viewer may be told of."""
         from borneo_env.pieces import plain
         from borneo_env.story import deed
 
-        move = told[1].get(self.viewer, told[0])
+        move = known_to(self.viewer, told)
         if move is None:
             return ""
         seat, action, before = move

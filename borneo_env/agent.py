@@ -29,13 +29,13 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
+from borneo_env.compile import attributes
 from borneo_env.engine.actions import action_table
 from borneo_env.engine.arguments import whole_numbers
 from borneo_env.engine.batch import Batch
 from borneo_env.engine.dice import HALF, LOW
 from borneo_env.engine.games import observe
 from borneo_env.engine.hidden import resample
-from borneo_env.engine.jit import attributes
 from borneo_env.engine.state import GAME, make_box, slots_of
 from borneo_env.files import counted, in_short, on_one_line
 from borneo_env.ruleset import Ruleset

@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from borneo_env.compile import attributes, entry, rule
 from borneo_env.engine.check import check_type
-from borneo_env.engine.jit import attributes, entry, rule
 from borneo_env.engine.rules.ending import place_of
 from borneo_env.engine.rules.ending import score as points_of
 from borneo_env.engine.state import CONTESTS_DEFENDED, CONTESTS_WON, N_COMPANIES, N_KINDS, OVER, make_box
@@ -26,8 +26,6 @@ from borneo_env.ruleset import Ruleset
 
 Games = NDArray[np.void]
 Reward = Callable[[Ruleset, Games, Games], NDArray[np.floating[Any]]]
-
-WIN, PLACE, SCORE, SCORE_DELTA, CONTRACTS, RANKS = range(6)
 
 
 class UnknownReward(ValueError):
@@ -123,20 +121,32 @@ def contests_won(g, player):
     return int(g.tally[player, CONTESTS_WON]) + int(g.tally[player, CONTESTS_DEFENDED])
 
 
+RULES = {
+    "win": win, "place": place, "score": score, "score-delta": score_delta, "contracts": contracts, "ranks": ranks,
+}  # fmt: skip
+
+
 @rule
-def reward_of(number, box, before, after, player):
-    """What one of the rewards gives a player."""
-    if number == WIN:
-        return win(box, before, after, player)
-    if number == PLACE:
-        return place(box, before, after, player)
-    if number == SCORE:
-        return score(box, before, after, player)
-    if number == SCORE_DELTA:
-        return score_delta(box, before, after, player)
-    if number == CONTRACTS:
-        return contracts(box, before, after, player)
-    return ranks(box, before, after, player)
+def _nothing(number, box, before, after, player):
+    return 0.0
+
+
+def _one_of(rules, first=0):
+    """A rule that gives a player what the reward of a number does: compiled code calls no function of a table."""
+    if not rules:
+        return _nothing
+    own, others = rules[0], _one_of(rules[1:], first + 1)
+
+    @rule
+    def given(number, box, before, after, player):
+        if number == first:
+            return own(box, before, after, player)
+        return others(number, box, before, after, player)
+
+    return given
+
+
+reward_of = _one_of(list(RULES.values()))
 
 
 @entry
@@ -173,14 +183,7 @@ class Named:
         return find_reward, (next(name for name, one in REWARDS.items() if one is self),)
 
 
-REWARDS: dict[str, Reward] = {
-    "win": Named(WIN, win),
-    "place": Named(PLACE, place),
-    "score": Named(SCORE, score),
-    "score-delta": Named(SCORE_DELTA, score_delta),
-    "contracts": Named(CONTRACTS, contracts),
-    "ranks": Named(RANKS, ranks),
-}
+REWARDS: dict[str, Reward] = {name: Named(number, one) for number, (name, one) in enumerate(RULES.items())}
 AT_THE_END = tuple(REWARDS[name] for name in ("win", "place", "score"))  # zero until then, so nobody need ask before
 
 

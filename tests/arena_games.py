@@ -52,7 +52,7 @@ class Rarely:
         if now.any() and self.deed == "end":
             os._exit(3)
         while now.any() and self.deed == "hang":
-            time.sleep(0.01)
+            time.sleep(60)
         if self.deed == "cheat":
             actions[now] = 9999
         return actions

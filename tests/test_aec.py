@@ -19,8 +19,8 @@ from playing import SEVERAL_RULESETS, fields, pick, play_on, totals
 
 import borneo_env
 from borneo_env import IllegalMove
-from borneo_env.aec import HUSHED
 from borneo_env.engine.observe import split
+from borneo_env.engine.state import TELLTALE
 from borneo_env.render import Picture
 from borneo_env.rewards import REWARDS
 
@@ -120,7 +120,7 @@ def test_a_game_is_the_batch_game_of_the_same_seed(ruleset):
             seen = env.observe(env.agent_selection)
             assert (seen["observation"] == batch.observe()[0]).all()
             assert (seen["action_mask"] == batch.mask[0]).all()
-            if batch.phase[0] not in HUSHED:
+            if batch.phase[0] not in TELLTALE:
                 assert all((env.observe(f"player_{i}")["observation"] == batch.observe(i)[0]).all() for i in seats)
             assert (env.state() == batch.state()[0]).all() and env.table == batch.games[0]
             batch.step([pick(batch.mask[0])])

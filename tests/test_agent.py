@@ -9,8 +9,9 @@ from types import FunctionType, ModuleType
 
 import numpy as np
 import pytest
-from borneo_agents.arena.match import Match
-from borneo_agents.arena.tournament import tournament
+from borneo_agents.arena import ArenaConfig
+from borneo_agents.arena.design.tournament import tournament
+from borneo_agents.arena.play.match import Match
 
 import borneo_env
 from borneo_env import GAME, Batch, Ruleset, Seats, redact
@@ -329,7 +330,7 @@ def opponents_of_a_seat(agent):
 
 def a_match(agent):
     """A batch in which the agent played in the arena."""
-    settings = tournament(["agent", "random"], Ruleset(players=3), 12, seed=1, time_limit=60)
+    settings = tournament(["agent", "random"], ArenaConfig(ruleset=Ruleset(players=3), games=12, seed=1, time_limit=60))
     match = Match(settings, range(2), [agent, Random()])
     assert not match.play().faults
     return match.batch

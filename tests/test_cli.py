@@ -147,13 +147,13 @@ def test_help_is_quick_because_nothing_is_compiled(tmp_path):
 
 
 def test_nothing_is_left_to_compile_after_warm_up(borneo):
-    """`make test` begins with it. It also names what it compiles: see `test_announce.py`."""
+    """`make test` begins with it. It also names what it compiles: see `test_progress.py`."""
     answer = borneo("warm-up --jobs 1 --json")
     assert (answer.status, json.loads(answer.out)["functions"]) == (0, 0)
 
 
 def test_without_a_compiler_there_is_nothing_to_warm_up(borneo, monkeypatch):
-    monkeypatch.setattr("borneo_env.engine.jit.INTERPRETED", True)
+    monkeypatch.setattr("borneo_env.compile.INTERPRETED", True)
     answer = borneo("warm-up")
     assert answer.status == 2
     assert "unset it" in answer.err

@@ -1,9 +1,11 @@
 """What `make lanes` installs, and what it tells of lanes that work and of those that do not."""
 
 import io
+import tomllib
 
 import pytest
 from lanes import run as lanes
+from packaging.requirements import Requirement
 from rich.console import Console
 
 
@@ -20,6 +22,18 @@ def test_every_promise_has_a_lower_bound_to_try():
     pins = {one.name: lanes.pinned(one) for one in lanes.promised()}
     assert {"numpy", "numba", "gymnasium", "typer", "starlette", "pytest"} <= set(pins)
     assert not {"torch", "stable-baselines3"} & set(pins), "a lane takes minutes, not gigabytes"
+
+
+def test_no_older_torch_is_promised_than_the_one_that_is_tried():
+    extras = tomllib.loads((lanes.PROJECT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+    promised = [one for texts in extras.values() for one in map(Requirement, texts) if one.name == "torch"]
+    (tried,) = [
+        Requirement(line)
+        for line in (lanes.PROJECT / "constraints.txt").read_text().splitlines()
+        if line.startswith("torch==")
+    ]
+    assert len(promised) == 2
+    assert {f"{lanes.pinned(one)}.0" for one in promised} == {str(tried)}
 
 
 def test_bounds_are_read_where_they_are_promised(tmp_path):

@@ -13,10 +13,9 @@ from positions import card, cards, position
 
 import borneo_env
 from borneo_env import SPECTATOR, Batch, BorneoEnv, BorneoVectorEnv, Seats, resample
-from borneo_env.aec import HUSHED
 from borneo_env.cards import SPICES
 from borneo_env.engine.observe import split
-from borneo_env.engine.state import GAME, PHASES
+from borneo_env.engine.state import GAME, PHASES, TELLTALE
 
 TWO_RULESETS = [p for p in SEVERAL_RULESETS if p.id in ("board-5-blackbeard", "card-3")]
 
@@ -100,7 +99,8 @@ def memory_of(env, seat, rng):
     def seen(record_and_told):
         return other(record_and_told[0]), record_and_told[1]
 
-    return seen(env._seen_by_all), {viewer: seen(sight) for viewer, sight in env._seen_by_one.items()}
+    by_all, by_some = env._seen
+    return seen(by_all), {viewer: seen(sight) for viewer, sight in by_some.items()}
 
 
 @pytest.mark.parametrize("ruleset", TWO_RULESETS)
@@ -116,7 +116,7 @@ def test_seats_in_pettingzoo_are_given_nothing_else(ruleset):
             seat = env.possible_agents.index(agent)
             twin = copy.deepcopy(env)
             twin._batch.games[:] = resample(env._batch.games, seat, rng)
-            twin._seen_by_all, twin._seen_by_one = memory_of(env, seat, rng)
+            twin._seen = memory_of(env, seat, rng)
             if agent == env.agent_selection:
                 twin._batch.refresh()
                 twin._ask()
@@ -133,7 +133,7 @@ def test_seats_in_pettingzoo_are_given_nothing_else(ruleset):
 def test_nobody_sees_that_another_is_asked_what_may_be_forced(ruleset):
     """Whether a player has an option in these phases depends on the hand, and who has none is not asked."""
     env = borneo_env.env(**fields(ruleset))
-    hushed = {PHASES[phase] for phase in HUSHED}
+    hushed = {PHASES[phase] for phase in TELLTALE}
     asked = set()
     for seed in range(3):
         env.reset(seed=seed)

@@ -17,13 +17,14 @@ PACKAGES = {
 # Lowest layer first: a part imports only parts on lines above its own. Import statements inside
 # functions count.
 LAYERS = """
-    borneo_env.files                      borneo_env.pieces
+    borneo_env.compile                    borneo_env.pieces
+    borneo_env.files
     borneo_env.cards                      borneo_env.rulebook         borneo_env.traces
     borneo_env.ruleset
     borneo_env.engine                     borneo_env.console
     borneo_env.agent                      borneo_env.rewards          borneo_env.chance
     borneo_env.record                     borneo_env.vector           borneo_env.view
-    borneo_env.catalogue                  borneo_env.bot              borneo_env.gpu
+    borneo_env.catalogue                  borneo_env.bot              borneo_env.gpu              borneo_env.outcomes
     borneo_env.story
     borneo_env.render
     borneo_env.screen
@@ -35,7 +36,13 @@ LAYERS = """
     borneo_agents.statistics              borneo_agents.scripted      borneo_agents.protocol      borneo_agents.cluster
     borneo_agents.search
     borneo_agents.policy
-    borneo_agents.arena                   borneo_agents.human         borneo_agents.warm_up
+    borneo_agents.human                   borneo_agents.warm_up
+    borneo_agents.arena.design
+    borneo_agents.arena.play
+    borneo_agents.arena.store
+    borneo_agents.arena.workers           borneo_agents.arena.report
+    borneo_agents.arena.ray
+    borneo_agents.arena
     borneo_agents.commands
     borneo_train                          borneo_bench                borneo_web
     borneo_web.replay
@@ -44,7 +51,17 @@ LAYERS = """
 """
 HEIGHT = {part: height for height, line in enumerate(LAYERS.strip().splitlines()) for part in line.split()}
 
+# Only these know private parts of Numba, which any of its releases may move.
+KNOW_PRIVATE = {"borneo_env.compile.numba_private", "borneo_env.gpu.cuda_private"}
+PUBLIC = {"numba", "numba.cuda", "numba.extending", "numba.types"}
+
 LONGEST_FILE, LONGEST_FUNCTION = 400, 60  # lines
+
+# What the arena may not name: it shall play other games, too.
+WORDS_OF_THE_GAME = """
+    ship shipping port pirate contract cargo ladder edition trader spice company companies warehouse contest monopoly
+    monopolies blackbeard
+"""
 
 
 @cache
@@ -114,6 +131,36 @@ def test_no_module_imports_itself_by_way_of_others():
 
     for module in sorted(imports()):
         walk(module)
+
+
+def private_parts(source):
+    """The private parts of Numba that are imported or named."""
+    for node in ast.walk(ast.parse(source)):
+        names = []
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            names = [f"{node.module}.{alias.name}" for alias in node.names]
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+            names = re.findall(r"\bnumba\.c[.\w]+|\b_CUDA\w+", node.value)
+        for name in names:
+            module, _, last = name.rpartition(".")
+            if name.startswith("_CUDA") or (module.startswith("numba") and (module not in PUBLIC or last[0] == "_")):
+                yield name
+
+
+def test_only_two_files_know_private_parts_of_numba():
+    assert list(private_parts("from numba.core import cgutils; from numba import cuda, njit, types"))
+    assert not list(private_parts("import numba; from numba import cuda, njit; from numba.extending import intrinsic"))
+    knowing = {name: sorted({*private_parts(source)}) for name, source in modules().items()}
+    knowing = {name: found for name, found in knowing.items() if found}
+    assert set(knowing) == KNOW_PRIVATE, knowing
+
+
+def test_the_arena_names_nothing_of_the_game():
+    words = re.compile(rf"\b({'|'.join(WORDS_OF_THE_GAME.split())})s?\b", re.IGNORECASE)
+    arena = {module: source for module, source in modules().items() if module.startswith("borneo_agents.arena")}
+    assert {module: found for module, source in arena.items() if (found := words.findall(source))} == {}
 
 
 def test_no_file_is_too_long():

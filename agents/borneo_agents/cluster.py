@@ -18,7 +18,7 @@ GREETING = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + bytes([0, 0, 0, 4, 0, 0, 0, 0, 
 SETTINGS, KIND_AT, FRAME = 4, 3, 9  # the kind of frame that answers it, where that stands, and bytes of its head
 TOKEN = "RAY_AUTH_TOKEN"  # the variable with what a process must know to talk to a cluster
 QUIET = {
-    "RAY_USAGE_STATS_ENABLED": "0",  # nothing is told to anybody
+    "RAY_USAGE_STATS_ENABLED": "0",  # nothing is sent to the makers of Ray
     "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",  # and Ray does not warn that this will be so
     "RAY_TRAIN_ENABLE_V2_MIGRATION_WARNINGS": "0",
     "RAY_worker_niceness": "0",  # as our own workers have it
@@ -36,7 +36,7 @@ def joined(address: str, cores: int) -> Iterator[Any]:
 
     Its ports are open to the network: so it asks for a token, unless ray was imported before this.
 
-    Whoever has joined one already (`ray.init`) stays in it.
+    A cluster that was joined before (`ray.init`) is not left.
     """
     for name, value in QUIET.items():
         os.environ.setdefault(name, value)
@@ -88,7 +88,7 @@ def check_address(address: str) -> None:
             connection.sendall(GREETING)
             answer = connection.recv(FRAME)
     except OSError as error:
-        told = error.strerror or str(error)
-        raise ClusterError(f"no cluster answers at {in_short(address)}: {on_one_line(told)}; {remedy}") from None
+        reason = error.strerror or str(error)
+        raise ClusterError(f"no cluster answers at {in_short(address)}: {on_one_line(reason)}; {remedy}") from None
     if len(answer) <= KIND_AT or answer[KIND_AT] != SETTINGS:
         raise ClusterError(f"what answers at {in_short(address)} is no cluster of Ray; {remedy}")

@@ -19,7 +19,7 @@ from borneo_agents.search.rollout import Rollout
 from borneo_agents.search.win_probability import win_probability
 from borneo_env import Batch, Ruleset, env, redact, resample
 from borneo_env.agent import Agent, Views
-from borneo_env.engine.jit import announcer
+from borneo_env.compile.progress import progress
 from borneo_env.vector import Seats
 
 POLL_SECONDS = 0.2
@@ -41,7 +41,7 @@ def compile_all(processes: int, heard: Callable[[str], None]) -> None:
 
 
 def _listen(names: Any) -> None:
-    announcer.heard = names.put
+    progress.heard = names.put
 
 
 def _hear(names: Any, heard: Callable[[str], None]) -> None:

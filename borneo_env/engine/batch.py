@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from borneo_env.cards import read_tables
+from borneo_env.compile import attributes, machine_code
 from borneo_env.engine.arguments import (
     check_room,
     checked_game,
@@ -27,7 +28,6 @@ from borneo_env.engine.arguments import (
 from borneo_env.engine.batch_file import BatchFileError, read_batch_file, write_batch_file
 from borneo_env.engine.batch_state import BatchState, checked_first, checked_seed, make_run
 from borneo_env.engine.check import check_games
-from borneo_env.engine.jit import attributes, machine_code
 from borneo_env.engine.loops import (
     DESK,
     NUMBERS,

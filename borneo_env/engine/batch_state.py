@@ -8,10 +8,10 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from borneo_env.compile import attributes
 from borneo_env.engine.actions import ActionTable, action_table
 from borneo_env.engine.arguments import checked_game, checked_number
 from borneo_env.engine.games import results
-from borneo_env.engine.jit import attributes
 from borneo_env.engine.loops import DESK, NO_ACTION, RESULT, RUN
 from borneo_env.engine.state import GAME, PHASES, copy_games, make_blank, make_box, slots_of
 from borneo_env.engine.threads import available_cores

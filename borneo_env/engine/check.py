@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from borneo_env.compile import attributes
 from borneo_env.engine.check_cards import (
     Wrong,
     somewhere,
@@ -35,7 +36,6 @@ from borneo_env.engine.check_decision import (
     wrong_payments,
 )
 from borneo_env.engine.game import MAX_OPTIONS
-from borneo_env.engine.jit import attributes
 from borneo_env.engine.loops import first_stuck
 from borneo_env.engine.state import (
     FIELDS,

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from borneo_env.engine.jit import rule
+from borneo_env.compile import rule
 from borneo_env.engine.state import CHOICES, SHUFFLES
 
 LOW = np.uint64(0xFFFFFFFF)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from borneo_env.engine.jit import entry
+from borneo_env.compile import entry
 from borneo_env.engine.rules.cargo import apply_ship, apply_take, legal_ship, legal_take
 from borneo_env.engine.rules.contracts import apply_contract, apply_pay, legal_contract, legal_pay
 from borneo_env.engine.rules.drawing import apply_drop, legal_drop

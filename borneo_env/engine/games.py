@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from borneo_env.compile import attributes
 from borneo_env.engine.arguments import checked_seats, room_for
 from borneo_env.engine.check import check_readable, check_type
-from borneo_env.engine.jit import attributes
 from borneo_env.engine.loops import observe_games, score_games, state_of_games
 from borneo_env.engine.observe import length, state_length
 from borneo_env.engine.state import make_box, slots_of

@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from borneo_env.compile import attributes, entry, rule
 from borneo_env.engine.arguments import checked_seats
 from borneo_env.engine.dice import below, scramble
-from borneo_env.engine.jit import attributes, entry, rule
 from borneo_env.engine.state import (
     CARDS,
     COMMIT,

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from borneo_env.compile import entry, rule
 from borneo_env.engine.dice import HALF, LOW, below, roll, scramble
 from borneo_env.engine.game import MAX_OPTIONS, apply, legal
 from borneo_env.engine.hidden import blank_secrets
-from borneo_env.engine.jit import entry, rule
 from borneo_env.engine.observe import observe, write_state
 from borneo_env.engine.rules.ending import contracts_of, place_of, score
 from borneo_env.engine.rules.setup import deal, new_game

@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from borneo_env.cards import CHEST, COMPANIES, CONTRACT_KINDS, MAX_PORTS, SPICES
+from borneo_env.compile import rule
 from borneo_env.engine.actions import SIZES
-from borneo_env.engine.jit import rule
 from borneo_env.engine.rules.cargo import sharer_after
 from borneo_env.engine.rules.ending import score
 from borneo_env.engine.state import (

@@ -54,6 +54,10 @@ PHASES = (
 )  # fmt: skip
 PLACE, CONTRACT, PAY, TRADERS, COMMIT, DEFEND, KEEP, YIELD, SHIP, TAKE, DROP, LAST_CONTRACT, OVER = range(len(PHASES))
 
+# Whether one of these decisions is forced can follow from a hidden hand. So where forced ones are not asked for, that
+# one was asked for is a secret of who decides.
+TELLTALE = frozenset((TRADERS, COMMIT, DEFEND))
+
 # The two random streams of a game: the table's shuffles, and the choices of players who play at random.
 SHUFFLES, CHOICES = range(2)
 

@@ -14,7 +14,7 @@ from typing import Any
 import numba
 import numpy as np
 
-from borneo_env.engine.jit import INTERPRETED, attributes
+from borneo_env.compile import INTERPRETED, attributes
 
 
 def available_cores() -> int:
@@ -94,12 +94,12 @@ def in_parallel(
         return [function(*shared, *own, *scratch)]
     bounds = [size * part // parts for part in range(parts + 1)]
     slices = [[a[low:high] if isinstance(a, np.ndarray) else a for a in own] for low, high in pairwise(bounds)]
-    papers = [[a[part : part + 1] for a in scratch] for part in range(parts)]
+    scratches = [[a[part : part + 1] for a in scratch] for part in range(parts)]
     others: list[Future[Any]] = []
     try:
         for i in range(1, parts):
-            others.append(_workers().submit(function, *shared, *slices[i], *papers[i]))
-        first = function(*shared, *slices[0], *papers[0])
+            others.append(_workers().submit(function, *shared, *slices[i], *scratches[i]))
+        first = function(*shared, *slices[0], *scratches[0])
     finally:
         _wait_for_all(others)
     return [first, *(other.result() for other in others)]

@@ -8,12 +8,12 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from borneo_env.compile import attributes
 from borneo_env.engine.actions import ActionTable, action_table
 from borneo_env.engine.arguments import WRITTEN, checked_number, checked_rows, checked_seats
 from borneo_env.engine.batch import Batch, IllegalMove
 from borneo_env.engine.batch_state import MOST_GAMES, checked_first, checked_seed, make_run, size_of
 from borneo_env.engine.games import Results
-from borneo_env.engine.jit import attributes
 from borneo_env.engine.loops import DESK, RESULT
 from borneo_env.engine.observe import length, state_length
 from borneo_env.engine.state import GAME, SPECTATOR, make_blank, make_box, slots_of

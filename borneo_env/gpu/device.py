@@ -10,19 +10,16 @@ from functools import cache
 from importlib.util import find_spec
 from typing import Any
 
+import numba
 import numpy as np
 from numba import cuda
-from numba.core import config
+from numba.extending import is_jitted
 
-from borneo_env.engine import store
-from borneo_env.engine.digest import reached_from
-from borneo_env.engine.jit import INTERPRETED, attributes
-from borneo_env.engine.parts import Compiled
+from borneo_env.compile import INTERPRETED, attributes, store
+from borneo_env.compile.digest import reached_from
+from borneo_env.gpu import cuda_private
 
-SIMULATED = bool(config.ENABLE_CUDASIM)  # NUMBA_ENABLE_CUDASIM=1: kernels run in Python, for tests without a card
-
-# Where numba-cuda looks for the version of a function for the card; it would make one with options of the CPU.
-ATTRIBUTE = "_CUDATypingContext__dispatcher"
+SIMULATED = bool(numba.config.ENABLE_CUDASIM)  # NUMBA_ENABLE_CUDASIM=1: kernels run in Python, for tests without a card
 RULE_SECONDS = 0.16  # about what a rule takes to be compiled for the card
 SHORT = 2.0  # seconds that need no announcement
 
@@ -46,6 +43,8 @@ def check_card() -> None:
         raise NoCard("NUMBA_DISABLE_JIT=1 leaves nothing to run on a card; NUMBA_ENABLE_CUDASIM=1 simulates one")
     if find_spec("numba_cuda") is None:
         raise NoCard("numba-cuda is missing: pip install '.[gpu]' in the project's folder; or use Batch, on the CPU")
+    if missing := cuda_private.what_is_missing():
+        raise NoCard(missing)
     if not cuda.is_available():
         raise NoCard(
             "there is no NVIDIA card here that CUDA can use (does nvidia-smi show one?); Batch needs none: it plays on "
@@ -55,24 +54,22 @@ def check_card() -> None:
 
 def kernel(function: Any) -> Any:
     """A kernel of the card around rules of the engine."""
-    if SIMULATED or find_spec("numba_cuda") is None:
+    if SIMULATED or find_spec("numba_cuda") is None or cuda_private.what_is_missing():
         return cuda.jit(function)
     for rule in reached_from(function):
-        if isinstance(rule, Compiled) and not hasattr(rule, ATTRIBUTE):
-            setattr(rule, ATTRIBUTE, _for_card(rule))
+        if is_jitted(rule) and not hasattr(rule, cuda_private.FOR_CARD):
+            setattr(rule, cuda_private.FOR_CARD, _for_card(rule))
     made = cuda.jit(function)
-    made._cache = _Kept(function)
+    made._cache = _Cache(function)
     return made
 
 
-def _for_card(rule: Compiled) -> Any:
-    from numba.cuda.dispatcher import CUDADispatcher
-
+def _for_card(rule: Any) -> Any:
     kept = {name: value for name, value in rule.targetoptions.items() if not name.startswith("no_")}
-    return CUDADispatcher(rule.py_func, kept | {"device": True, "debug": False, "opt": True})
+    return cuda_private.CUDADispatcher(rule.py_func, kept | {"device": True, "debug": False, "opt": True})
 
 
-class _Kept:
+class _Cache:
     """The machine code of a kernel on disk, under the digest of all that ends up in it."""
 
     def __init__(self, function: Callable[..., None]) -> None:
@@ -80,23 +77,19 @@ class _Kept:
 
     def load_overload(self, signature: Any, context: Any) -> Any:
         """The kernel for a signature, or None; then it is told that it is being compiled."""
-        from numba.cuda.dispatcher import _Kernel
-
         path = self._path(signature, context.codegen())
         try:
             if path is not None:
-                return _Kernel._rebuild(**pickle.loads(store.read(path)))  # a file of the user's own cache
+                return cuda_private._Kernel._rebuild(**pickle.loads(store.read(path)))  # a file of the user's own cache
         except Exception:  # damaged, or not there: it is compiled
             pass
         self._announce()
         return None
 
     def save_overload(self, signature: Any, made: Any) -> None:
-        from numba.cuda.serialize import dumps
-
         path = self._path(signature, made._codelibrary.codegen)
         if path is not None:
-            store.write(path, dumps(made._reduce_states()))
+            store.write(path, cuda_private.dumps(made._reduce_states()))
 
     def _path(self, signature: Any, codegen: Any) -> Any:
         import numba_cuda
@@ -104,7 +97,7 @@ class _Kept:
         return store.path_of(self._function, (signature, codegen.magic_tuple(), numba_cuda.__version__))
 
     def _announce(self) -> None:
-        seconds = RULE_SECONDS * sum(isinstance(rule, Compiled) for rule in reached_from(self._function))
+        seconds = RULE_SECONDS * sum(is_jitted(rule) for rule in reached_from(self._function))
         if seconds > SHORT:
             name = self._function.__name__
             print(
@@ -165,11 +158,9 @@ def new_array(shape: Any, dtype: Any, stream: int) -> Any:
     """An array of zeros on the card, made on a stream; CardFull where it has no room."""
     if SIMULATED:
         return cuda.to_device(attributes(np.zeros(shape, dtype)))
-    from numba.cuda.cudadrv.driver import device_memset
-
     try:
         array = cuda.device_array(shape, dtype)
-        device_memset(array, 0, array.nbytes, stream=numba_stream(stream))
+        cuda_private.device_memset(array, 0, array.nbytes, stream=numba_stream(stream))
         return array
     except Exception as error:
         if "OUT_OF_MEMORY" not in str(error):

@@ -18,10 +18,10 @@ import numba
 import numpy as np
 from numba import cuda
 
+from borneo_env.compile import rule
 from borneo_env.engine.dice import scramble
 from borneo_env.engine.game import apply
 from borneo_env.engine.hidden import blank_secrets, resample_game
-from borneo_env.engine.jit import rule
 from borneo_env.engine.loops import (
     NO_ACTION,
     clear,

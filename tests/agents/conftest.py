@@ -12,7 +12,10 @@ from types import SimpleNamespace
 
 import pytest
 from arena_games import BOTS
-from borneo_agents.arena import folder, report, run, sources, worker, workers
+from borneo_agents.arena import run
+from borneo_agents.arena.report import page
+from borneo_agents.arena.store import folder, sources
+from borneo_agents.arena.workers import pool, worker, worker_process
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -59,7 +62,7 @@ class Fork:
             self._work(command[command.index("-m") + 1 :], requests, stdout.fileno())
         os.setpgid(self.pid, self.pid)
         os.close(requests)
-        self.stdin = os.fdopen(told, "w", encoding="utf-8")
+        self.stdin = os.fdopen(told, "wb")
 
     def _work(self, command, requests, log):
         try:
@@ -90,8 +93,8 @@ class Fork:
 @pytest.fixture
 def forks(monkeypatch):
     """Workers are copies of this process, for tests of what they do and not of how they are started."""
-    monkeypatch.setattr(workers, "subprocess", SimpleNamespace(Popen=Fork, PIPE=None))
-    monkeypatch.setattr(workers, "SOON", 0.01)
+    monkeypatch.setattr(worker_process, "subprocess", SimpleNamespace(Popen=Fork, PIPE=None))
+    monkeypatch.setattr(pool, "SOON", 0.01)
 
 
 @pytest.fixture
@@ -104,4 +107,4 @@ def without_plots(request, monkeypatch):
     """Reports have no plots, which take the most time, but for tests `with_plots`."""
     if "with_plots" in request.fixturenames:
         return
-    monkeypatch.setattr(report, "drawings", lambda _: defaultdict(str, {"": ""}))
+    monkeypatch.setattr(page, "drawings", lambda _: defaultdict(str, {"": ""}))

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from arena_games import TINY
 from borneo_agents.arena import Stopped, play_arena
-from borneo_agents.arena.workers import ArenaError
+from borneo_agents.arena.workers.pool import ArenaError
 
 pytestmark = [pytest.mark.ray, pytest.mark.filterwarnings("ignore")]  # Ray's own
 

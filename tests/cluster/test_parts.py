@@ -7,13 +7,12 @@ import sys
 import threading
 
 import pytest
-from borneo_agents.arena import parcel, play_arena
-from borneo_agents.arena.blame import PATIENCE, Experience, Task
-from borneo_agents.arena.chairs import ENDED, TIME_OUT, Asked
-from borneo_agents.arena.match import Charge
-from borneo_agents.arena.node import records_into
-from borneo_agents.arena.parcel import ParcelError
-from borneo_agents.arena.workers import environment
+from borneo_agents.arena.play.calls import ENDED, TIME_OUT, Call, Fault
+from borneo_agents.arena.ray import parcel
+from borneo_agents.arena.ray.chunk_task import write_files_into
+from borneo_agents.arena.ray.parcel import ParcelError
+from borneo_agents.arena.workers.retries import PATIENCE, ChunkTask, FaultHistory
+from borneo_agents.arena.workers.worker_process import worker_environment
 from borneo_agents.cluster import TOKEN, ClusterError, check_address
 from borneo_agents.protocol.process import import_paths
 
@@ -62,7 +61,7 @@ def test_a_parcel_that_is_too_large_is_refused(bots, monkeypatch):
 UNPACKING = """
 import pickle, sys
 from pathlib import Path
-from borneo_agents.arena import parcel
+from borneo_agents.arena.ray import parcel
 from borneo_env.agent import find_agent
 one = pickle.load(sys.stdin.buffer)
 parcel.unpack(one, Path(sys.argv[1]))
@@ -106,9 +105,9 @@ def test_a_node_that_would_play_otherwise_refuses(bots, change, told):
     assert told in unpacked_elsewhere(one, bots / "node", change)
 
 
-def test_records_from_a_node_stay_in_their_folder(tmp_path):
+def test_files_from_a_machine_stay_in_their_folder(tmp_path):
     with pytest.raises(ValueError, match=r"'records/../../x'"):
-        records_into(tmp_path, {"records/../../x": b""})
+        write_files_into(tmp_path, {"records/../../x": b""})
 
 
 # ---------------------------------------------------------------- addresses
@@ -146,15 +145,10 @@ def test_an_address_where_something_else_answers_is_told():
         thread.join()
 
 
-def test_objects_cannot_travel(bots):
-    with pytest.raises(ValueError, match="a cluster plays agents by their names"):
-        play_arena({"a": find_agent("random"), "b": "random"}, cluster="local")
-
-
 @pytest.mark.soak
 def test_whoever_does_not_use_ray_does_not_import_it():
     code = (
-        "import sys, borneo_agents.arena.cluster, borneo_agents.commands.arena, borneo_train.cluster, "
+        "import sys, borneo_agents.arena.ray.cluster, borneo_agents.commands.arena, borneo_train.cluster, "
         "borneo_train.command; print([name for name in sys.modules if name.split('.')[0] == 'ray'])"
     )
     env = {**os.environ, "PYTHONPATH": import_paths()}
@@ -167,25 +161,25 @@ def test_whoever_does_not_use_ray_does_not_import_it():
 
 def test_what_nodes_have_learnt_of_an_agent_adds_up():
     """An agent that is given up in so many chunks is asked in no other, wherever these were played."""
-    here, charge = Experience(), Charge(TIME_OUT, "no answer", "")
+    here, charge = FaultHistory(), Fault(TIME_OUT, "no answer", "")
     for _ in range(PATIENCE):
-        assert here.cold == {}
-        there = Experience()
-        task = Task(range(1))
+        assert here.disqualified == {}
+        there = FaultHistory()
+        task = ChunkTask(range(1))
         for game in range(PATIENCE):
-            there.blame(task, Asked(1, 4, 30, game=game), charge)
-        here.take_in(there)
-    assert here.cold[1].reason == "not asked any more: no answer" and here.hung == {1}
+            there.note(task, Call(1, 4, 30, game=game), charge)
+        here.merge(there)
+    assert here.disqualified[1].reason == "not asked any more: no answer" and here.hung == {1}
 
 
 def test_an_agent_that_cannot_begin_on_a_node_is_asked_on_no_other():
-    here, there = Experience(), Experience()
+    here, there = FaultHistory(), FaultHistory()
     for _ in range(2):
-        there.blame(Task(range(1)), Asked(1, 1, -1), Charge(ENDED, "gone", ""))
-    here.take_in(there)
-    assert set(here.cold) == {1}
+        there.note(ChunkTask(range(1)), Call(1, 1, -1), Fault(ENDED, "gone", ""))
+    here.merge(there)
+    assert set(here.disqualified) == {1}
 
 
 def test_agents_are_not_told_what_opens_a_cluster(monkeypatch):
     monkeypatch.setenv(TOKEN, "secret")
-    assert os.environ[TOKEN] and "secret" not in environment().values()
+    assert os.environ[TOKEN] and "secret" not in worker_environment().values()

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from borneo_env import Batch, resample
+from borneo_env.compile import attributes
 from borneo_env.engine.dice import (
     CARRY_MULTIPLIER,
     PHILOX_MULTIPLIER,
@@ -17,7 +18,6 @@ from borneo_env.engine.dice import (
     seed_streams,
     shuffle,
 )
-from borneo_env.engine.jit import attributes
 from borneo_env.engine.state import CHOICES, GAME, HAND, SHUFFLES
 
 FAR = 5.0  # standard deviations; chance alone goes that far once in millions of tests

@@ -5,11 +5,13 @@ import subprocess
 import sys
 from importlib.util import find_spec
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from copies import Copy
 
-from borneo_env.gpu import GpuBatch, GpuSeats, NoCard, kernels
+from borneo_env.compile import INTERPRETED
+from borneo_env.gpu import GpuBatch, GpuSeats, NoCard, cuda_private, device, kernels
 
 without_numba_cuda = pytest.mark.skipif(find_spec("numba_cuda") is not None, reason="numba-cuda is installed here")
 
@@ -19,6 +21,16 @@ without_numba_cuda = pytest.mark.skipif(find_spec("numba_cuda") is not None, rea
 def test_the_missing_extra_is_told_with_the_remedy(make):
     with pytest.raises(NoCard, match=r"numba-cuda is missing: pip install '\.\[gpu\]'"):
         make(10)
+
+
+@pytest.mark.skipif(INTERPRETED, reason="no card is asked for")
+def test_a_private_part_that_numba_cuda_lacks_is_named_with_its_version(monkeypatch):
+    monkeypatch.setitem(sys.modules, "numba_cuda", SimpleNamespace(__version__="9.9"))
+    monkeypatch.setattr(device, "find_spec", lambda name: True)
+    monkeypatch.setattr(cuda_private, "looked_up", lambda: ({}, ["numba.cuda.dispatcher._Kernel"]))
+    with pytest.raises(NoCard, match=r"numba-cuda 9.9 has no numba.cuda.dispatcher._Kernel, .* or use Batch, on the"):
+        device.check_card.__wrapped__()
+    assert device.kernel(lambda: None) is not None, "the rest of the package can be imported"
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 Each lane has a virtual environment of its own, made anew. Only what is named in pyproject.toml is held at its lower
 bound; what comes with it is as new as it may be, as it is for people who install today. torch is left out, since it
-would take gigabytes: what trains is tried in `make test`.
+would take gigabytes: its bound is the version of `make test`, which tries what trains.
 
     python -m lanes.run --only oldest      (with tests/ on the path)
 """
@@ -32,7 +32,7 @@ OLDEST, NEWEST = "oldest", "newest"
 EXTRAS = ("arena", "render", "web")
 TOOLS = ("pytest", "hypothesis", "httpx")  # of the extra `dev`, which the tests below need
 TESTS = (
-    "tests/engine/test_batch.py", "tests/engine/test_wrong_use.py", "tests/rules", "tests/test_aec.py",
+    "tests/compile", "tests/rules", "tests/engine/test_batch.py", "tests/engine/test_wrong_use.py", "tests/test_aec.py",
     "tests/test_seat.py", "tests/test_vector.py",
     "tests/test_cli.py", "tests/test_record.py", "tests/test_render.py", "tests/test_ruleset.py",
     "tests/test_manual.py", "tests/agents/arena/test_telling_faults.py", "tests/agents/human/test_screen.py",
@@ -127,7 +127,7 @@ def show(rows: list[Row], versions: dict[str, list[str]], console: Console) -> N
         verdict = f"passed: {row.result}" if row.passed else f"FAILED: {row.result}"
         table.add_row(row.lane, row.run, verdict, f"{row.seconds:.0f}")
     console.print(table)
-    console.print("torch and what needs it are in no lane: their tests are skipped.")
+    console.print("torch is in no lane: its bound is the version that `make test` tries.")
 
 
 def main(

@@ -14,7 +14,7 @@ import httpx
 import numpy as np
 import pytest
 from borneo_agents.arena import play_arena
-from borneo_agents.arena.replays import write_replays
+from borneo_agents.arena.report.replays import write_replays
 from borneo_agents.policy.agent import SHIPPED
 from borneo_agents.statistics.intervals import Estimate
 from borneo_web.replay.page import unpacked

@@ -8,7 +8,7 @@ import threading
 import time
 from typing import Any
 
-from borneo_agents.arena.parcel import packed
+from borneo_agents.arena.ray.parcel import packed
 from borneo_agents.cluster import LOCAL, ClusterError, cores_of, joined
 
 from borneo_env.agent import find_agent

@@ -20,6 +20,7 @@ import numpy as np
 import torch
 from borneo_agents.policy.agent import Policy
 from borneo_agents.policy.model import Model, ModelCard, read_model
+from borneo_agents.scripted.agents import COMPILED
 from borneo_agents.scripted.dispatch import Bots
 from borneo_agents.statistics.intervals import Estimate, mean_estimates
 from numpy.typing import NDArray
@@ -38,7 +39,6 @@ from borneo_train.network import Dense, Tied, apply, dense, layers_of_model, pre
 from borneo_train.on_card import RecordedStep, padded
 from borneo_train.opponents import drawn_by, spread
 from borneo_train.settings import UNSEEN, numbers, shape
-from borneo_train.table import COMPILED
 from borneo_train.telling import short
 
 GUESTS = 0.75  # share of the games with a guest in one seat

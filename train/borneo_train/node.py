@@ -11,8 +11,8 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from borneo_agents.arena import parcel
-from borneo_agents.arena.parcel import ParcelError
+from borneo_agents.arena.ray import parcel
+from borneo_agents.arena.ray.parcel import ParcelError
 
 from borneo_train import checkpoint
 from borneo_train.desk import Mirror, TellerAfar

@@ -14,8 +14,8 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from borneo_env.compile import entry, rule
 from borneo_env.engine.game import MAX_OPTIONS
-from borneo_env.engine.jit import entry, rule
 from borneo_env.engine.threads import available_cores, in_parallel
 
 EIGHT = np.uint64(8)

@@ -5,15 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from borneo_agents.scripted.agents import Climber, Contractor, Merchant
-from borneo_agents.scripted.dispatch import CLIMBER, CONTRACTOR, MERCHANT, NO_BOT, RANDOM, Bots
+from borneo_agents.scripted.agents import COMPILED
+from borneo_agents.scripted.dispatch import NO_BOT, RANDOM, Bots
 from numpy.typing import NDArray
 
-from borneo_env.agent import Random
 from borneo_env.engine.batch import IllegalMove
 from borneo_env.vector import Seats
-
-COMPILED = {Random: RANDOM, Contractor: CONTRACTOR, Climber: CLIMBER, Merchant: MERCHANT}
 
 
 class Table(Seats):

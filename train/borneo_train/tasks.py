@@ -8,15 +8,16 @@ from typing import Any
 
 import numpy as np
 from borneo_agents.arena import ArenaResult, play_arena
-from borneo_agents.arena.profile import points_by_source
-from borneo_agents.arena.tournament import CHALLENGE, CHUNK
-from borneo_agents.arena.words import fault_lines
+from borneo_agents.arena.design.lineups import CHALLENGE
+from borneo_agents.arena.design.tournament import CHUNK
+from borneo_agents.arena.report.words import fault_lines
 from borneo_agents.statistics.intervals import mean_estimates
 from borneo_agents.statistics.results import Floats, seat_sums
 
 from borneo_env.agent import Agent
 from borneo_env.cards import CONTRACT_KINDS
 from borneo_env.engine.state import CONTESTS_DEFENDED, CONTESTS_WON
+from borneo_env.outcomes import points_by_source
 from borneo_env.ruleset import Ruleset
 
 LEARNER = "learner"

@@ -21,7 +21,7 @@ from typing import Any, Protocol
 
 import numba
 import torch
-from borneo_agents.arena.workers import environment
+from borneo_agents.arena.workers.worker_process import worker_environment
 
 from borneo_env.files import on_one_line
 from borneo_train.settings import CPU, Settings
@@ -115,7 +115,7 @@ class Workers:
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,
-                env=environment(),
+                env=worker_environment(),
                 process_group=0,  # so that Ctrl-C reaches the first process alone
             )
 

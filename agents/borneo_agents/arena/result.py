@@ -6,11 +6,12 @@ import json
 from html import escape
 from pathlib import Path
 
-from borneo_agents.arena.folder import GAMES, REPORT, RESULTS, Folder
-from borneo_agents.arena.replays import game_links
-from borneo_agents.arena.report import drawing, report
-from borneo_agents.arena.tables import Tables
-from borneo_agents.arena.words import fault_lines, standings_rows, title
+from borneo_agents.arena.report.page import drawing, report
+from borneo_agents.arena.report.replays import game_links
+from borneo_agents.arena.report.sections import standings_rows
+from borneo_agents.arena.report.tables import ArenaTables
+from borneo_agents.arena.report.words import fault_lines, title
+from borneo_agents.arena.store.folder import GAMES, REPORT, RESULTS, Folder
 from borneo_env.files import make_folder, write_file
 
 
@@ -24,7 +25,7 @@ class Drawing(str):
         return str(self)
 
 
-class ArenaResult(Tables):
+class ArenaResult(ArenaTables):
     """The games of an arena, and what they say. Tables are computed when they are asked for."""
 
     def __repr__(self) -> str:

@@ -73,29 +73,28 @@ def arena(
     as_json: AsJson = False,
 ) -> None:
     """Measure agents against each other, on the same deals and from all seats."""
-    from borneo_agents.arena import ArenaResult, Stopped, play_arena
-    from borneo_agents.arena.terminal import watching
+    from borneo_agents.arena import ArenaConfig, ArenaResult, Stopped, play_arena
+    from borneo_agents.arena.report.terminal import watching
 
-    pair = _pair(until_decided) if until_decided else None
+    command = shlex.join(["borneo", *sys.argv[1:]])
+    config = ArenaConfig(
+        ruleset=ruleset_of(edition, players, four_traders, blackbeard, tables), games=games, seed=seed, lineups=lineups,
+        out=out_folder, fresh=fresh, jobs=jobs, cluster=cluster, chunk=chunk, time_limit=time_limit, isolate=isolate,
+        until_decided=_pair(until_decided) if until_decided else None, effect=effect, alpha=errors, beta=errors,
+        records=records or replays, debug=debug, command=command,
+    )  # fmt: skip
     if out_folder is not None and find_spec("matplotlib") is None:
         say("The report will have no plots: matplotlib is missing; pip install '.[arena]' in the project's folder.")
     result: ArenaResult | None
-    command = shlex.join(["borneo", *sys.argv[1:]])
     with _faults_raising() if debug else watching(err) as watch:
         try:
-            result = play_arena(
-                agents,
-                ruleset_of(edition, players, four_traders, blackbeard, tables),
-                games=games, seed=seed, lineups=lineups, out=out_folder, fresh=fresh, jobs=jobs, cluster=cluster,
-                chunk=chunk, time_limit=time_limit, isolate=isolate, until_decided=pair, effect=effect,
-                alpha=errors, beta=errors, records=records or replays, debug=debug, command=command, watch=watch,
-            )  # fmt: skip
+            result = play_arena(agents, config, watch=watch)
         except Stopped as stopped:
             result = stopped.result
     if replays and result is not None and result.complete:
         _write_replays(result, out_folder, command)
     _print(result, command, as_json)
-    _tell_what_is_kept(result, games, out_folder)
+    _say_what_is_kept(result, games, out_folder)
 
 
 def _pair(agents: str) -> tuple[str, str]:
@@ -107,7 +106,7 @@ def _pair(agents: str) -> tuple[str, str]:
 
 def _write_replays(result: Any, folder: Path | None, command: str) -> None:
     """The pages, and then the report anew, with links to them."""
-    from borneo_agents.arena.replays import write_replays
+    from borneo_agents.arena.report.replays import write_replays
 
     assert folder is not None  # without one, there are no records
     with progress_bar() as progress:
@@ -117,8 +116,8 @@ def _write_replays(result: Any, folder: Path | None, command: str) -> None:
 
 def _print(result: Any, command: str, as_json: bool) -> None:
     """The tables, or JSON with the faults beside it."""
-    from borneo_agents.arena.terminal import print_result
-    from borneo_agents.arena.words import fault_lines
+    from borneo_agents.arena.report.terminal import print_result
+    from borneo_agents.arena.report.words import fault_lines
 
     if not as_json:
         if result is not None:
@@ -150,7 +149,7 @@ def _faults_raising() -> Iterator[None]:
         raise typer.Exit(1) from None
 
 
-def _tell_what_is_kept(result: Any, asked: int, folder: Path | None) -> None:
+def _say_what_is_kept(result: Any, asked: int, folder: Path | None) -> None:
     if result is None or not result.complete:
         kept = "nothing is finished yet" if result is None else f"{len(result.outcomes):,} games are finished"
         again = f"the same command goes on with {folder}" if folder else "give --out to go on later"

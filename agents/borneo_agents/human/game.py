@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from borneo_env.agent import UnknownAgent, Views, check_agents, check_registered, find_agent
 from borneo_env.engine.batch import Batch
 from borneo_env.engine.loops import NO_ACTION
-from borneo_env.engine.state import CARDS, COMMIT, CONTRACT, DEFEND, HAND, NOBODY, TRADERS
+from borneo_env.engine.state import CARDS, CONTRACT, HAND, NOBODY, TELLTALE
 from borneo_env.files import FileError, in_short, on_one_line, parse_json, read_text, write_file
 from borneo_env.record import (
     LARGEST_FILE,
@@ -34,7 +34,6 @@ from borneo_env.story import Teller, Told, agent_names, drawn
 HUMAN = "human"
 FORMAT = "borneo-play/1"
 FIRST = np.array([0])
-TELLTALE = (TRADERS, COMMIT, DEFEND)  # phases in which it depends on the hand whether there is a choice
 
 
 class SaveError(ValueError):

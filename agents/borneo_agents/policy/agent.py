@@ -19,8 +19,8 @@ from borneo_agents.policy.inference import compiled_network, outputs_of
 from borneo_agents.policy.model import CARD, WEIGHTS, Model, ModelError, read_model
 from borneo_agents.policy.network import Floats, best_actions, drawn_actions, probabilities_of
 from borneo_agents.policy.search import OptionSearch
-from borneo_agents.scripted.dispatch import NO_BOT
-from borneo_agents.search.agent import MOST_MILLISECONDS, POLICIES, is_number
+from borneo_agents.scripted.dispatch import BOTS, NO_BOT
+from borneo_agents.search.agent import MOST_MILLISECONDS, is_number
 from borneo_env.agent import UnknownAgent, Views
 from borneo_env.engine.threads import available_cores
 from borneo_env.files import in_short
@@ -58,14 +58,14 @@ class Policy:
             raise UnknownAgent(f"a budget is a number from 0 to {MOST_EVALUATIONS}, not {in_short(budget)}")
         if milliseconds is not None and not (is_number(milliseconds) and 0 <= milliseconds <= MOST_MILLISECONDS):
             raise UnknownAgent(f"milliseconds are a number from 0 to {MOST_MILLISECONDS}, not {in_short(milliseconds)}")
-        if others not in (None, *POLICIES):
-            raise UnknownAgent(f"others are one of {', '.join(POLICIES)}, not {in_short(others)}")
+        if others not in (None, *BOTS):
+            raise UnknownAgent(f"others are one of {', '.join(BOTS)}, not {in_short(others)}")
         self.model = path if isinstance(path, Model) else _shared_model(SHIPPED if path is None else Path(str(path)))
         self._actor = compiled_network(self.model.layers)
         self.samples = sample
         self._budget, self._milliseconds = budget, milliseconds
         effort = budget if milliseconds is None else milliseconds
-        bot = NO_BOT if others is None else POLICIES[others]
+        bot = NO_BOT if others is None else BOTS[others]
         self._search = OptionSearch(self.model, bot=bot) if effort > 0 and _can_value(self.model) else None
 
     @property

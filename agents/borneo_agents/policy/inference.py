@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from borneo_agents.policy.network import NORM_EPSILON, Floats, Layers
 from borneo_agents.policy.products import BLOCK, sum_block
-from borneo_env.engine.jit import entry, rule
+from borneo_env.compile import entry, rule
 from borneo_env.engine.threads import in_parallel
 
 # The layers of a network: how many units they have; the weights by blocks of units and pairs of inputs, (blocks, pairs,
@@ -27,7 +27,7 @@ Network = namedtuple("Network", "units first deeper steps biases gains shifts la
 
 # What a network works with: the values of units, those that are to be normed, and the terms of a sum; what is summed up
 # of the inputs; the inputs in their steps, the same memory as pairs, and which pairs are not 0.
-Room = namedtuple("Room", "values found terms sums inputs pairs places")
+Scratch = namedtuple("Scratch", "values found terms sums inputs pairs places")
 
 TABLES_PER_THREAD = 8  # at least
 MOST_IN_TABLE, MOST_IN_VALUES = 128, 4095  # steps of an input
@@ -90,12 +90,12 @@ def outputs_of(network: Any, tables: NDArray[np.int8], threads: int = 1) -> Floa
     other programs keep the cores busy.
     """
     found = np.empty((len(tables), len(network.last)), np.float32)
-    room = make_room(threads, network)
-    in_parallel(threads, outputs_of_tables, (network,), (tables, found), TABLES_PER_THREAD, room)
+    scratch = make_scratch(threads, network)
+    in_parallel(threads, outputs_of_tables, (network,), (tables, found), TABLES_PER_THREAD, scratch)
     return found
 
 
-def make_room(threads: int, *networks: Any) -> tuple[Any, ...]:
+def make_scratch(threads: int, *networks: Any) -> tuple[Any, ...]:
     """Scratch memory for each thread, large enough for each of these networks."""
     units = max(network.biases.shape[1] for network in networks)
     pairs = max(units // 2, *(network.first.shape[1] for network in networks))
@@ -105,34 +105,34 @@ def make_room(threads: int, *networks: Any) -> tuple[Any, ...]:
 
 
 @rule
-def room_of(values, sums, inputs, pairs, places):
+def scratch_of(values, sums, inputs, pairs, places):
     """The scratch memory of a thread."""
-    return Room(values[0, 0], values[0, 1], values[0, 2], sums[0], inputs[0], pairs[0], places[0])
+    return Scratch(values[0, 0], values[0, 1], values[0, 2], sums[0], inputs[0], pairs[0], places[0])
 
 
 @rule
-def run(network, table, room):
-    """Write what all layers but the last make of a table into the room's values."""
+def run(network, table, scratch):
+    """Write what all layers but the last make of a table into its scratch memory."""
     for number in range(min(len(table), 2 * network.first.shape[1])):
-        room.inputs[number] = table[number]  # an odd number's last neighbour, whatever it is, has no weight
-    add_up(network.first, room)
-    put_normed(network, 0, np.float32(1), room)
+        scratch.inputs[number] = table[number]  # an odd number's last neighbour, whatever it is, has no weight
+    add_up(network.first, scratch)
+    put_normed(network, 0, np.float32(1), scratch)
     for layer in range(1, len(network.biases)):
-        step = put_in_steps(room, len(network.biases[0]))
-        add_up(network.deeper[layer - 1], room)
-        put_normed(network, layer, step, room)
+        step = put_in_steps(scratch, len(network.biases[0]))
+        add_up(network.deeper[layer - 1], scratch)
+        put_normed(network, layer, step, scratch)
 
 
 @rule
-def put_in_steps(room, wide):
+def put_in_steps(scratch, wide):
     """Write the values as inputs, in whole steps; returns the step. What is no number counts as the largest."""
     for unit in range(wide):
-        room.terms[unit] = room.values[unit]
+        scratch.terms[unit] = scratch.values[unit]
     most = np.float32(MOST_IN_VALUES)
-    highest = max(largest(room.terms, wide), SMALLEST_VALUE)
+    highest = max(largest(scratch.terms, wide), SMALLEST_VALUE)
     factor = most / highest
     for unit in range(wide):
-        room.inputs[unit] = np.int32(min(most, room.values[unit] * factor + np.float32(0.5)))
+        scratch.inputs[unit] = np.int32(min(most, scratch.values[unit] * factor + np.float32(0.5)))
     return highest / most
 
 
@@ -147,20 +147,20 @@ def list_pairs(pairs, length, places):
 
 
 @rule
-def add_up(weights, room):
+def add_up(weights, scratch):
     """Sum up the weights of pairs of inputs that are not 0."""
-    count = list_pairs(room.pairs, weights.shape[1], room.places)
+    count = list_pairs(scratch.pairs, weights.shape[1], scratch.places)
     for block in range(len(weights)):
-        sum_block(room.sums, block, weights, room.pairs, room.places, count)
+        sum_block(scratch.sums, block, weights, scratch.pairs, scratch.places, count)
 
 
 @rule
-def put_normed(network, layer, step, room):
+def put_normed(network, layer, step, scratch):
     """Norm and rectify what was summed up. These are the values of the first layer; later layers add theirs."""
     units = network.units
-    values, found, terms = room.values, room.found, room.terms
+    values, found, terms = scratch.values, scratch.found, scratch.terms
     for unit in range(units):
-        found[unit] = np.float32(room.sums[unit]) * (network.steps[layer, unit] * step) + network.biases[layer, unit]
+        found[unit] = np.float32(scratch.sums[unit]) * (network.steps[layer, unit] * step) + network.biases[layer, unit]
         terms[unit] = found[unit]
     mean = total(terms, units) / np.float32(units)
     for unit in range(units):
@@ -176,9 +176,9 @@ def put_normed(network, layer, step, room):
 
 
 @rule
-def output(network, number, room):
+def output(network, number, scratch):
     """One output of the network, from the values that `run` left."""
-    return product(network.last[number], room.values, room.terms, network.units) + network.last_biases[number]
+    return product(network.last[number], scratch.values, scratch.terms, network.units) + network.last_biases[number]
 
 
 @rule
@@ -223,8 +223,8 @@ def largest(terms, length):
 @entry
 def outputs_of_tables(network, tables, found, values, sums, inputs, pairs, places):
     """Write all outputs of a network for each table."""
-    room = room_of(values, sums, inputs, pairs, places)
+    scratch = scratch_of(values, sums, inputs, pairs, places)
     for i in range(len(tables)):
-        run(network, tables[i], room)
+        run(network, tables[i], scratch)
         for number in range(found.shape[1]):
-            found[i, number] = output(network, number, room)
+            found[i, number] = output(network, number, scratch)

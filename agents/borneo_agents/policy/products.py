@@ -6,15 +6,16 @@ loop is written in the compiler's own words. Sums of whole numbers are exact in 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 from llvmlite import ir
 from numba import types
-from numba.core import cgutils
 from numba.extending import intrinsic
 
-from borneo_env.engine.jit import INTERPRETED
+from borneo_env.compile import INTERPRETED
 
 BLOCK = 64  # units that are summed up together
 LANES = 16  # of them in one vector
@@ -41,10 +42,10 @@ def sum_in_vectors(_: Any, sums: Any, block: Any, weights: Any, pairs: Any, plac
             context.make_array(kinds[i])(context, builder, arguments[i]) for i in (0, 2, 3, 4)
         )
         bits = kinds[2].dtype.bitwidth
-        totals = [cgutils.alloca_once_value(builder, _vector(32, LANES)([0] * LANES)) for _ in range(BLOCK // LANES)]
+        totals = [_total(builder) for _ in range(BLOCK // LANES)]
         first = builder.mul(block, builder.extract_value(weights.shape, 1))
-        with cgutils.for_range(builder, count) as loop:
-            place = builder.sext(builder.load(builder.gep(places.data, [loop.index])), block.type)
+        with _each(builder, count) as index:
+            place = builder.sext(builder.load(builder.gep(places.data, [index])), block.type)
             inputs = _spread(builder, builder.load(builder.gep(pairs.data, [place])))
             row = builder.mul(builder.add(first, place), block.type(2 * BLOCK))
             for number, total in enumerate(totals):
@@ -63,6 +64,31 @@ def sum_in_vectors(_: Any, sums: Any, block: Any, weights: Any, pairs: Any, plac
 def _vector(bits: int, numbers: int) -> Any:
     """The type of some whole numbers side by side."""
     return ir.VectorType(ir.IntType(bits), numbers)
+
+
+def _total(builder: Any) -> Any:
+    """A vector of sums that are zero so far."""
+    with builder.goto_entry_block():
+        total = builder.alloca(_vector(32, LANES))
+    builder.store(_vector(32, LANES)([0] * LANES), total)
+    return total
+
+
+@contextmanager
+def _each(builder: Any, count: Any) -> Iterator[Any]:
+    """A loop over the whole numbers below a count."""
+    before = builder.block
+    loop, body, after = (builder.append_basic_block(name) for name in ("loop", "body", "after"))
+    builder.branch(loop)
+    builder.position_at_end(loop)
+    index = builder.phi(count.type)
+    index.add_incoming(count.type(0), before)
+    builder.cbranch(builder.icmp_signed("<", index, count), body, after)
+    builder.position_at_end(body)
+    yield index
+    index.add_incoming(builder.add(index, count.type(1)), builder.block)
+    builder.branch(loop)
+    builder.position_at_end(after)
 
 
 def _load(builder: Any, weights: Any, start: Any, bits: int) -> Any:

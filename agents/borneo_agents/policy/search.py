@@ -15,16 +15,16 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from borneo_agents.policy.inference import compiled_network, make_room, output, room_of, run
+from borneo_agents.policy.inference import compiled_network, make_scratch, output, run, scratch_of
 from borneo_agents.policy.model import LEAD, MOST_LEAD, Model, critic_length
 from borneo_agents.policy.network import Layer
 from borneo_agents.scripted.dispatch import NO_BOT, choose
 from borneo_agents.scripted.scratch import SCRATCH
 from borneo_agents.search.determinization import DETERMINIZED, TRIED, determinize, stream_of
 from borneo_env.agent import Views
+from borneo_env.compile import attributes, entry, machine_code, rule
 from borneo_env.engine.dice import below, roll
 from borneo_env.engine.game import MAX_OPTIONS, apply, legal
-from borneo_env.engine.jit import attributes, entry, machine_code, rule
 from borneo_env.engine.observe import SECRETS, observe, seat_from, write_state
 from borneo_env.engine.rules.ending import place_of, score
 from borneo_env.engine.state import BOX, CHOICES, GAME, OVER, SEATS, SHIP, THINGS
@@ -105,7 +105,7 @@ def line_up(search, priors):
 
 
 @entry
-def try_next(box, view, dice, networks, manner, table, room, bots, games, search):
+def try_next(box, view, dice, networks, manner, table, scratch, bots, games, search):
     """Play the next option that is in the race in the determinization; after the last one, compare them."""
     if search.next == 0 and search.played == 0:
         bots.cache_key[:] = 0  # a bot has nothing in mind of the view before
@@ -114,7 +114,7 @@ def try_next(box, view, dice, networks, manner, table, room, bots, games, search
     search.next = next_racing(search, search.next)
     games[TRIED] = games[DETERMINIZED]
     search.value[search.next, search.played] = value_of(
-        box, games[TRIED], view.player, search.action[search.next], networks, manner, table, room, bots, search
+        box, games[TRIED], view.player, search.action[search.next], networks, manner, table, scratch, bots, search
     )
     search.next += 1
     if next_racing(search, search.next) == search.count:
@@ -134,7 +134,7 @@ def next_racing(search, i):
 
 
 @rule
-def value_of(box, g, me, action, networks, manner, table, room, bots, search):
+def value_of(box, g, me, action, networks, manner, table, scratch, bots, search):
     """Play an action and let the network play on; returns a player's mean value over the turns that begin.
 
     The second counts twice as much as the first, the third three times, and so on: what an option is worth shows late.
@@ -149,7 +149,7 @@ def value_of(box, g, me, action, networks, manner, table, room, bots, search):
         count = legal(box, g, search.options)
         if count > 1 and begun:
             moments += 1
-            total += moments * value_now(box, g, me, networks, table, room)
+            total += moments * value_now(box, g, me, networks, table, scratch)
             search.asked += 1
             begun = False
         elif count > 1:
@@ -157,11 +157,11 @@ def value_of(box, g, me, action, networks, manner, table, room, bots, search):
         if moments < turns:
             turn = g.turn
             if g.player == me:
-                chosen = move(g, count, networks.actor, 1.0, manner.drawn, table, room, search)
+                chosen = move(g, count, networks.actor, 1.0, manner.drawn, table, scratch, search)
             elif networks.bot == NO_BOT:
                 power = manner.sureness if networks.strangers else 1.0
                 theirs = networks.shippers if g.phase == SHIP else networks.others
-                chosen = move(g, count, theirs, power, manner.drawn, table, room, search)
+                chosen = move(g, count, theirs, power, manner.drawn, table, scratch, search)
             else:
                 search.asked += count > 1
                 chosen = choose(networks.bot, box, g, search.options, count, roll(g), bots)
@@ -179,15 +179,15 @@ def weight_until(moment):
 
 
 @rule
-def value_now(box, g, me, networks, table, room):
+def value_now(box, g, me, networks, table, scratch):
     """What the critic thinks of a player; the table is written for the one who decides."""
     state, strangers = table[: len(table) - SEATS], table[len(table) - SEATS :]
     write_state(box, g, int(g.player), state)
     own = seat_from(box, g.player, me)
     for seat in range(SEATS):
         strangers[seat] = networks.strangers and seat < box.players and seat != own
-    run(networks.critic, table, room)
-    return output(networks.critic, own, room)
+    run(networks.critic, table, scratch)
+    return output(networks.critic, own, scratch)
 
 
 @rule
@@ -205,15 +205,15 @@ def outcome(box, g, me, per_lead):
 
 
 @rule
-def move(g, count, actor, power, drawn, table, room, search):
+def move(g, count, actor, power, drawn, table, scratch, search):
     """What a network plays in a playout: its most probable move, or one that is drawn by a power of probabilities."""
     if count == 1:
         return search.options[0]
-    run(actor, table, room)
+    run(actor, table, scratch)
     search.asked += 1
     best = 0
     for i in range(count):
-        search.odds[i] = power * output(actor, search.options[i], room)
+        search.odds[i] = power * output(actor, search.options[i], scratch)
         if search.odds[i] > search.odds[best]:
             best = i
     return search.options[draw(g, count, search.odds, search.odds[best]) if drawn else best]
@@ -293,11 +293,11 @@ def search_views(
     tables, values, sums, inputs, pairs, places, bots, games, searches
 ):  # fmt: skip
     """Write the logits after a search in each view."""
-    room, search = room_of(values, sums, inputs, pairs, places), searches[0]
+    scratch, search = scratch_of(values, sums, inputs, pairs, places), searches[0]
     for i in range(len(views)):
         line_up(search, priors[i])
         while in_doubt(search) and (search.asked < budget or search.next > 0):
-            try_next(boxes[0], views[i], dice[i], networks, manner, tables[0], room, bots[0], games[0], search)
+            try_next(boxes[0], views[i], dice[i], networks, manner, tables[0], scratch, bots[0], games[0], search)
         write_logits(search, logits[i])
 
 
@@ -314,8 +314,8 @@ def go_on(
     tables, values, sums, inputs, pairs, places, bots, games, searches
 ):  # fmt: skip
     """Try one more option of one view; returns whether any are in doubt after it."""
-    room, search = room_of(values, sums, inputs, pairs, places), searches[0]
-    try_next(boxes[0], views[0], dice[0], networks, manner, tables[0], room, bots[0], games[0], search)
+    scratch, search = scratch_of(values, sums, inputs, pairs, places), searches[0]
+    try_next(boxes[0], views[0], dice[0], networks, manner, tables[0], scratch, bots[0], games[0], search)
     write_logits(search, logits[0])
     return in_doubt(search)
 
@@ -363,8 +363,8 @@ class OptionSearch:
 
     def _scratch(self, threads: int, views: Views) -> tuple[Any, ...]:
         tables = np.zeros((threads, critic_length(views.ruleset.edition)), np.int8)
-        room = make_room(threads, *self._networks[:4])
-        return tables, *room, np.zeros(threads, SCRATCH), np.zeros((threads, 2), GAME), np.zeros(threads, SEARCH)
+        scratch = make_scratch(threads, *self._networks[:4])
+        return tables, *scratch, np.zeros(threads, SCRATCH), np.zeros((threads, 2), GAME), np.zeros(threads, SEARCH)
 
 
 def _no_logits(priors: Numbers) -> Numbers:
@@ -380,7 +380,7 @@ def _step() -> Any:
     weights, row = np.zeros((1, 1), np.float32), np.zeros(1, np.float32)
     network = compiled_network([Layer(weights, row, row, row)] * 2, SIZE)
     networks = Networks(network, network, network, network, strangers=False)
-    room, tables = make_room(1, network), np.zeros((1, 1), np.int8)
-    scratch = (tables, *room, np.zeros(1, SCRATCH), np.zeros((1, 2), GAME), np.zeros(1, SEARCH))
+    own, tables = make_scratch(1, network), np.zeros((1, 1), np.int8)
+    scratch = (tables, *own, np.zeros(1, SCRATCH), np.zeros((1, 2), GAME), np.zeros(1, SEARCH))
     views, dice, logits = np.zeros(1, GAME), np.zeros(1, np.uint64), np.zeros((1, 1))
     return machine_code(go_on, np.zeros(1, BOX), networks, MANNER, views, dice, logits, *scratch)

@@ -7,11 +7,11 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from borneo_agents.scripted.dispatch import CLIMBER, CONTRACTOR, MERCHANT, act_games
+from borneo_agents.scripted.dispatch import CLIMBER, CONTRACTOR, MERCHANT, RANDOM, act_games
 from borneo_agents.scripted.scratch import scratch_of_thread
-from borneo_env.agent import Views
+from borneo_env.agent import Random, Views
+from borneo_env.compile import attributes
 from borneo_env.engine.game import MAX_OPTIONS
-from borneo_env.engine.jit import attributes
 
 
 class Scripted:
@@ -47,3 +47,7 @@ class Merchant(Scripted):
     """Values every option in points: goods towards contracts, ranks, ports about to be shared, hidden hands."""
 
     kind = MERCHANT
+
+
+# The agents that compiled loops can play for, and by which number they know each.
+COMPILED: dict[type, int] = {Random: RANDOM, **{bot: bot.kind for bot in (Contractor, Climber, Merchant)}}

@@ -13,8 +13,8 @@ from borneo_agents.scripted.valuation.goods import appraise
 from borneo_agents.scripted.valuation.hands import count_hidden, count_strong, list_hand
 from borneo_agents.scripted.valuation.ladders import come_back, contest_of, swap, transfer_of
 from borneo_agents.scripted.valuation.sharing import fill_pool, hand_out, lay_down, sharers_at, take_back
+from borneo_env.compile import rule
 from borneo_env.engine.actions import COMPANY, PASS, SLOT
-from borneo_env.engine.jit import rule
 from borneo_env.engine.rules.traders import transfer
 from borneo_env.engine.state import (
     AT_PORT,

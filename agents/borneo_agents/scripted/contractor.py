@@ -19,8 +19,8 @@ from borneo_agents.scripted.valuation.sharing import (
     sharers_at,
     take_back,
 )
+from borneo_env.compile import rule
 from borneo_env.engine.actions import COMPANY, PASS, SLOT
-from borneo_env.engine.jit import rule
 from borneo_env.engine.state import (
     AT_PORT,
     CARDS,

@@ -11,15 +11,15 @@ from borneo_agents.scripted.climber import climber
 from borneo_agents.scripted.contractor import contractor
 from borneo_agents.scripted.merchant import merchant
 from borneo_agents.scripted.scratch import SCRATCH
+from borneo_env.compile import entry, rule
 from borneo_env.engine.batch import Batch
 from borneo_env.engine.dice import HALF, LOW, roll
 from borneo_env.engine.game import MAX_OPTIONS, legal
-from borneo_env.engine.jit import entry, rule
 from borneo_env.engine.loops import play
 from borneo_env.engine.state import CHOICES
 
-KINDS = 4
-RANDOM, CONTRACTOR, CLIMBER, MERCHANT = range(KINDS)
+BOTS = {"random": 0, "contractor": 1, "climber": 2, "merchant": 3}  # by which number `choose` knows each
+RANDOM, CONTRACTOR, CLIMBER, MERCHANT = BOTS.values()
 NO_BOT = -1  # for a seat that somebody else decides for
 
 
@@ -66,7 +66,7 @@ class Bots:
 
     def _scratch(self) -> tuple[Any, ...]:
         threads = self._batch.threads
-        return np.empty((threads, MAX_OPTIONS), np.int64), np.zeros((threads, KINDS), SCRATCH)
+        return np.empty((threads, MAX_OPTIONS), np.int64), np.zeros((threads, len(BOTS)), SCRATCH)
 
 
 @rule

@@ -9,7 +9,7 @@ from borneo_agents.scripted.valuation.hands import price_hand
 from borneo_agents.scripted.valuation.sharing import (
     pick,
 )
-from borneo_env.engine.jit import rule
+from borneo_env.compile import rule
 from borneo_env.engine.rules.cargo import sharer_after
 from borneo_env.engine.state import (
     SEATS,

@@ -11,12 +11,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from borneo_agents.scripted.dispatch import CLIMBER, CONTRACTOR, MERCHANT, RANDOM
+from borneo_agents.scripted.dispatch import BOTS
 from borneo_env.agent import UnknownAgent, Views
 from borneo_env.engine.threads import available_cores, in_parallel
 from borneo_env.files import in_short
 
-POLICIES = {"random": RANDOM, "contractor": CONTRACTOR, "climber": CLIMBER, "merchant": MERCHANT}
 SLICE = 32  # playouts between two looks at the clock
 MOST_PLAYOUTS, MOST_MILLISECONDS, MOST_TURNS = 1_000_000, 3_600_000, 1000  # no game has so many turns
 
@@ -51,11 +50,11 @@ class Search:
             )
         if type(turns) is not int or not 0 <= turns <= MOST_TURNS:
             raise UnknownAgent(f"turns are a number from 0 to {MOST_TURNS}, not {in_short(turns)}")
-        if policy not in tuple(POLICIES):
-            raise UnknownAgent(f"there is no policy {in_short(policy)} for playouts; use one of {', '.join(POLICIES)}")
+        if policy not in tuple(BOTS):
+            raise UnknownAgent(f"there is no policy {in_short(policy)} for playouts; use one of {', '.join(BOTS)}")
         self._budget = budget
         self._milliseconds = milliseconds
-        self._playouts = Playouts(POLICIES[policy], turns)
+        self._playouts = Playouts(BOTS[policy], turns)
 
     def act(self, views: Views) -> NDArray[np.int64]:
         """An action for each view."""

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from borneo_env.compile import rule
 from borneo_env.engine.dice import scramble
 from borneo_env.engine.hidden import resample_game
-from borneo_env.engine.jit import rule
 
 DETERMINIZED, TRIED = range(2)  # a determinization, and a copy to try something in
 

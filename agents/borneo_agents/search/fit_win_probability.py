@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 from borneo_agents.scripted.agents import Merchant
 from borneo_agents.search.win_probability import FEATURES, LONG, WEIGHTS, gather_features
 from borneo_env.agent import ask
+from borneo_env.compile import attributes, entry
 from borneo_env.engine.batch import Batch
-from borneo_env.engine.jit import attributes, entry
 from borneo_env.engine.state import SEATS, copy_games, make_box
 from borneo_env.ruleset import PLAYER_COUNTS, Ruleset
 

@@ -20,10 +20,10 @@ from borneo_agents.search.agent import Search, is_number
 from borneo_agents.search.determinization import DETERMINIZED, TRIED
 from borneo_agents.search.playouts import begin, determinize_anew, evaluate_playout, make_search_scratch, play
 from borneo_env.agent import UnknownAgent, Views
+from borneo_env.compile import attributes, entry, rule
 from borneo_env.engine.dice import CARRY_MULTIPLIER, HALF, LOW, roll
 from borneo_env.engine.game import legal
 from borneo_env.engine.hidden import blank_secrets
-from borneo_env.engine.jit import attributes, entry, rule
 from borneo_env.engine.state import OVER
 from borneo_env.files import in_short
 

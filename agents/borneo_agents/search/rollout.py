@@ -9,8 +9,8 @@ import numpy as np
 from borneo_agents.search.agent import Search
 from borneo_agents.search.determinization import DETERMINIZED, TRIED
 from borneo_agents.search.playouts import Scratch, begin, determinize_anew, evaluate_playout, make_search_scratch, play
+from borneo_env.compile import entry
 from borneo_env.engine.game import legal
-from borneo_env.engine.jit import entry
 
 
 class Rollout(Search):

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from borneo_agents.scripted.valuation.goods import doubles, income, jokers_of, prospects, spices
 from borneo_agents.scripted.valuation.sharing import STRONG
-from borneo_env.engine.jit import attributes, entry, rule
+from borneo_env.compile import attributes, entry, rule
 from borneo_env.engine.rules.ending import contracts_of, place_of, score
 from borneo_env.engine.state import CARDS, HAND, N_COMPANIES, OPEN_PORTS, OVER, SEATS, make_box
 from borneo_env.ruleset import Ruleset

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from borneo_env.engine.jit import rule
+from borneo_env.compile import rule
 from borneo_env.engine.rules.drawing import draw_cards
 from borneo_env.engine.rules.ending import end_game
 from borneo_env.engine.rules.setup import open_port

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from borneo_env.compile import rule
 from borneo_env.engine.actions import BARGAIN, JOKER, PASS, PAYMENT
-from borneo_env.engine.jit import rule
 from borneo_env.engine.rules.ending import next_last_contract
 from borneo_env.engine.state import (
     AMOUNT,

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from borneo_env.compile import rule
 from borneo_env.engine.dice import shuffle
-from borneo_env.engine.jit import rule
 from borneo_env.engine.rules.ending import end_game
 from borneo_env.engine.rules.table import into_hand, list_cards, out_of_hand
 from borneo_env.engine.rules.turn import end_turn

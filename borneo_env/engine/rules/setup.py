@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from borneo_env.compile import rule
 from borneo_env.engine.actions import COMPANY
 from borneo_env.engine.dice import below, seed_streams, shuffle
-from borneo_env.engine.jit import rule
 from borneo_env.engine.rules.table import into_hand
 from borneo_env.engine.rules.turn import begin_turn
 from borneo_env.engine.state import AT_PORT, FIRST_HAND, N_COMPANIES, OPEN_PORTS, PLACE, SHUFFLES

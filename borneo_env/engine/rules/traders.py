@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from borneo_env.compile import rule
 from borneo_env.engine.actions import COMPANY, OTHERS, PASS, SLOT, TRANSFER
-from borneo_env.engine.jit import rule
 from borneo_env.engine.rules.setup import join
 from borneo_env.engine.rules.table import discard_from, list_cards, out_of_hand, store
 from borneo_env.engine.state import (

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from borneo_env.engine.jit import rule
+from borneo_env.compile import rule
 from borneo_env.engine.state import CONTRACT
 
 

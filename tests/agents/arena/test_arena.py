@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 import sys
 from collections import Counter
 from pathlib import Path
@@ -11,22 +10,23 @@ from pathlib import Path
 import numpy as np
 import pytest
 from arena_games import TINY, First, Last, here, same_games
-from borneo_agents.arena import play_arena
-from borneo_agents.arena.match import lay_out, mean_ranks
-from borneo_agents.arena.profile import points_by_source
-from borneo_agents.arena.report import report
-from borneo_agents.arena.tournament import CHALLENGE, MIXED, ONE_VS, ROUND_ROBIN, TournamentError, tournament
+from borneo_agents.arena import ArenaConfig, play_arena
+from borneo_agents.arena.design.lineups import CHALLENGE, MIXED, ONE_VS, ROUND_ROBIN
+from borneo_agents.arena.design.tournament import tournament
+from borneo_agents.arena.play.match import lay_out
+from borneo_agents.arena.report.page import report
 
 from borneo_env import cli
-from borneo_env.agent import Random, UnknownAgent
+from borneo_env.agent import Random
 from borneo_env.engine.state import TALLIES
+from borneo_env.outcomes import mean_ranks, points_by_source
 from borneo_env.record import read_record, replay
 from borneo_env.ruleset import Ruleset
 
 
 def plan(agents, players, lineups, games=1, seed=5):
     names = [f"agent-{i}" for i in range(agents)]
-    return tournament(names, Ruleset(players=players), games, seed=seed, lineups=lineups, time_limit=1)
+    return tournament(names, ArenaConfig(ruleset=Ruleset(players=players), games=games, seed=seed, lineups=lineups))
 
 
 # ---------------------------------------------------------------- line-ups
@@ -87,10 +87,6 @@ def test_a_challenge_is_the_first_alone_against_tables_of_each_other(agents, pla
             assert ((table == 0).sum(0) == 1).all(), "with the first once in every seat"
 
 
-def test_a_challenge_is_not_chosen_unasked():
-    assert {plan(agents, players, None).lineups for agents, players in SHAPES} == {ROUND_ROBIN, MIXED}
-
-
 def test_mixed_line_ups_differ_from_deal_to_deal_and_seed_to_seed():
     fair = plan(6, 4, MIXED)
     met = {tuple(sorted(seats)) for seats in fair.seats(range(60)).tolist()}
@@ -135,32 +131,6 @@ def test_chunks_hold_all_deals_once():
     assert [deal for deals in fair.chunks for deal in deals] == list(range(251))
     assert len(fair.chunks) > 15, "so that little is lost when a run is stopped"
     assert max(len(deals) * fair.block for deals in plan(4, 4, ROUND_ROBIN, games=10**6).chunks) == 1000
-
-
-@pytest.mark.parametrize(
-    ("agents", "settings", "complaint"),
-    [
-        (["random"], {}, "two agents at least"),
-        (["random", "random"], {}, "twice"),
-        (["random", First()], {"lineups": "fair"}, "round-robin, one-vs, challenge, mixed"),
-        (["random", First()], {"games": 0}, "1 or more"),
-        (["random", First()], {"chunk": 0}, "a chunk has 1 game or more"),
-        (["random", First()], {"time_limit": 0}, "above 0"),
-        (["random", First()], {"jobs": -1}, "from 0"),
-        (["random", First()], {"seed": -1}, "a seed is"),
-        (["random", First()], {"records": True}, "need a folder"),
-        (["random", First()], {"until_decided": ("random", "Last")}, "two different agents of random, First"),
-        (["random", First()], {"until_decided": ("random", "random")}, "two different agents"),
-    ],
-)
-def test_settings_that_make_no_tournament(agents, settings, complaint):
-    with pytest.raises(TournamentError, match=re.escape(complaint)):
-        play_arena(agents, TINY, **settings)
-
-
-def test_agents_nobody_knows():
-    with pytest.raises(UnknownAgent, match="no agent 'nobody'"):
-        play_arena(["random", "nobody"], TINY)
 
 
 # ---------------------------------------------------------------- what results depend on
@@ -219,6 +189,9 @@ def test_arena_results_equal_those_of_the_records(tmp_path):
             ports = [game["stock"][:4, :, 2].sum(1).astype(int) for game in (moment.before, moment.after)]
             taken += np.maximum(ports[1] - ports[0], 0)
         assert outcome["ports_taken"].tolist() == taken.tolist()
+        for seat in range(4):
+            held = [rank for ladder in moment.after["ladder"] for rank, who in enumerate(ladder, 1) if who == seat]
+            assert outcome["rank"][seat] == pytest.approx(np.mean(held))
     assert len(starts) > 1
     assert contests > 20
 
@@ -243,9 +216,11 @@ def test_profiles_are_means_over_the_seats_of_an_agent():
     for number, profile in enumerate(played.profiles):
         own = seats == number
         assert profile.seats == own.sum()
-        assert sum(one.value for one in profile.points.values()) == pytest.approx(scores[own].mean())
+        assert sum(one.value for one in profile.measures["points"].values()) == pytest.approx(scores[own].mean())
         contracts = played.outcomes["fulfilled"][own].sum(1).mean()
-        assert sum(one.value for one in profile.contracts.values()) == pytest.approx(contracts)
+        assert sum(one.value for one in profile.measures["contracts"].values()) == pytest.approx(contracts)
+        ranks = played.outcomes["rank"][own].mean()
+        assert profile.measures["doings"]["mean rank at the end"].value == pytest.approx(ranks) and ranks > 1
         standing = next(row for row in played.standings if row.agent == profile.agent)
         by_seat = np.mean([one.value for one in profile.win_share_by_seat])
         assert by_seat == pytest.approx(standing.win_share.value), "equally often in each"
@@ -264,27 +239,6 @@ def test_mean_ranks_by_hand():
     ranks = mean_ranks(np.array([game, other], np.int8), 3)
     assert ranks == pytest.approx(np.array([[5 / 3, 5 / 3, 0], [1, 5 / 2, 2]]))
     assert mean_ranks(np.array([game], np.int8), 4).tolist() == [[*ranks[0], 0]]
-
-
-def test_ranks_are_those_at_the_end_of_the_records(tmp_path):
-    played = play_arena(
-        {"random": "random", "last": Last()}, players=3, games=6, chunk=6, seed=3, jobs=0, out=tmp_path, records=True
-    )
-    for file, outcome in zip(sorted((tmp_path / "records").glob("*.jsonl")), played.outcomes, strict=True):
-        *_, end = replay(read_record(file))
-        for seat in range(3):
-            held = [rank for ladder in end.after["ladder"] for rank, who in enumerate(ladder, 1) if who == seat]
-            assert outcome["rank"][seat] == pytest.approx(np.mean(held))
-
-
-def test_the_profile_shows_ranks():
-    played = here({"random": "random", "last": Last()}, games=30)
-    for number, profile in enumerate(played.profiles):
-        mean = played.outcomes["rank"][played.outcomes["seats"] == number].mean()
-        assert profile.doings["mean rank at the end"].value == pytest.approx(mean)
-        assert mean > 1
-    assert played.profiles[0].doings != played.profiles[1].doings
-    assert "mean rank at the end" in report(played)
 
 
 def test_a_challenge_has_standings_and_lone_seats_of_the_first():
@@ -341,61 +295,22 @@ def run(capsys, monkeypatch, line):
     return (left.value.code or 0, *capsys.readouterr())
 
 
-MY_BOT = """
-import numpy as np
-
-from borneo_env.agent import Agent, Views
-
-
-class MyBot:
-    \"\"\"Fulfils contracts, and otherwise plays anything.\"\"\"
-
-    def __init__(self, daring: float = 0.5) -> None:
-        self.daring = daring
-
-    def act(self, views: Views):
-        options = views.mask.sum(1)
-        action = np.empty(len(views), np.int64)
-        for i, mask in enumerate(views.mask):
-            legal = np.flatnonzero(mask)
-            action[i] = legal[int(views.dice[i] % np.uint64(options[i]))]
-        return action
-"""
-
-
-@pytest.mark.usefixtures("with_plots")
-def test_a_bot_in_the_current_folder_plays(tmp_path, capsys, monkeypatch):
-    (tmp_path / "my_bot.py").write_text(MY_BOT)
-    monkeypatch.chdir(tmp_path)
-    line = "arena random my_bot:MyBot my_bot:MyBot:daring=0.9 --players 3 --tables tiny --games 9 --jobs 1 --out kept"
+def test_bots_in_the_current_folder_play(capsys, monkeypatch, bots, forks):
+    agents = ["random", "arena_bots:First", "arena_bots:Rarely:nothing:one_in=9"]
+    line = f"arena {' '.join(agents)} --players 3 --tables tiny --games 9 --jobs 1 --out kept"
     status, out, err = run(capsys, monkeypatch, line + " --records --json")
     assert status == 0, err
     found = json.loads(out)
-    assert found["settings"]["agents"] == ["random", "my_bot:MyBot", "my_bot:MyBot:daring=0.9"]
+    assert found["settings"]["agents"] == agents
     assert found["games"] == 9
     assert found["versions"]["python"]
-    assert {row["agent"] for row in found["standings"]} == set(found["settings"]["agents"])
+    assert {row["agent"] for row in found["standings"]} == set(agents)
     assert json.loads(Path("kept/results.json").read_text()) == found
-    assert "<svg" in Path("kept/report.html").read_text()
     status, out, err = run(capsys, monkeypatch, "verify " + " ".join(map(str, Path("kept/records").glob("*.jsonl"))))
     assert (status, out) == (0, "9 records are right\n".replace("9", "9 of 9", 1))
     status, out, err = run(capsys, monkeypatch, line.replace("--games 9", "--games 10"))
     assert status == 2
     assert "records was True and is False" in err
-
-
-def test_the_command_plays_a_challenge(capsys, monkeypatch, bots, forks):
-    line = (
-        "arena arena_bots:First random arena_bots:Last --lineups challenge --players 3 --tables tiny --games 12 --json"
-    )
-    status, out, err = run(capsys, monkeypatch, f"{line} --jobs 1")
-    assert status == 0, err
-    found = json.loads(out)
-    assert (found["settings"]["lineups"], found["games"]) == ("challenge", 12)
-    assert [(row["agent"], row["other"]) for row in found["lone_seats"]] == [
-        ("arena_bots:First", "random"),
-        ("arena_bots:First", "arena_bots:Last"),
-    ]
 
 
 def test_the_command_says_what_it_rounded(capsys, monkeypatch, tmp_path, forks):
@@ -412,11 +327,8 @@ def test_the_command_says_what_it_rounded(capsys, monkeypatch, tmp_path, forks):
 @pytest.mark.parametrize(
     ("line", "complaint"),
     [
-        ("arena random", "two agents at least"),
         ("arena random nobody", "there is no agent 'nobody'"),
         ("arena random borneo_env.agent:Random --until-decided random", "two agents with a comma"),
-        ("arena random borneo_env.agent:Random --lineups fair", "round-robin, one-vs, challenge, mixed"),
-        ("arena random borneo_env.agent:Random --records", "need a folder"),
         ("arena random policy:nowhere", "nowhere/card.json: cannot be read: No such file or directory; a policy is"),
     ],
 )
@@ -429,8 +341,8 @@ def test_mistakes_are_one_line(line, complaint, capsys, monkeypatch):
 
 @pytest.mark.usefixtures("with_plots")
 def test_without_matplotlib_the_report_has_no_plots_and_says_so(capsys, monkeypatch, bots, forks):
-    monkeypatch.setitem(sys.modules, "borneo_agents.arena.plots", None)
-    monkeypatch.delitem(sys.modules, "borneo_agents.arena.plots")
+    monkeypatch.setitem(sys.modules, "borneo_agents.arena.report.plots", None)
+    monkeypatch.delitem(sys.modules, "borneo_agents.arena.report.plots")
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     status, _, err = run(
         capsys, monkeypatch, "arena random arena_bots:First --games 6 --tables tiny --jobs 1 --out kept"

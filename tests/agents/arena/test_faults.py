@@ -12,13 +12,13 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from arena_games import TINY, Faulty, First, Raising, crash, here, same_games
-from borneo_agents.arena import blame, chairs, play_arena, workers
-from borneo_agents.arena.chairs import CRASH, ENDED, ILLEGAL, TIME_OUT, Asked
-from borneo_agents.arena.folder import Folder
-from borneo_agents.arena.match import Charge
-from borneo_agents.arena.run import Stopped
-from borneo_agents.arena.tournament import tournament
-from borneo_agents.arena.workers import ArenaError
+from borneo_agents.arena import ArenaConfig, Stopped, play_arena
+from borneo_agents.arena.design.tournament import tournament
+from borneo_agents.arena.play import agent_seats
+from borneo_agents.arena.play.calls import CRASH, ENDED, ILLEGAL, TIME_OUT, Call, Fault
+from borneo_agents.arena.store.folder import Folder
+from borneo_agents.arena.workers import pool, retries
+from borneo_agents.arena.workers.pool import ArenaError
 
 
 def leave(views, actions, now):
@@ -114,7 +114,7 @@ def test_a_failed_call_is_repeated_game_by_game():
 
 def test_who_thinks_too_long_loses_even_if_the_answer_comes(monkeypatch):
     seconds = 0.0
-    monkeypatch.setattr(chairs, "time", SimpleNamespace(perf_counter=lambda: seconds))
+    monkeypatch.setattr(agent_seats, "time", SimpleNamespace(perf_counter=lambda: seconds))
 
     def slow(views, actions, now):
         nonlocal seconds
@@ -130,7 +130,7 @@ def test_who_thinks_too_long_loses_even_if_the_answer_comes(monkeypatch):
 
 @pytest.mark.parametrize(("deed", "kind"), [("hang", TIME_OUT), ("end", ENDED)])
 def test_an_agent_that_hangs_or_ends_the_process_loses_that_game(deed, kind, bots, forks, monkeypatch):
-    monkeypatch.setattr(workers, "GRACE", 0.2)
+    monkeypatch.setattr(pool, "GRACE", 0.2)
     bad, good = f"arena_bots:Rarely:{deed}:one_in=150", "arena_bots:Rarely:nothing"
     settings = {"games": 12, "seed": 3, "jobs": 1, "chunk": 12, "time_limit": 0.2}
     played = play_arena(["random", bad], TINY, **settings)
@@ -143,8 +143,8 @@ def test_an_agent_that_hangs_or_ends_the_process_loses_that_game(deed, kind, bot
 
 
 def test_an_agent_that_always_hangs_is_given_up(bots, forks, monkeypatch):
-    monkeypatch.setattr(blame, "PATIENCE", 1)
-    monkeypatch.setattr(workers, "GRACE", 0.2)
+    monkeypatch.setattr(retries, "PATIENCE", 1)
+    monkeypatch.setattr(pool, "GRACE", 0.2)
     bad = "arena_bots:Rarely:hang:one_in=1"
     settings = {"games": 6, "jobs": 1, "chunk": 6, "time_limit": 0.2, "warm_up_limit": 0.2}
     played = play_arena(["random", bad], TINY, **settings)
@@ -160,7 +160,7 @@ def test_getting_ready_is_not_thinking(jobs, bots, forks, monkeypatch):
         "import time\nready = False\nclass Late:\n    def act(self, views):\n        global ready\n"
         "        time.sleep(0 if ready else 0.8)\n        ready = True\n        return views.mask.argmax(1)\n"
     )
-    monkeypatch.setattr(workers, "GRACE", 0.2)
+    monkeypatch.setattr(pool, "GRACE", 0.2)
     assert play_arena(["random", "late:Late"], TINY, games=6, chunk=6, jobs=jobs, time_limit=0.3).faults == ()
 
 
@@ -360,7 +360,7 @@ def test_strange_habits_do_no_harm(bots):
 
 
 def test_an_answer_that_never_comes_is_a_time_out(bots, forks, monkeypatch):
-    monkeypatch.setattr(workers, "GRACE", 0.2)
+    monkeypatch.setattr(pool, "GRACE", 0.2)
     (bots / "promising.py").write_text(
         "import time\nfrom arena_bots import Rarely\n"
         "class Promise:\n    def __array__(self, *_, **__):\n        time.sleep(1e6)\n"
@@ -388,9 +388,10 @@ def test_a_process_that_was_ended_once_costs_no_game(bots, forks):
     assert same_games(played, here({"random": "random", "struck:Struck": First()}, games=6))
 
 
-def some_workers(folder, jobs=1):
-    settings = tournament(["random", "arena_bots:First"], TINY, 6, seed=3, time_limit=5)
-    return settings, workers.Workers(settings, folder, jobs, warm_up_limit=600)
+def a_worker(folder):
+    config = ArenaConfig(ruleset=TINY, games=6, seed=3, jobs=1, warm_up_limit=600)
+    plan = tournament(["random", "arena_bots:First"], config)
+    return plan, pool.WorkerPool(plan, folder, config)
 
 
 def test_a_worker_that_ends_while_no_agent_is_asked_is_replaced(bots, forks):
@@ -398,63 +399,64 @@ def test_a_worker_that_ends_while_no_agent_is_asked_is_replaced(bots, forks):
     folder.path.mkdir()
     chunks = folder.path / "chunks"
     chunks.touch()  # no folder: games cannot be saved
-    settings, several = some_workers(folder)
-    with several:
-        for _ in several.play(settings.chunks):
+    plan, one = a_worker(folder)
+    with one:
+        for _ in one.play(plan.chunks):
             if chunks.is_file() and "Traceback" in (folder.path / "agents.log").read_text():
                 chunks.unlink()
                 chunks.mkdir()
-    assert folder.load(settings, settings.chunks[0]).faults == []
+    assert folder.load(plan, plan.chunks[0]).faults == []
 
 
 def test_workers_that_always_end_end_the_run(bots, forks, monkeypatch):
-    monkeypatch.setattr(workers, "RETRIES", 1)
+    monkeypatch.setattr(pool, "RETRIES", 1)
     folder = Folder(bots / "kept")
     folder.path.mkdir()
     (folder.path / "chunks").touch()
-    settings, several = some_workers(folder)
-    with several, pytest.raises(ArenaError, match=r"no agent is to blame(?s:.*)cannot be written"):
-        list(several.play(settings.chunks))
+    plan, one = a_worker(folder)
+    with one, pytest.raises(ArenaError, match=r"no agent is to blame(?s:.*)cannot be written"):
+        list(one.play(plan.chunks))
     assert (folder.path / "agents.log").read_text().count("Traceback") == 2
 
 
-def blamed(task, kind, *asked):
-    for one in asked:
-        task.blame(one, Charge(kind, "for a reason"))
-    return task.orders
+def plan_after(task, kind, *calls):
+    for one in calls:
+        task.note(one, Fault(kind, "for a reason"))
+    return task.plan
 
 
 def test_who_ends_the_process_elsewhere_in_every_attempt_is_given_up_in_the_end():
-    ended = [Asked(1, 4, round, game=2) for round in range(blame.MOST_TROUBLES + 1)]
-    orders = blamed(blame.Task(range(1)), ENDED, *ended[:-1])
-    assert (orders.given_up, orders.condemned) == ({}, {})
-    assert blamed(blame.Task(range(1)), ENDED, *ended).given_up[1][0] == blame.MOST_TROUBLES
+    ended = [Call(1, 4, round, game=2) for round in range(retries.MOST_FAULTS + 1)]
+    plan = plan_after(retries.ChunkTask(range(1)), ENDED, *ended[:-1])
+    assert (plan.disqualified, plan.forfeits) == ({}, {})
+    assert plan_after(retries.ChunkTask(range(1)), ENDED, *ended).disqualified[1][0] == retries.MOST_FAULTS
 
 
 def test_who_hangs_in_a_call_for_many_games_is_asked_for_one_at_a_time():
-    orders = blamed(blame.Task(range(1)), TIME_OUT, Asked(1, 4, 30, views=3))
-    assert (orders.alone, orders.condemned, orders.given_up) == ({1}, {}, {})
+    plan = plan_after(retries.ChunkTask(range(1)), TIME_OUT, Call(1, 4, 30, views=3))
+    assert (plan.alone, plan.forfeits, plan.disqualified) == ({1}, {}, {})
 
 
-def test_who_hangs_in_several_chunks_is_asked_in_no_other(bots):
-    _, several = some_workers(Folder(bots / "run"))
-    worker, tasks = SimpleNamespace(give=lambda task: None), [blame.Task(range(i, i + 1)) for i in range(9)]
-    for task in tasks[: blame.PATIENCE]:
-        several.give(worker, task)
-        assert task.orders.given_up == {}
-        for game in range(blame.PATIENCE):
-            several.experience.blame(task, Asked(1, 4, 30, game=game), Charge(TIME_OUT, "no answer", "It was here"))
-    for task in tasks[blame.PATIENCE - 1 :]:
-        several.give(worker, task)
-    at_last = tasks[blame.PATIENCE - 1]
-    assert at_last.orders.given_up[1][0] == 30, "what was played before it hung counts"
-    charge = Charge(TIME_OUT, "not asked any more: no answer", "It was here")
-    assert tasks[-1].orders.given_up == {1: (0, charge)}
-    assert tasks[-1].orders.alone == {1}
+def test_who_hangs_in_several_chunks_is_asked_in_no_other():
+    history, tasks = retries.FaultHistory(), [retries.ChunkTask(range(i, i + 1)) for i in range(9)]
+    for task in tasks[: retries.PATIENCE]:
+        history.prepare(task)
+        assert task.plan.disqualified == {}
+        for game in range(retries.PATIENCE):
+            history.note(task, Call(1, 4, 30, game=game), Fault(TIME_OUT, "no answer", "It was here"))
+    for task in tasks[retries.PATIENCE - 1 :]:
+        history.prepare(task)
+    at_last = tasks[retries.PATIENCE - 1]
+    assert at_last.plan.disqualified[1][0] == 30, "what was played before it hung counts"
+    charge = Fault(TIME_OUT, "not asked any more: no answer", "It was here")
+    assert tasks[-1].plan.disqualified == {1: (0, charge)}
+    assert tasks[-1].plan.alone == {1}
 
 
 def test_a_game_is_lost_at_the_second_end_and_at_the_first_time_out():
-    asked = Asked(1, 4, 30, game=2)
-    assert blamed(blame.Task(range(1)), ENDED, asked).condemned == {}
-    assert blamed(blame.Task(range(1)), ENDED, asked, asked).condemned[30, 2].kind == ENDED
-    assert blamed(blame.Task(range(1)), TIME_OUT, asked).condemned[30, 2].kind == TIME_OUT
+    call = Call(1, 4, 30, game=2)
+    assert plan_after(retries.ChunkTask(range(1)), ENDED, call).forfeits == {}
+    assert plan_after(retries.ChunkTask(range(1)), ENDED, call, call).forfeits[30, 2].kind == ENDED
+    assert plan_after(retries.ChunkTask(range(1)), TIME_OUT, call).forfeits == {
+        (30, 2): Fault(TIME_OUT, "for a reason")
+    }

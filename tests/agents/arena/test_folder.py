@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import importlib
-import io
 import json
 import os
 import re
@@ -20,22 +19,16 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from arena_games import BOTS, TINY, Faulty, First, Last, Raising, crash, here, same_games
-from borneo_agents.arena import Progress, play_arena, sources
-from borneo_agents.arena.chairs import CRASH
-from borneo_agents.arena.folder import Folder, FolderError
-from borneo_agents.arena.plots import plots
-from borneo_agents.arena.report import report
-from borneo_agents.arena.run import Stopped
-from borneo_agents.arena.terminal import print_result, watching
-from borneo_agents.arena.tournament import TournamentError
-from rich.console import Console
+from arena_games import TINY, Faulty, First, Last, Raising, crash, here, same_games
+from borneo_agents.arena import Stopped, play_arena
+from borneo_agents.arena.play.calls import CRASH
+from borneo_agents.arena.store import sources
+from borneo_agents.arena.store.folder import Folder
 
 from borneo_env import cli
 from borneo_env.agent import find_agent
-from borneo_env.engine.jit import rule
+from borneo_env.compile import rule
 from borneo_env.record import read_record, verify
-from borneo_env.ruleset import Ruleset
 
 SLOW = """
 import os
@@ -48,7 +41,7 @@ class Slow:
         return views.mask.argmax(1)
 """
 HELPER = """
-from borneo_env.engine.jit import rule
+from borneo_env.compile import rule
 
 FACTOR = 2
 
@@ -62,7 +55,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent / "elsewhere"))
 from helper import scaled
-from borneo_env.engine.jit import entry
+from borneo_env.compile import entry
 
 @entry
 def first(x):
@@ -194,19 +187,6 @@ def test_ctrl_c_in_this_process_gives_what_was_played(tmp_path):
     assert not stopped.value.result.complete
 
 
-def test_other_settings_are_refused(tmp_path):
-    here(["random", First()], games=12, out=tmp_path)
-    with pytest.raises(FolderError, match=r"seed was 3 and is 4.*--fresh"):
-        here(["random", First()], games=12, out=tmp_path, seed=4)
-    with pytest.raises(FolderError, match=r"agents was \['random', 'First'\] and is \['random', 'Last'\]"):
-        here(["random", Last()], games=12, out=tmp_path)
-    with pytest.raises(FolderError, match="lineups was 'round-robin' and is 'mixed'"):
-        here(["random", First()], games=12, out=tmp_path, lineups="mixed")
-    with pytest.raises(FolderError, match="cards was"):
-        play_arena(["random", First()], Ruleset(players=3), games=12, seed=3, jobs=0, out=tmp_path)
-    assert here(["random", First()], games=12, out=tmp_path, seed=4, fresh=True).tournament.seed == 4
-
-
 def test_a_digest_does_not_depend_on_what_else_is_imported(monkeypatch):
     merchant = find_agent("merchant")
     before = sources.digest_of(merchant)
@@ -241,14 +221,6 @@ def test_what_a_compiled_bot_calls_in_another_package_is_in_its_digest(bots):
     assert found[0] != found[1]
 
 
-def test_a_changed_bot_is_another_setting(bots):
-    agents = ["random", "arena_bots:First"]
-    play_arena(agents, TINY, games=6, jobs=0, out="kept")
-    (bots / "arena_bots.py").write_text(BOTS + "\n# better now\n")
-    with pytest.raises(FolderError, match=r"code of arena_bots:First.* has changed.*--fresh"):
-        play_arena(agents, TINY, games=6, jobs=0, out="kept")
-
-
 def test_more_games_go_on_from_those_there_are(tmp_path):
     agents = {"random": "random", "last": Last()}
     fewer = here(agents, games=30, out=tmp_path, chunk=12)
@@ -276,12 +248,6 @@ def test_damaged_chunks_are_played_again(tmp_path, capsys):
     assert capsys.readouterr().err.count("its games are played again") == 3
     assert same_games(played, here(agents, games=24, chunk=6, out=tmp_path))
     assert capsys.readouterr().err == "", "once"
-
-
-def test_settings_that_cannot_be_read(tmp_path):
-    (tmp_path / "settings.json").write_text("{")
-    with pytest.raises(FolderError, match=r"cannot be read.*--fresh"):
-        here(["random", First()], games=6, out=tmp_path)
 
 
 def test_fresh_removes_nothing_else(tmp_path):
@@ -320,77 +286,7 @@ def test_games_csv_has_a_row_for_each_game(tmp_path):
         assert (row["fault"] == CRASH) == (game["offender"] >= 0) == (row["reason"] == "ValueError: cannot decide")
 
 
-@pytest.mark.usefixtures("with_plots")
-def test_the_report_stands_alone():
-    played = here({"random": "random", "<script>": Faulty(crash)}, games=12)
-    page = report(played, "borneo arena <script>")
-    assert page.count("<svg") == 5
-    assert re.findall(r"(?:src|href)=(?!\"#)|@import|url\((?!#)", page) == [], "nothing is fetched"
-    assert page.count("<script") == 1, "its own"
-    assert "&lt;script&gt;" in page
-    ids = re.findall(r'\bid="([^"]+)"', page)
-    assert len(ids) == len(set(ids))
-    used = re.findall(r'(?:href="#|url\(#)([^")]+)', page)
-    assert used
-    assert set(used) <= set(ids)
-    assert report(played, "borneo arena <script>") == page, "the same games give the same page"
-
-
-def test_plots_show_every_agent():
-    played = here({"random": "random", "first": First(), "last": Last()}, games=12)
-    drawn = plots(played)
-    assert sorted(drawn) == ["cross", "lengths", "points", "seats", "strengths"]
-    for name in ("cross", "points", "seats", "strengths"):
-        for agent in played.tournament.agents:
-            assert f">{agent}</text>" in drawn[name], "words that can be found"
-
-
 # ---------------------------------------------------------------- files of strangers
-
-
-NO_SETTINGS = {
-    "cut": "{",
-    "a list": "[]",
-    "nested": "[" * 100_000,
-    "a long number": '{"seed": ' + "9" * 5000 + "}",
-    "no number": '{"deals per chunk": NaN}',
-    "a word": '{"deals per chunk": "many"}',
-    "a flag": '{"deals per chunk": true}',
-    "none": '{"deals per chunk": 0}',
-    "too many": '{"deals per chunk": 1' + "0" * 30 + "}",
-    "not there": "{}",
-    "half a character": '{"agents": ["\\ud800"]}',
-    "large": " " * 2_000_000 + "{}",
-}
-
-
-@pytest.mark.parametrize("what", NO_SETTINGS)
-def test_settings_that_are_none(what, tmp_path):
-    (tmp_path / "settings.json").write_text(NO_SETTINGS[what])
-    with pytest.raises(FolderError, match=r"settings.json.*--fresh") as refused:
-        here(["random", First()], games=6, chunk=None, out=tmp_path)
-    assert len(str(refused.value)) < 400
-
-
-@pytest.mark.parametrize("make", [os.mkfifo, os.mkdir], ids=["pipe", "folder"])
-def test_settings_that_are_no_file(make, tmp_path):
-    make(tmp_path / "settings.json")
-    with pytest.raises(FolderError, match=r"cannot be read.*--fresh"):
-        here(["random", First()], games=6, out=tmp_path)
-
-
-def test_settings_are_compared_and_name_nothing_to_run(bots):
-    here({"random": "random", "it": First()}, games=6, out="kept")
-    Path("evil.py").write_text("raise SystemExit('run')")
-    settings = json.loads(Path("kept/settings.json").read_text())
-    settings["agents"] = ["random", "evil:Bot"]
-    settings["sources"] = {"random": "0", "evil:Bot": "\x1b[2J" * 1000}
-    Path("kept/settings.json").write_text(json.dumps(settings))
-    with pytest.raises(FolderError, match=r"agents was \['random', 'evil:Bot'\] and is") as refused:
-        here({"random": "random", "it": First()}, games=6, out="kept")
-    assert "evil" not in sys.modules
-    assert str(refused.value).isprintable()
-    assert len(str(refused.value)) < 600
 
 
 def forged(change):
@@ -466,16 +362,6 @@ def test_a_forged_chunk_is_to_be_played_again(what, finished_run, tmp_path, caps
     assert said.count("\n") == 1
 
 
-@pytest.mark.parametrize("make", [os.mkfifo, os.mkdir], ids=["pipe", "folder"])
-def test_a_chunk_that_is_no_file_is_refused(make, tmp_path):
-    here(["random", First()], games=6, out=tmp_path)
-    chunk = tmp_path / "chunks" / "000000000.npz"
-    chunk.unlink()
-    make(chunk)
-    with pytest.raises(FolderError, match=r"000000000.npz .*no plain file.*--fresh"):
-        here(["random", First()], games=6, out=tmp_path)
-
-
 # ---------------------------------------------------------------- nothing is left behind
 
 
@@ -505,92 +391,12 @@ def test_a_killed_run_leaves_no_temporary_files(slow_bot, forks, tmp_path, monke
 # ---------------------------------------------------------------- versions of a bot
 
 
-def refused(agents, **more):
-    with pytest.raises(FolderError) as error:
-        play_arena(agents, TINY, games=6, jobs=0, out="kept", **more)
-    assert "use another --out, or --fresh" in str(error.value)
-    return str(error.value)
-
-
-def test_a_change_in_the_package_of_a_bot_is_a_change_of_the_bot(bots):
-    package = bots / "bot_house" / "deep"
-    package.mkdir(parents=True)
-    for folder in (package, package.parent):
-        (folder / "__init__.py").touch()
-    (package / "bot.py").write_text(BOTS)
-    agents = ["random", "bot_house.deep.bot:First"]
-    play_arena(agents, TINY, games=6, jobs=0, out="kept")
-    (bots / "bot_house" / "weights.py").write_text("x = 1\n")
-    assert "code of bot_house.deep.bot:First" in refused(agents)
-
-
-def test_a_change_of_what_a_bot_imports_is_a_change_of_the_bot(bots):
-    """Whether it imports it at once, later, or by way of another."""
-    (bots / "thinker.py").write_text(
-        "class Thinker:\n    def act(self, views):\n        from taste import best\n        return best(views)\n"
-    )
-    (bots / "taste.py").write_text("def best(views):\n    import depth\n    return views.mask.argmax(1)\n")
-    (bots / "depth.py").write_text("")
-    (bots / "stranger.py").write_text("")
-    agents = ["random", "thinker:Thinker"]
-    play_arena(agents, TINY, games=6, jobs=0, out="kept")
-    (bots / "stranger.py").write_text("# has nothing to do with it\n")
-    play_arena(agents, TINY, games=6, jobs=0, out="kept")
-    (bots / "depth.py").write_text("# deeper\n")
-    assert "code of thinker:Thinker" in refused(agents)
-
-
-def test_a_change_of_what_a_bot_is_derived_from_is_a_change_of_the_bot(bots):
-    (bots / "house").mkdir()
-    (bots / "house" / "__init__.py").write_text("from arena_bots import First as Bot\nclass Child(Bot):\n    pass\n")
-    agents = ["random", "house:Child"]
-    play_arena(agents, TINY, games=6, jobs=0, out="kept")
-    (bots / "arena_bots.py").write_text(BOTS + "\n# better now\n")
-    assert "code of house:Child" in refused(agents)
-
-
-def test_a_change_of_the_program_is_another_setting(bots, monkeypatch):
-    agents = ["random", "arena_bots:First"]
-    play_arena(agents, TINY, games=6, jobs=0, out="kept")
-    monkeypatch.setattr("borneo_agents.arena.folder.digest_of_program", lambda: "another")
-    assert "borneo-env itself has changed since" in refused(agents)
-
-
 def test_the_program_is_all_of_its_code():
     files = {file.name for package in sources.PROGRAM for file in sources.code_below(Path(package.__path__[0]))}
     assert {"batch.py", "merchant.py", "match.py", "agent.py"} <= files
 
 
-def test_code_in_no_file_can_be_compared_with_nothing(bots):
-    space = {"__name__": "nowhere"}
-    exec("class Bot:\n    def act(self, views):\n        return views.mask.argmax(1)\n", space)
-    agents = {"random": "random", "bot": space["Bot"]()}
-    play_arena(agents, TINY, games=6, jobs=0, out="kept")
-    assert "the code of bot stands in no file" in refused(agents)
-
-
 # ---------------------------------------------------------------- names
-
-
-ODD_NAMES = ["[red]", "[/]", ":cat:", "$x$", "_x", 'a,"b', "<i>&"]
-
-
-def test_names_are_shown_as_they_are(monkeypatch):
-    played = here(dict.fromkeys(ODD_NAMES[:3], "random") | {"$x$": First(), "_x": Last()}, games=30)
-    shown = io.StringIO()
-    print_result(Console(file=shown, width=300), played)
-    with watching(Console(file=shown, width=300, force_terminal=True)) as watch:
-        watch(Progress(played.tournament, 0, 30, played.outcomes))
-    table, growing = shown.getvalue().split("\x1b", 1)
-    drawn = plots(played)
-    monkeypatch.setattr("borneo_agents.arena.report.drawings", lambda _: drawn)  # and not once more
-    page, seats = report(played), drawn["seats"]
-    for name in ODD_NAMES[:5]:
-        assert table.count(name) >= 4, "in rows and heads"
-        assert name in growing
-        assert f">{name}<" in page
-    assert seats.count(">$x$</text>") == 1, "no formula"
-    assert "_x</text>" in seats, "not hidden"
 
 
 def test_names_are_quoted_in_files(tmp_path):
@@ -602,9 +408,3 @@ def test_names_are_quoted_in_files(tmp_path):
     assert "<i>" not in page
     assert "&lt;i&gt;&amp;" in page
     assert json.loads((tmp_path / "results.json").read_text())["settings"]["agents"] == ['a,"b', "<i>&"]
-
-
-@pytest.mark.parametrize("name", ["", " ", "a\nb", "\x1b[31m", "half \ud800"])
-def test_names_must_be_printable(name):
-    with pytest.raises(TournamentError, match="printable"):
-        here({"random": "random", name: First()}, games=6)

@@ -2,18 +2,86 @@
 
 from __future__ import annotations
 
+import io
 import re
 
 import matplotlib
 import numpy as np
 import pytest
 from arena_games import TINY, Faulty, First, Last, crash, here
-from borneo_agents.arena import play_arena
-from borneo_agents.arena.colours import DARK, ON_LIGHT, PAGE, SERIES, SOURCES
-from borneo_agents.arena.plots import KINDS, STYLE, plots
-from borneo_agents.arena.replays import game_links
-from borneo_agents.arena.report import report
+from borneo_agents.arena import Progress, play_arena
+from borneo_agents.arena.report.colours import DARK, ON_LIGHT, PAGE, SERIES, SOURCES, themed
+from borneo_agents.arena.report.page import report
+from borneo_agents.arena.report.plots import KINDS, STYLE, draw, plots
+from borneo_agents.arena.report.replays import game_links
+from borneo_agents.arena.report.terminal import print_result, watching
 from matplotlib.figure import Figure
+from rich.console import Console
+
+ODD_NAMES = ["[red]", "[/]", ":cat:", "$x$", "_x"]
+
+
+@pytest.fixture(scope="module")
+def odd():
+    """A result of agents with odd names, one of whom makes faults; with its plots, which take the most time."""
+    agents = dict.fromkeys(ODD_NAMES[:3], "random") | {"$x$": First(), "_x": Last(), "<script>": Faulty(crash)}
+    played = here(agents, games=30)
+    return played, plots(played)
+
+
+@pytest.fixture
+def page(odd, monkeypatch):
+    played, drawn = odd
+    monkeypatch.setattr("borneo_agents.arena.report.page.drawings", lambda _: drawn)
+    return report(played, "borneo arena <script>")
+
+
+def test_names_are_shown_as_they_are(odd, page):
+    played, drawn = odd
+    shown = io.StringIO()
+    print_result(Console(file=shown, width=300), played)
+    with watching(Console(file=shown, width=300, force_terminal=True)) as watch:
+        watch(Progress(played.tournament, 0, 30, played.outcomes))
+    table, growing = shown.getvalue().split("\x1b", 1)
+    for name in ODD_NAMES:
+        assert table.count(name) >= 4, "in rows and heads"
+        assert name in growing
+        assert f">{name}<" in page
+    assert drawn["seats"].count(">$x$</text>") == 1, "no formula"
+    assert "_x</text>" in drawn["seats"], "not hidden"
+
+
+def test_the_report_stands_alone(odd, page):
+    assert page.count("<svg") == 5
+    assert re.findall(r"(?:src|href)=(?!\"#)|@import|url\((?!#)", page) == [], "nothing is fetched"
+    assert page.count("<script") == 1, "its own"
+    assert "&lt;script&gt;" in page
+    ids = re.findall(r'\bid="([^"]+)"', page)
+    assert len(ids) == len(set(ids))
+    used = re.findall(r'(?:href="#|url\(#)([^")]+)', page)
+    assert used
+    assert set(used) <= set(ids)
+    assert report(odd[0], "borneo arena <script>") == page, "the same games give the same page"
+    assert plots(odd[0]) == odd[1], "and the same plots"
+
+
+def test_plots_show_every_agent(odd):
+    drawn = odd[1]
+    assert sorted(drawn) == ["cross", "lengths", "points", "seats", "strengths"]
+    for name in ("cross", "points", "seats", "strengths"):
+        for agent in (":cat:", "$x$", "&lt;script&gt;"):
+            assert f">{agent}</text>" in drawn[name], "words that can be found"
+
+
+def test_the_report_is_dark_where_the_page_is(odd, page):
+    drawn = "".join(re.findall(r"<svg.*?</svg>", page, re.DOTALL))
+    assert {*re.findall("var\\((--[a-z0-9]+)", page)} <= {*re.findall("[{;](--[a-z0-9]+):", page)}
+    assert re.search(r"--ground:light-dark\(#f5ebd3,#14272f\)", page), "as the game's other pages"
+    assert drawn.count("var(--c3b2a1a)") > 20, "words are light on dark"
+    for light in DARK:
+        assert light not in drawn, f"{light} would stay as it is"
+    plain = "".join(themed(svg) for name, svg in odd[1].items() if name != "cross")  # whose colours are a scale
+    assert not set(re.findall("#[0-9a-f]{6}", plain)) - {*SOURCES, ON_LIGHT}
 
 
 def test_the_report_links_every_recorded_game(tmp_path):
@@ -30,18 +98,6 @@ def test_the_report_links_every_recorded_game(tmp_path):
     (tmp_path / "replays").mkdir()
     (tmp_path / "replays" / "game0000003.html").write_text("a page")
     assert game_links(tmp_path) == links | {3: "replays/game0000003.html"}
-
-
-@pytest.mark.usefixtures("with_plots")
-def test_the_report_is_dark_where_the_page_is():
-    page = report(here({"random": "random", "first": First()}, games=6))
-    drawn = "".join(re.findall(r"<svg.*?</svg>", page, re.DOTALL))
-    assert {*re.findall("var\\((--[a-z0-9]+)", page)} <= {*re.findall("[{;](--[a-z0-9]+):", page)}
-    assert re.search(r"--ground:light-dark\(#f5ebd3,#14272f\)", page), "as the game's other pages"
-    assert drawn.count("var(--c3b2a1a)") > 20, "words are light on dark"
-    for light in DARK:
-        assert light not in drawn, f"{light} would stay as it is"
-    assert not set(re.findall("#[0-9a-f]{6}", drawn)) - {*SOURCES, ON_LIGHT}
 
 
 def contrast(one, other):
@@ -63,25 +119,23 @@ def test_lines_and_words_stand_out_in_light_and_in_dark():
             assert contrast(PAGE[words][number], ground) > 4.5
 
 
-@pytest.mark.usefixtures("with_plots")
-def test_of_two_agents_one_number_is_told():
+def test_of_two_agents_one_number_is_told(odd):
     two = here({"random": "random", "first": First()}, games=30)
     best, other = (row.agent for row in two.standings)
     (met,) = (row for row in two.cross_table if row.agent == best)
     assert f"<p>{best} was placed before {other} in {met.before.words('.1f', unit=0.01)} % of their meetings" in report(
         two
     )
-    assert "QuadMesh" not in plots(two)["cross"] and f">{best} before {other}</text>" in plots(two)["cross"]
-    assert "QuadMesh" in plots(here(["random", First(), Last()], games=6))["cross"]
+    drawn = draw(two, "cross")
+    assert "QuadMesh" not in drawn and f">{best} before {other}</text>" in drawn
+    assert "QuadMesh" in odd[1]["cross"]
 
 
-@pytest.mark.usefixtures("with_plots")
-def test_no_label_runs_into_a_bar():
-    played = here({"random": "random", "first": First(), "last": Last()}, games=30)
+def test_no_label_runs_into_a_bar(odd):
     for name in ("lengths", "strengths"):
         figure = Figure()
         with matplotlib.rc_context(STYLE):
-            KINDS[name](figure, played)
+            KINDS[name](figure, odd[0])
             figure.draw_without_rendering()
         (axes,) = figure.axes
         drawn = [part.get_window_extent() for part in (*axes.patches, *axes.lines)]

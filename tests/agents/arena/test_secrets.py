@@ -6,10 +6,11 @@ import sys
 
 import numpy as np
 from arena_games import TINY, First, Last
-from borneo_agents.arena import play_arena
-from borneo_agents.arena.match import Match
-from borneo_agents.arena.records import records
-from borneo_agents.arena.tournament import CHALLENGE, LINEUPS, tournament
+from borneo_agents.arena import ArenaConfig, play_arena
+from borneo_agents.arena.design.lineups import CHALLENGE, LINEUPS
+from borneo_agents.arena.design.tournament import tournament
+from borneo_agents.arena.play.match import Match
+from borneo_agents.arena.store.records import records
 
 from borneo_env.agent import find_agent, known_agents
 from borneo_env.ruleset import Ruleset
@@ -60,12 +61,12 @@ def test_registered_agents_have_no_memory():
     assert all(type(find_agent(name)).memoryless for name in known_agents())
 
 
-def test_every_chair_is_one_seat_of_one_game_of_each_deal():
+def test_every_instance_has_one_seat_of_one_game_of_each_deal():
     for agents in (2, 4, 7):
         for lineups in LINEUPS:
             names = [f"agent-{i}" for i in range(agents)]
-            plan = tournament(names, Ruleset(players=4), 100, seed=1, lineups=lineups, time_limit=1)
-            at, agent = plan.chairs(range(3))
+            plan = tournament(names, ArenaConfig(games=100, seed=1, lineups=lineups))
+            at, agent = plan.instances(range(3))
             assert (agent[at] == plan.seats(range(3))).all()
             for deal in at.reshape(3, -1):
                 assert sorted(deal) == list(range(len(agent)))
@@ -91,20 +92,20 @@ class Listening(Match):
         self.calls = []
         return super().play()
 
-    def _ask(self, chair, rows, *views):
-        if chair == 0:
+    def _ask(self, instance, rows, *views):
+        if instance == 0:
             self.calls.append(rows.tolist())
-        return super()._ask(chair, rows, *views)
+        return super()._ask(instance, rows, *views)
 
 
 def test_the_rhythm_of_questions_tells_only_how_many_moves_were_made():
     """A defender without a card for the contest has no choice. Were such decisions left out, this could be counted:
     of two games that began together, the one that gets ahead of the other by a move has had one."""
-    plan = tournament(["last", "first"], Ruleset(players=3), 60, seed=1, time_limit=60)
+    plan = tournament(["last", "first"], ArenaConfig(ruleset=Ruleset(players=3), games=60, seed=1, time_limit=60))
     match = Listening(plan, range(plan.deals), [Last(), First()])
     played = match.play()
     asked, forced = [], 0
-    for game, lines in enumerate(records(plan, range(plan.deals), played)):
+    for game, lines in enumerate(records(plan, played)):
         moves = [line for line in lines if "move" in line]
         own = np.flatnonzero(played.outcomes["seats"][game] == 0)
         asked.append(iter([i for i, line in enumerate(moves) if line["player"] in own and not line.get("forced")]))

@@ -14,18 +14,21 @@ from types import SimpleNamespace
 
 import pytest
 from arena_games import TINY, Faulty, First, Last, Raising, crash, here
-from borneo_agents.arena import play_arena, waiting, workers
-from borneo_agents.arena.chairs import CRASH, ENDED, TIME_OUT, WARMING_UP, Asked
-from borneo_agents.arena.match import Charge
-from borneo_agents.arena.report import report
-from borneo_agents.arena.tables import GamesNeeded
-from borneo_agents.arena.terminal import print_result
-from borneo_agents.arena.tournament import tournament
-from borneo_agents.arena.words import fault_lines, fault_rows, headline, points_words, standings_rows, told_words
+from borneo_agents.arena import ArenaConfig, play_arena
+from borneo_agents.arena.design.tournament import tournament
+from borneo_agents.arena.play import slow_agents
+from borneo_agents.arena.play.calls import CRASH, ENDED, TIME_OUT, WARMING_UP, Call
+from borneo_agents.arena.report.page import report
+from borneo_agents.arena.report.sections import fault_rows, least_share, standings_rows
+from borneo_agents.arena.report.tables import GamesNeeded
+from borneo_agents.arena.report.terminal import print_result
+from borneo_agents.arena.report.words import fault_lines, headline
+from borneo_agents.arena.workers import pool
 from rich.console import Console
 
 from borneo_env import cli
 from borneo_env.agent import WrongAnswer
+from borneo_env.outcomes import points_words
 from borneo_env.ruleset import Ruleset
 from borneo_env.traces import LONGEST_TRACE, traceback_of, where_it_was
 
@@ -96,7 +99,7 @@ def test_tracebacks_are_kept_with_the_games(buggy):
     played = play_arena(["random", "buggy:Buggy"], TINY, games=12, chunk=6, jobs=0, out="kept")
     (trace,) = played.traces
     assert (trace.agent, trace.kind) == (1, CRASH)
-    assert [row.example for row in fault_rows(played)] == [f"game {trace.game}: {played.faults[0].reason}"]
+    assert [row[-1] for row in fault_rows(played)] == [f"game {trace.game}: {played.faults[0].reason}"]
     assert play_arena(["random", "buggy:Buggy"], TINY, games=12, chunk=6, jobs=0, out="kept").traces == (trace,)
     assert played.as_dict()["tracebacks"] == [trace._asdict() | {"agent": "buggy:Buggy"}]
 
@@ -119,7 +122,7 @@ def test_a_stack_is_told_from_the_agents_first_line_on():
         file.seek(0)
         stack = file.read()
     assert "in test_a_stack_is_told" in where_it_was(stack).splitlines()[-2]
-    ours = f'  File "{Path(workers.__file__)}", line 3 in play\n'
+    ours = f'  File "{Path(pool.__file__)}", line 3 in play\n'
     theirs = '  File "/bots/my_bot.py", line 5 in act\n'
     told = where_it_was(f"Current thread 0x1 (most recent call first):\n{theirs}{ours}", "/bots")
     assert told == 'It was here (most recent call last):\n  File "my_bot.py", line 5, in act'
@@ -127,7 +130,7 @@ def test_a_stack_is_told_from_the_agents_first_line_on():
 
 
 def test_a_hang_says_where_it_was_and_an_end_says_how(bots, forks, monkeypatch):
-    monkeypatch.setattr(workers, "GRACE", 0.5)
+    monkeypatch.setattr(pool, "GRACE", 0.5)
     bad = "arena_bots:Rarely:hang:one_in=150"
     settings = {"games": 12, "seed": 3, "jobs": 1, "chunk": 12, "time_limit": 2.0}  # nothing else takes as long
     played = play_arena(["random", bad], TINY, **settings)
@@ -150,8 +153,8 @@ def test_who_never_answers_is_asked_in_no_chunk(bots, forks):
 
 def test_the_first_call_has_more_time_with_a_longer_limit_and_where_code_may_be_compiled():
     def limit(agent, time_limit):
-        plan = tournament(["random", agent], TINY, 6, seed=1, time_limit=time_limit)
-        return workers.Workers(plan, None, 1)._limit(Asked(1, -1, WARMING_UP))
+        config = ArenaConfig(ruleset=TINY, games=6, time_limit=time_limit)
+        return pool.WorkerPool(tournament(["random", agent], config), None, config)._limit(Call(1, -1, WARMING_UP))
 
     assert limit("my_bot:MyBot", 1) < limit("my_bot:MyBot", 5) < limit("my_bot:MyBot", 60)
     assert limit("merchant", 5) > 2 * limit("my_bot:MyBot", 5)
@@ -162,26 +165,26 @@ def test_the_first_call_has_more_time_with_a_longer_limit_and_where_code_may_be_
 
 def test_it_is_said_whom_the_arena_waits_for(monkeypatch, capsys):
     now = 100.0
-    monkeypatch.setattr(waiting, "time", SimpleNamespace(monotonic=lambda: now))
-    notices = waiting.Notices(["random", "my_bot:MyBot"])
-    asked = Asked(1, 3, 7, views=1)
+    monkeypatch.setattr(slow_agents, "time", SimpleNamespace(monotonic=lambda: now))
+    notices = slow_agents.SlowAgentNotices(["random", "my_bot:MyBot"])
+    call = Call(1, 3, 7, views=1)
     for seconds in (4.9, 5.0, 6.0, 9.9, 10.1, 15.0):
         now = 100 + seconds
-        notices.look(asked, seconds, 31)
-        notices.look(asked._replace(chair=9), seconds, 31)  # another worker waits for it, too
+        notices.look(call, seconds, 31)
+        notices.look(call._replace(instance=9), seconds, 31)  # another worker waits for it, too
         notices.look(None, 0.0, None)
     told = "waiting for my_bot:MyBot, which has been thinking about 1 decision for {} s; it has 31 s"
     assert capsys.readouterr().err.splitlines() == [told.format(5), told.format(10)]
-    notices.look(Asked(0, 0, WARMING_UP), 7, None)
+    notices.look(Call(0, 0, WARMING_UP), 7, None)
     assert "random, which has been getting ready (its first call) for 7 s; Ctrl-C" in capsys.readouterr().err
 
 
 def test_who_is_slow_at_every_decision_is_told_of_ever_more_seldom(monkeypatch, capsys):
     clock = iter(range(0, 600, 6))  # a call of 6 seconds after another
-    monkeypatch.setattr(waiting, "time", SimpleNamespace(monotonic=lambda: next(clock)))
-    notices = waiting.Notices(["slow"])
+    monkeypatch.setattr(slow_agents, "time", SimpleNamespace(monotonic=lambda: next(clock)))
+    notices = slow_agents.SlowAgentNotices(["slow"])
     for _ in range(100):
-        notices.look(Asked(0, 3, 7, views=1), 5.5, 31)
+        notices.look(Call(0, 3, 7, views=1), 5.5, 31)
     assert len(capsys.readouterr().err.splitlines()) == 7
 
 
@@ -198,8 +201,8 @@ def test_in_this_process_it_is_looked_at_too(monkeypatch):
         if asked.agent == 1:
             looked.set()
 
-    monkeypatch.setattr(waiting.Notices, "look", look)
-    monkeypatch.setattr("borneo_agents.arena.here.LOOK", 0.001)
+    monkeypatch.setattr(slow_agents.SlowAgentNotices, "look", look)
+    monkeypatch.setattr("borneo_agents.arena.play.in_process.LOOK", 0.001)
     here(["random", Slow()], games=6)
     assert looked.is_set()
 
@@ -227,9 +230,7 @@ def test_debug_names_an_illegal_answer_and_shows_an_exit(buggy, capsys, monkeypa
     assert err.endswith("    raise SystemExit(4)\nSystemExit: 4\n")
 
 
-def test_debug_keeps_nothing_and_limits_no_time(tmp_path):
-    with pytest.raises(ValueError, match="keeps no games"):
-        here(["random", First()], debug=True, out=tmp_path)
+def test_debug_limits_no_time():
     assert here(["random", First()], games=6, debug=True, time_limit=1e-9).faults == ()
     with pytest.raises(WrongAnswer, match=r"Faulty, in game \d+ at decision \d+: its answer for 1 game is None"):
         here(["random", Faulty(lambda views, actions, now: None)], games=6, debug=True)
@@ -301,7 +302,7 @@ def test_intervals_of_seats_and_profile_are_in_the_report():
 
 def test_few_games_tell_nothing():
     needed = GamesNeeded("a", "b", 0.043, {"0.01": 1000})
-    assert [told_words(replace(needed, told=told)) for told in (0.043, 0.56)] == ["54.3 %", "nothing"]
+    assert [least_share(replace(needed, told=told)) for told in (0.043, 0.56)] == ["54.3 %", "nothing"]
 
 
 def test_in_80_columns_names_and_figures_are_whole():
@@ -310,7 +311,7 @@ def test_in_80_columns_names_and_figures_are_whole():
     print_result(Console(width=80, file=shown), played)
     lines = shown.getvalue().splitlines()
     assert max(map(len, lines)) <= 80 and "…" not in shown.getvalue()
-    assert "placed before the agent of the column, %; ties half" in lines
+    assert "Placed before the agent of the column, %" in lines
     for row in played.standings:
         figures = (row.agent, row.win_share.words(".1f", 0.01))
         assert any(all(figure in line for figure in figures) for line in lines), figures
@@ -333,12 +334,6 @@ def test_a_result_writes_in_python_what_the_command_writes(tmp_path):
     assert {"report.html", "results.json", "games.csv"} <= names
     path = played.report(tmp_path / "new" / "mine.html")
     assert path.read_text() == (tmp_path / "kept" / "report.html").read_text()
-
-
-def test_a_charge_is_the_reason_of_a_fault():
-    task = workers.Task(range(1))
-    task.blame(Asked(1, 4, 30, game=2), Charge(TIME_OUT, "no answer", "It was here"))
-    assert task.orders.condemned == {(30, 2): Charge(TIME_OUT, "no answer", "It was here")}
 
 
 def test_a_plot_shows_itself():

@@ -4,13 +4,8 @@ import io
 import re
 
 import pytest
-from arena_games import here
-from borneo_agents.arena import play_arena
-from borneo_agents.arena.terminal import Fitted, cut, print_result
-from borneo_agents.arena.tournament import TournamentError
+from borneo_agents.arena.report.terminal import Fitted, cut
 from rich.console import Console
-
-from borneo_env import Ruleset
 
 NAMES = ["ismcts:budget=200", "policy:out/run/best:budget=0", "command:./my_bot --flag", "merchant", "random",
          "policy:out/long/folder/of/mine/best:budget=2000", "climber", "contractor"]  # fmt: skip
@@ -22,11 +17,6 @@ def drawn(shown, width=80):
     lines = console.file.getvalue().splitlines()
     assert all(len(line) <= width for line in lines)
     return "\n".join(lines)
-
-
-@pytest.fixture(scope="module")
-def result():
-    return here(dict.fromkeys(NAMES, "random"), games=16)
 
 
 @pytest.mark.parametrize("count", range(3, 9))
@@ -57,27 +47,9 @@ def test_few_agents_keep_their_names_as_columns():
     assert shown.split()[:2] == ["merchant", "random"]
 
 
-def test_a_whole_result_fits_80_columns(result):
-    console = Console(file=io.StringIO(), width=80)
-    print_result(console, result)
-    standings = console.file.getvalue().split("placed before")[0]
-    assert all(name in standings for name in NAMES if len(name) < 30)
-    assert max(map(len, console.file.getvalue().splitlines())) <= 80
-
-
 def test_a_name_is_cut_in_its_middle():
     assert [cut("policy:out/best:budget=0", room) for room in (24, 12, 2)] == [
         "policy:out/best:budget=0",
         "policy…get=0",
         "p…",
     ]
-
-
-def test_whoever_names_an_agent_twice_is_told_what_to_type():
-    for agents, remedy in [
-        (("random", "random"), "borneo arena random merchant"),
-        (("merchant", "merchant"), "borneo arena merchant random"),
-        (("climber", "random", "climber"), "borneo arena climber random"),
-    ]:
-        with pytest.raises(TournamentError, match=f"{agents[0]} is there twice; .*: {remedy}[.] In Python"):
-            play_arena(agents, Ruleset(), games=10)

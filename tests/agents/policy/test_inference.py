@@ -2,18 +2,18 @@
 
 import numpy as np
 import pytest
-from borneo_agents.policy.inference import compiled_network, in_steps, make_room, outputs_of, outputs_of_tables
+from borneo_agents.policy.inference import compiled_network, in_steps, make_scratch, outputs_of, outputs_of_tables
 from borneo_agents.policy.network import logits_of
 from networks import in_eight_bits, layers_of
 
 ROUNDED = {"rtol": 1e-3, "atol": 1e-3}
 
 
-def outputs(layers, tables, room=None):
+def outputs(layers, tables, scratch=None):
     """All outputs, from the compiled network."""
     network = compiled_network(layers)
     found = np.full((len(tables), len(layers[-1].biases)), np.nan, np.float32)
-    outputs_of_tables(network, tables, found, *(room or make_room(1, network)))
+    outputs_of_tables(network, tables, found, *(scratch or make_scratch(1, network)))
     return found
 
 
@@ -69,9 +69,9 @@ def test_one_room_does_for_several_networks():
     small, large = (
         layers_of(np.random.default_rng(5), inputs, 4, width, 3, 1.0) for inputs, width in ((9, 5), (40, 70))
     )
-    room = make_room(1, compiled_network(small), compiled_network(large))
+    scratch = make_scratch(1, compiled_network(small), compiled_network(large))
     for layers, shown in ((large, tables(40, 1.0)), (small, tables(9, 1.0)), (large, tables(40, 0.5))):
-        np.testing.assert_array_equal(outputs(layers, shown, room), outputs(layers, shown))
+        np.testing.assert_array_equal(outputs(layers, shown, scratch), outputs(layers, shown))
 
 
 @pytest.mark.parametrize(("gain", "shift"), [(0.0, -1.0), (1e-10, 0.0)])

@@ -5,7 +5,7 @@ import re
 import numpy as np
 import pytest
 from borneo_agents.arena import play_arena
-from borneo_agents.arena.folder import FolderError
+from borneo_agents.arena.store.folder import FolderError
 from borneo_agents.policy.agent import SHIPPED, Policy
 from borneo_agents.policy.model import NORMED, PLAIN, Model, ModelError, write_model
 from borneo_agents.policy.network import Layer, best_actions, drawn_actions, logits_of

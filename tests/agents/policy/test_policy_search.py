@@ -8,7 +8,7 @@ import pytest
 from borneo_agents.policy.agent import DOUBTFUL, Policy
 from borneo_agents.policy.network import Layer, logits_of
 from borneo_agents.policy.search import MANNER, OptionSearch
-from borneo_agents.search.agent import POLICIES
+from borneo_agents.scripted.dispatch import BOTS
 from bot_games import decisions, determinized, play
 from networks import PARTS, in_eight_bits, network, searcher, shown_to_critic
 from positions import position
@@ -132,7 +132,7 @@ def test_a_scripted_bot_has_the_seats_of_the_others_if_one_is_named(bot):
     views = views_of(nth=11)
     manner = MANNER._replace(turns=3, drawn=False, per_value=10.0)
     found, wanted = options_behind(
-        OptionSearch(MODEL, manner, POLICIES[bot]), views, lambda option: values_by_hand(MODEL, views, option, 3, bot)
+        OptionSearch(MODEL, manner, BOTS[bot]), views, lambda option: values_by_hand(MODEL, views, option, 3, bot)
     )
     np.testing.assert_allclose(found, wanted, atol=2e-3)
 

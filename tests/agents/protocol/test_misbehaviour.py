@@ -13,8 +13,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 from arena_games import TINY, here
-from borneo_agents.arena import match
-from borneo_agents.arena.chairs import CRASH, ENDED, ILLEGAL, TIME_OUT
+from borneo_agents.arena.play import match
+from borneo_agents.arena.play.calls import CRASH, ENDED, ILLEGAL, TIME_OUT
 from borneo_agents.protocol.agent import Command
 from borneo_agents.protocol.process import LOUDEST, BotFailed, Process
 from protocol_bots import ByDice, bot, gone

@@ -14,11 +14,10 @@ import numpy as np
 import pytest
 from arena_games import TINY, here, same_games
 from borneo_agents.arena import play_arena
-from borneo_agents.arena.chairs import CRASH
-from borneo_agents.arena.host import Host
-from borneo_agents.arena.isolated import Isolated, made
-from borneo_agents.arena.tournament import TournamentError
-from borneo_agents.arena.words import isolation_words
+from borneo_agents.arena.play.calls import CRASH
+from borneo_agents.arena.play.isolated import Isolated, instantiate_agent
+from borneo_agents.arena.report.words import isolation_words
+from borneo_agents.arena.workers.agent_server import AgentServer
 from borneo_agents.human.game import Game, SaveError
 from borneo_agents.protocol import agent as agent_module
 from borneo_agents.protocol.agent import Command
@@ -169,7 +168,7 @@ def test_a_host_answers_as_its_agent_does(bots):
     batch = Batch(20, TINY, seed=6)
     batch.play_random(200)
     views = Views(TINY, *batch.view(np.arange(20)))
-    host = Host("arena_bots:Last")
+    host = AgentServer("arena_bots:Last")
     assert host.answer({"type": "hello"})["memoryless"] is False
     assert host.answer(json.loads(line_of(rules_of(TINY)))) == {"ready": True}
     asked = json.loads(question_of(decisions(views, None, [RECORD]), batch=True))
@@ -181,14 +180,14 @@ def test_what_a_hosted_agent_raises_is_its_answer(bots, capsys):
     (bots / "raising.py").write_text(
         "class Raising:\n    def act(self, views):\n        raise SystemExit('no\\nmore')\n"
     )
-    host = Host("raising:Raising")
+    host = AgentServer("raising:Raising")
     host.answer({"type": "hello"})
     host.answer(json.loads(line_of(rules_of(TINY))))
     views = Views(TINY, *Batch(1, TINY).view(np.arange(1)))
     answer = host.answer(json.loads(question_of(decisions(views, None, [RECORD]), batch=True)))
     assert answer == {"error": "SystemExit: no more"}
     assert 'File "raising.py", line 3, in act' in capsys.readouterr().err
-    assert Host("nowhere:Bot").answer({"type": "hello"})["error"].startswith("UnknownAgent: there is no agent")
+    assert AgentServer("nowhere:Bot").answer({"type": "hello"})["error"].startswith("UnknownAgent: there is no agent")
 
 
 CRASHING = """
@@ -215,12 +214,10 @@ def test_isolated_agents_play_the_same_games(bots):
     assert apart.as_dict()["settings"]["isolate"] is True
 
 
-def test_programs_are_isolated_anyway_and_objects_cannot_be(tmp_path):
+def test_programs_are_isolated_anyway(tmp_path):
     bot(tmp_path)
-    assert type(made(f"command:{sys.executable} bot.py", True)) is Command
-    assert type(made("random", True)) is Isolated
-    with pytest.raises(TournamentError, match="give their names"):
-        play_arena({"random": "random", "mine": ByDice()}, TINY, isolate=True)
+    assert type(instantiate_agent(f"command:{sys.executable} bot.py", True)) is Command
+    assert type(instantiate_agent("random", True)) is Isolated
 
 
 # ---------------------------------------------------------------- names in files

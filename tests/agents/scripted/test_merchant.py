@@ -16,9 +16,9 @@ from bot_games import decisions
 
 from borneo_env import Ruleset
 from borneo_env.agent import Views
+from borneo_env.compile import attributes, entry, rule
 from borneo_env.engine.actions import COMPANY, SLOT
 from borneo_env.engine.game import MAX_OPTIONS, legal
-from borneo_env.engine.jit import attributes, entry, rule
 from borneo_env.engine.rules.traders import transfer
 from borneo_env.engine.state import N_COMPANIES, N_KINDS, OPEN_PORTS, SHIP, TAKE, TRADERS, YIELD, copy_games, make_box
 

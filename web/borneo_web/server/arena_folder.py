@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from borneo_agents.arena.folder import GAMES, RECORDS, RESULTS, UNFINISHED
+from borneo_agents.arena.store.folder import GAMES, RECORDS, RESULTS, UNFINISHED
 from borneo_agents.statistics.intervals import Estimate
 
 from borneo_env.files import FileError, on_one_line, parse_json, read_text

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from borneo_agents.scripted.scratch import ANY, CACHE_SLOTS, ONE, TINY, TWO, whole
-from borneo_env.engine.jit import rule
+from borneo_env.compile import rule
 from borneo_env.engine.rules.ending import score
 from borneo_env.engine.state import AMOUNT, CHEST, DOUBLE, N_KINDS, N_SPICES, OF_ONE_SPICE, PORT, SINGLE
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from borneo_agents.scripted.scratch import whole
 from borneo_agents.scripted.valuation.goods import distributions_left
+from borneo_env.compile import rule
 from borneo_env.engine.actions import OTHERS, TRANSFER
-from borneo_env.engine.jit import rule
 from borneo_env.engine.state import N_COMPANIES
 
 SHARES = (0.6, 0.35, 0.18, 0.12)  # cards that a trader on each rank may hope for from any distribution

@@ -5,7 +5,7 @@ from __future__ import annotations
 from borneo_agents.scripted.scratch import ANY, TINY, whole
 from borneo_agents.scripted.valuation.goods import gain_of
 from borneo_agents.scripted.valuation.sharing import A_MONOPOLY, A_SHARE, NOTHING_YET, fill_pool, foresee
-from borneo_env.engine.jit import rule
+from borneo_env.compile import rule
 from borneo_env.engine.state import AT_PORT, N_COMPANIES, OPEN_PORTS
 
 RIVALRY = 0.15  # what a point of another player costs me

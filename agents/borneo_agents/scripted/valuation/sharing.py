@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from borneo_agents.scripted.scratch import ANY, COMPANY_BIT, ONE, TINY, whole
 from borneo_agents.scripted.valuation.goods import gain_of
-from borneo_env.engine.jit import rule
+from borneo_env.compile import rule
 from borneo_env.engine.rules.cargo import TOP_ROW, goes_before, monopolist
 from borneo_env.engine.state import AT_PORT, CARDS, HAND, N_COMPANIES, NOBODY, OPEN_PORTS, SEATS
 

@@ -1,0 +1,145 @@
+"""A chunk as a task of Ray: what a machine of a cluster does for an arena, in a scratch folder of its own.
+
+Agents do not run in the processes of Ray, but in a worker beside each of these, as in any arena: one that hangs or
+crashes costs what it costs there. The worker goes on from chunk to chunk, and ends with the process of Ray.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+import shutil
+import tempfile
+import time
+import zlib
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from borneo_agents.arena.design.config import ArenaConfig
+from borneo_agents.arena.design.tournament import Tournament
+from borneo_agents.arena.play.slow_agents import SlowAgentNotices
+from borneo_agents.arena.ray import parcel
+from borneo_agents.arena.ray.parcel import Parcel
+from borneo_agents.arena.store.folder import CHUNKS, LOG, RECORDS, Folder
+from borneo_agents.arena.workers.pool import WorkerPool
+from borneo_agents.arena.workers.retries import FaultHistory
+from borneo_env.files import write_file
+
+PREFIX = "borneo-node-"  # of the scratch folder of a process, whose number follows
+LONGEST_LOG = 2**20  # bytes of what agents print in a chunk
+REPORT_EVERY = 0.5  # seconds between two reports on how far a chunk is
+
+
+@dataclass(frozen=True)
+class Job:
+    """What a machine must know to play chunks of a tournament."""
+
+    name: str  # no other run has it
+    tournament: Tournament
+    config: ArenaConfig
+    parcel: Parcel
+
+
+@dataclass
+class ChunkFiles:
+    """A chunk on its way back."""
+
+    files: dict[str, bytes]  # records and games, compressed, by their paths in the folder of a run
+    log: bytes  # what agents have printed
+    history: FaultHistory  # with what this chunk has taught
+
+
+class ChunkPlayer:
+    """Plays chunks of a job, one after another, in one worker."""
+
+    def __init__(self, job: Job) -> None:
+        self.job = job
+        _remove_scratch_of_ended_processes()
+        self.folder = Folder(tempfile.mkdtemp(prefix=f"{PREFIX}{os.getpid()}-"))
+        (self.folder.path / CHUNKS).mkdir()
+        self.pool = WorkerPool(job.tournament, self.folder, replace(job.config, jobs=1), scratch=True)
+        try:
+            parcel.unpack(job.parcel, self.folder.path / "files")
+            parcel.check(job.parcel)
+        except BaseException:
+            self.end()
+            raise
+
+    def play(self, deals: range, known: FaultHistory, report: Callable[[int, list[str]], None]) -> ChunkFiles:
+        """Play a chunk; `report` gets how many games are over, and notices of slow agents."""
+        notices: list[str] = []
+        self.pool.history = FaultHistory(dict(known.disqualified), set(known.hung))
+        self.pool.notices = SlowAgentNotices(self.job.tournament.agents, notices.append)
+        reported = time.monotonic()
+        for over, _ in self.pool.play([deals]):
+            if time.monotonic() - reported > REPORT_EVERY:
+                report(over, notices)
+                notices.clear()
+                reported = time.monotonic()
+        return ChunkFiles(self._files(), self._log(), self.pool.history)
+
+    def end(self) -> None:
+        """End the worker, and remove the scratch folder; a worker does so itself when this process has gone."""
+        self.pool.end()
+        shutil.rmtree(self.folder.path, ignore_errors=True)
+
+    def _files(self) -> dict[str, bytes]:
+        """The records of the chunk and then its games, which are here no longer."""
+        found = {}
+        for place in (RECORDS, CHUNKS):
+            for file in sorted((self.folder.path / place).rglob("*.*")):
+                found[str(file.relative_to(self.folder.path))] = zlib.compress(file.read_bytes(), 1)
+                file.unlink()
+        return found
+
+    def _log(self) -> bytes:
+        """The last of what agents have printed in the chunk."""
+        with open(self.folder.path / LOG, "r+b") as log:
+            log.seek(-min(LONGEST_LOG, log.seek(0, os.SEEK_END)), os.SEEK_END)
+            words = log.read()
+            log.truncate(0)
+        return words
+
+
+def _remove_scratch_of_ended_processes() -> None:
+    """Where Ray ends our processes with its own, nothing else removes it."""
+    for folder in Path(tempfile.gettempdir()).glob(f"{PREFIX}*"):
+        pid = folder.name.removeprefix(PREFIX).partition("-")[0]
+        if pid.isdecimal() and not Path("/proc", pid).exists() and Path("/proc/self").exists():
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+_player: ChunkPlayer | None = None  # of this process of Ray, for one job at a time
+
+
+def _player_of(job: Job) -> ChunkPlayer:
+    global _player
+    if _player is None or _player.job.name != job.name:
+        if _player:
+            _player.end()
+            _player = None
+        _player = ChunkPlayer(job)
+    return _player
+
+
+def play_chunk(job: Job, deals: range, known: FaultHistory, progress: Any) -> ChunkFiles | str:
+    """A chunk played in this process of Ray; or in words why this machine cannot."""
+
+    def report(games: int, notices: list[str]) -> None:
+        progress.report.remote(deals.start, games, notices)
+
+    try:
+        return _player_of(job).play(deals, known, report)
+    except (ValueError, OSError) as error:
+        return f"{platform.node()}: {error}"
+
+
+def write_files_into(folder: Path, found: dict[str, bytes]) -> None:
+    """Write games and records that have come from another machine."""
+    for path, content in found.items():
+        if Path(path).parts[0] not in (RECORDS, CHUNKS) or ".." in Path(path).parts:
+            raise ValueError(f"a machine has sent a file to {path!r}")
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        write_file(folder / path, zlib.decompress(content), sync=path.startswith(CHUNKS))
