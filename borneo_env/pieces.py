@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
+from operator import attrgetter
 from string import Formatter
 from typing import Any
 
@@ -31,7 +31,7 @@ class Does:
 
 
 @dataclass(frozen=True)
-class Named:
+class Mention:
     """What has a number and can be shown: a card, a port, a company."""
 
     kind: str
@@ -40,9 +40,9 @@ class Named:
     short: str  # where it can be seen: "card 17"
 
 
-Piece = str | Who | Does | Named
+Piece = str | Who | Does | Mention
 Pieces = tuple[Piece, ...]
-Shown = Callable[[Named], str]
+Shown = Callable[[Mention], str]
 
 # ---------------------------------------------------------------- made
 
@@ -50,15 +50,10 @@ Shown = Callable[[Named], str]
 def filled(template: str, **named: Any) -> Pieces:
     """A sentence from a template, "ship {card} to {port}": a name stands for a piece, for several, or for a number."""
     found: list[Piece] = []
-    for text, name in _parsed(template):
+    for text, name, *_ in Formatter().parse(template):
         value = named[name] if name else ()
         found += [text, *(value if isinstance(value, tuple) else [value if isinstance(value, Piece) else str(value)])]
     return tuple(piece for piece in found if piece != "")
-
-
-@cache
-def _parsed(template: str) -> list[tuple[str, str | None]]:
-    return [(text, name) for text, name, *_ in Formatter().parse(template)]
 
 
 def listed(some: Iterable[Pieces], between: str = ", ") -> Pieces:
@@ -81,7 +76,7 @@ def begun(pieces: Pieces) -> Pieces:
 # ---------------------------------------------------------------- shown
 
 
-def spoken(pieces: Iterable[Piece], names: Sequence[str] = (), you: int | None = None) -> Iterator[str | Named]:
+def spoken(pieces: Iterable[Piece], names: Sequence[str] = (), you: int | None = None) -> Iterator[str | Mention]:
     """Texts and what is named: players are called by their names, if they have some, and one of them may be "you"."""
     for piece in pieces:
         if isinstance(piece, Who):
@@ -102,14 +97,8 @@ def _of_another(verb: str) -> str:
     return IRREGULAR.get(verb, verb + ("es" if verb.endswith(("s", "sh", "ch", "x")) else "s"))
 
 
-def in_full(one: Named) -> str:
-    """What is named, for those who do not see it."""
-    return one.words
-
-
-def briefly(one: Named) -> str:
-    """What is named, for those who see it, or need not."""
-    return one.short
+in_full: Shown = attrgetter("words")  # for those who do not see what is named
+briefly: Shown = attrgetter("short")
 
 
 def plain(pieces: Iterable[Piece], names: Sequence[str] = (), you: int | None = None, shown: Shown = in_full) -> str:
@@ -119,5 +108,5 @@ def plain(pieces: Iterable[Piece], names: Sequence[str] = (), you: int | None = 
 
 def as_json(pieces: Iterable[Piece]) -> list[str | list[str | int]]:
     """A sentence as a list of texts and things: [kind, number, words in short]; players are things, too."""
-    things = (Named("player", one.seat, "", _called(one, (), None)) if isinstance(one, Who) else one for one in pieces)
+    things = (Mention("player", one.seat, "", plain([one])) if isinstance(one, Who) else one for one in pieces)
     return [one if isinstance(one, str) else [one.kind, one.number, one.short] for one in spoken(things)]

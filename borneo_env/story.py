@@ -12,7 +12,7 @@ from borneo_env.cards import COMPANIES, SPICES
 from borneo_env.engine.actions import Move
 from borneo_env.engine.state import CARDS, COMMIT, CONTRACT, DEFEND, NO_CARD, PAY, TRADERS, WAREHOUSE, YIELD
 from borneo_env.files import in_short, on_one_line
-from borneo_env.pieces import Does, Named, Pieces, Shown, Who, filled, in_full, listed, plain
+from borneo_env.pieces import Does, Mention, Pieces, Shown, Who, filled, in_full, listed, plain
 from borneo_env.record import Line, Moment, replay
 from borneo_env.ruleset import Ruleset
 from borneo_env.view import View
@@ -130,7 +130,7 @@ def facts_of(ruleset: Ruleset, game: np.void, move: Move) -> dict[str, Any]:
     return parts | _meant(game, move.verb, move.parts)
 
 
-def _piece(ruleset: Ruleset, game: np.void, kind: str, value: str | int) -> Named | str:
+def _piece(ruleset: Ruleset, game: np.void, kind: str, value: str | int) -> Mention | str:
     if kind == "card":
         return named_card(ruleset, int(value))
     if kind == "port":
@@ -176,21 +176,21 @@ def agent_names(agents: Sequence[str]) -> list[str]:
     return [f"{on_one_line(name)} {seat}" for seat, name in enumerate(agents)]
 
 
-def named_card(ruleset: Ruleset, card: int) -> Named:
+def named_card(ruleset: Ruleset, card: int) -> Mention:
     """A cargo card: its id, its flags (top row / bottom row) and its spice."""
     cargo = ruleset.tables.cargo[card]
     flags, double = f"{' '.join(cargo.flags[:3])} / {cargo.flags[3]}", " x2" * (cargo.count == 2)
-    return Named("card", card, f"card {card} [{flags}, {cargo.spice}{double}]", f"card {card}")
+    return Mention("card", card, f"card {card} [{flags}, {cargo.spice}{double}]", f"card {card}")
 
 
-def named_port(ruleset: Ruleset, port: int) -> Named:
+def named_port(ruleset: Ruleset, port: int) -> Mention:
     """A port, by its number among the ports in play, with what is printed on it."""
     card = ruleset.tables.ports_in_play(ruleset.players)[port]
-    return Named("port", port, f"{card.name} ({card.spice}, limit {card.limit}, monopoly {card.monopoly})", card.name)
+    return Mention("port", port, f"{card.name} ({card.spice}, limit {card.limit}, monopoly {card.monopoly})", card.name)
 
 
-def named_company(number: int) -> Named:
-    return Named("company", int(number), COMPANIES[number], COMPANIES[number])
+def named_company(number: int) -> Mention:
+    return Mention("company", int(number), COMPANIES[number], COMPANIES[number])
 
 
 def _count(n: int, thing: str) -> str:
@@ -214,7 +214,7 @@ def _opening(header: Line) -> Iterator[Told]:
     yield Told("opening", (f"Borneo, {rules['edition']} edition, {rules['players']} players{variants}",))
     yield Told("opening", (f"Agents: {', '.join(header['agents'])}; seed {in_short(header['seed'])}",))
     ports = [(port, header["ports"][port]["name"]) for port in header["deal"]["ports"][:3]]
-    names = listed((Named("port", port, name, name),) for port, name in ports)
+    names = listed((Mention("port", port, name, name),) for port, name in ports)
     start = Who(header["deal"]["start"], begins=True)
     yield Told("opening", ("Open ports: ", *names, ". ", start, " ", Does(start.seat, "begin"), "."))
 

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from borneo_env.cards import load_tables
 from borneo_env.engine.hidden import redact
-from borneo_env.pieces import Does, Named, Who, as_json, briefly, filled, listed, plain
+from borneo_env.pieces import Does, Mention, Who, as_json, briefly, filled, listed, plain
 from borneo_env.record import RecordError, parse_record, record_games
 from borneo_env.render import Animation
 from borneo_env.render.scene import Scene
@@ -82,7 +82,7 @@ def test_the_text_of_a_story_is_that_of_its_pieces():
 
 
 def test_a_template_names_pieces_several_pieces_and_numbers():
-    card = Named("card", 17, "card 17 [red]", "card 17")
+    card = Mention("card", 17, "card 17 [red]", "card 17")
     told = filled("{who} with {cards}, {n} times", who=Who(0), cards=listed([(card,), (card,)]), n=2)
     assert told == (Who(0), " with ", card, ", ", card, ", ", "2", " times")
     assert plain(told, ["Ayu"]) == "Ayu with card 17 [red], card 17 [red], 2 times"
@@ -113,5 +113,5 @@ def test_a_game_at_a_table_with_odd_names_is_told_and_asked():
         assert asked.lines
         game.choose([rng.choice(np.flatnonzero(game.batch.mask[0]).tolist())])
         game.advance()
-    shown = [one for told in game.news(0) for one in told.pieces if isinstance(one, Named) and one.kind == "port"]
+    shown = [one for told in game.news(0) for one in told.pieces if isinstance(one, Mention) and one.kind == "port"]
     assert {one.short for one in shown} & {*ODD}

@@ -27,7 +27,7 @@ from borneo_env.console import (
     ruleset_of,
 )
 from borneo_env.files import counted, make_folder, on_one_line
-from borneo_env.pieces import Named, spoken
+from borneo_env.pieces import Mention, spoken
 
 if TYPE_CHECKING:
     from borneo_env.story import Told
@@ -175,7 +175,7 @@ def print_told(told: Told) -> None:
     text = Text(told.indent, style="bold" * told.heading)
     for piece in spoken(told.pieces):
         words = Text(piece if isinstance(piece, str) else piece.words)
-        if isinstance(piece, Named) and piece.kind in ("company", "card"):
+        if isinstance(piece, Mention) and piece.kind in ("company", "card"):
             for company in COMPANIES:  # on a card, too
                 words.highlight_words([company], style=company)
         text.append(words)

@@ -27,7 +27,7 @@ from playing import shown_in
 from borneo_env.agent import Views, find_agent
 from borneo_env.engine.hidden import redact, resample
 from borneo_env.engine.state import CARDS, HAND, NOBODY, TAKE
-from borneo_env.pieces import Does, Named, Pieces, Who, briefly, plain
+from borneo_env.pieces import Does, Mention, Pieces, Who, briefly, plain
 from borneo_env.record import Line, RecordError, read_record, record_games, replay, write_record
 from borneo_env.render import Picture
 from borneo_env.ruleset import Ruleset
@@ -153,7 +153,7 @@ def test_the_story_is_told(name: str) -> None:
 
 
 def cards_in(pieces: Pieces) -> set[int]:
-    return {one.number for one in pieces if isinstance(one, Named)}
+    return {one.number for one in pieces if isinstance(one, Mention)}
 
 
 def test_a_drawn_card_is_told_to_its_player() -> None:

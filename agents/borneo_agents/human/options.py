@@ -10,7 +10,7 @@ from borneo_env.cards import COMPANIES, CONTRACT_KINDS
 from borneo_env.engine.actions import Move
 from borneo_env.engine.batch import Batch
 from borneo_env.engine.state import AMOUNT, SPECTATOR, TAKE
-from borneo_env.pieces import Named, Pieces, Shown, Who, filled, listed
+from borneo_env.pieces import Mention, Pieces, Shown, Who, filled, listed
 from borneo_env.record import Moment
 from borneo_env.render.scene import Scene, count
 from borneo_env.render.text import flags, short_card
@@ -73,7 +73,7 @@ def _more(ruleset: Ruleset, move: Move) -> dict[str, Any]:
 def in_colours(ruleset: Ruleset) -> Shown:
     """Cards as the board of a terminal has them: their number, flags and spice."""
 
-    def shown(one: Named) -> str:
+    def shown(one: Mention) -> str:
         return aligned_card(ruleset, one.number).lstrip() if one.kind == "card" else one.short
 
     return shown

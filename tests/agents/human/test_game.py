@@ -619,7 +619,7 @@ def test_saving_overwrites_no_file_of_others(tmp_path):
     assert all(other.read_text() == "not yours" for other in others)
 
 
-class Told(io.StringIO):
+class Hangup(io.StringIO):
     """Somebody who types, and then the process is told to end."""
 
     def __init__(self, typed, number):
@@ -637,7 +637,7 @@ class Told(io.StringIO):
 def test_being_told_to_end_saves(name, tmp_path):
     game, file, number = sit(), tmp_path / "save.json", getattr(signal, name)
     before = signal.getsignal(number)
-    assert not Terminal(game, file, typed=Told("1\n\n", number), shown=io.StringIO()).run()
+    assert not Terminal(game, file, typed=Hangup("1\n\n", number), shown=io.StringIO()).run()
     assert Game.load(file).lines == game.lines
     assert game.lines[1]["move"] == "place red"
     assert signal.getsignal(number) == before
