@@ -21,8 +21,8 @@ import gymnasium
 import numpy as np
 import torch
 import typer
-from borneo_train.learner import Learner
-from borneo_train.settings import Settings
+from borneo_train.run.config import Settings
+from borneo_train.run.learner import create_learner
 from borneo_train.vec_env import BorneoVecEnv
 from numpy.typing import NDArray
 from pettingzoo.utils import BaseWrapper
@@ -72,11 +72,11 @@ class Contender:
 
 def borneo(network: str, seed: int) -> Contender:
     """`borneo train` as it comes, but for evaluations and checkpoints."""
-    learner = Learner(Settings(network=network, seed=seed).filled(torch.cuda.is_available()))
+    learner = create_learner(Settings(network=network, seed=seed).filled(torch.cuda.is_available()))
 
     def learn() -> int:
-        learner.play()
-        learner.learn()
+        learner.collect()
+        learner.update()
         return learner.rollout.action.numel()
 
     return Contender(f"borneo train, {network}", len(learner.games), learn)

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from borneo_train.settings import CPU, PRESETS, option
+from borneo_train.run.config import CPU, PRESETS, option
 
 from borneo_env.console import progress_bar
 

@@ -38,7 +38,7 @@ OWN: dict[str, Callable[..., Any]] = {
 # The order of `borneo --help`: what people need first comes first. A name may stand here whose package is missing.
 PANELS = {
     "Play and watch": ("play", "web", "show", "replay", "animate", "rules"),
-    "Agents": ("agents", "arena", "train", "imitate", "appraise", "new-bot"),
+    "Agents": ("agents", "arena", "train", "imitate", "new-bot"),
     "Games as data": ("record", "verify", "random"),
     "Reference": ("manual", "actions", "observation", "pictures"),
     "Speed": ("warm-up", "bench"),

@@ -12,7 +12,7 @@ from pathlib import Path
 from posixpath import dirname, join, normpath, relpath
 from typing import get_type_hints
 
-from borneo_train.settings import Settings
+from borneo_train.run.config import Settings, option, usual
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
@@ -80,9 +80,9 @@ def settings() -> str:
     hints = get_type_hints(Settings, include_extras=True)
     rows = ["| option | default | meaning |", "| --- | --- | --- |"]
     for field in fields(Settings):
-        (option,) = hints[field.name].__metadata__
-        default = option.show_default if isinstance(option.show_default, str) else f"`{field.default}`"
-        rows.append(f"| `--{field.name.replace('_', '-')}` | {default if default != '``' else ''} | {option.help} |")
+        (sentence,) = hints[field.name].__metadata__
+        default = usual(field.name) or (f"`{field.default}`" if field.default != "" else "")
+        rows.append(f"| `{option(field.name)}` | {default} | {sentence} |")
     return "\n".join(rows)
 
 

@@ -12,7 +12,7 @@ PATH="$PWD/.venv/bin:$PATH"
 
 borneo train --minutes 6.6 --gae-lambda 0.98 --evaluations 3 --evaluation-games 100 --seed "$seed" \
   --out "out/self-$seed"
-borneo train --minutes 17.5 --start "out/self-$seed" --bots 1 --n-epochs 3 --n-steps 32 --batch-size 4096 \
-  --learning-rate 0.0006 --ent-coef 0.01 --lead 0.15 --gae-lambda 0.99 --evaluations 4 --evaluation-games 100 \
-  --seed "$seed" --out "out/bots-$seed"
+borneo train --minutes 17.5 --start "out/self-$seed" --opponent merchant --opponent-share 1 --n-epochs 3 \
+  --n-steps 128 --batch-size 4096 --learning-rate 0.0006 --ent-coef 0.01 --margin-coef 0.15 --gae-lambda 0.99 \
+  --evaluations 4 --evaluation-games 100 --seed "$seed" --out "out/bots-$seed"
 borneo arena "policy:path=out/bots-$seed/last:budget=0" merchant --lineups challenge --games 4000 --seed 4343

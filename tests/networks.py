@@ -20,7 +20,7 @@ def card(edition="board", **changes):
         "steps": 12_000,
         "seed": 3,
         "command": "train",
-        "settings": {"lead": 3.0},  # an unusual one
+        "settings": {"margin_coef": 3.0},  # an unusual one
     }
     return ModelCard(**(entries | changes))
 

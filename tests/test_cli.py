@@ -40,7 +40,7 @@ from borneo_env.story import Told, agent_names, deed, named_company, tell
 
 COMMANDS = [
     "actions", "agents", "observation", "manual", "rules", "pictures", "record", "verify", "show", "animate", "random",
-    "play", "web", "replay", "arena", "train", "imitate", "appraise", "bench", "warm-up", "new-bot"
+    "play", "web", "replay", "arena", "train", "imitate", "bench", "warm-up", "new-bot"
 ]  # fmt: skip
 
 
@@ -540,7 +540,7 @@ def test_names_of_files_are_neither_markup_nor_orders_to_the_terminal(borneo, tm
 
 def test_the_folder_of_an_arena_is_no_markup(capsys):
     with pytest.raises(typer.Exit):
-        arena_command._tell_what_is_kept(None, 10, Path(NASTY))
+        arena_command._say_what_is_kept(None, 10, Path(NASTY))
     assert capsys.readouterr().err == (
         "Stopped: nothing is finished yet; the same command goes on with [bold]\\x1b[2J\\n[/].\n"
     )

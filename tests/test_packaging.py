@@ -25,7 +25,7 @@ OUTSIDE = """
 from borneo_agents.arena import play_arena
 from borneo_bench.speed import Measurement
 from borneo_env import Batch, Ruleset
-from borneo_train.settings import Settings
+from borneo_train.run.config import Settings
 
 reveal_type(Batch(4, Ruleset()).step_game)
 reveal_type(play_arena)

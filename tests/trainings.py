@@ -7,11 +7,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 from borneo_agents.policy.model import read_model
-from borneo_train.settings import Settings
+from borneo_train.run.config import Settings
 
 pytest.importorskip("torch")
 
-from borneo_train.training import Training  # torch may be missing
+from borneo_train.run.training import Training  # torch may be missing
 
 ROLLOUT = 12 * 4
 TINY = Settings(
@@ -20,17 +20,17 @@ TINY = Settings(
     seed=3,
 )  # fmt: skip
 TWO_TABLES = {
-    "network": "tied", "actor": "64x1", "critic": "64x1", "players": "3,5", "batch_size": 6, "frozen": 0.06,
-    "bots": 0.04, "learning_rate": 0.05,  # earlier versions are soon others
+    "network": "tied", "actor": "64x1", "critic": "64x1", "players": "3,5", "batch_size": 6, "opponent_share": 0.5,
+    "learning_rate": 0.05,  # earlier versions are soon others
 }  # fmt: skip
 
 
 def begin(folder, **changes):
-    return Training.begun(replace(TINY, out=Path(folder), **changes), "borneo train")
+    return Training.create(replace(TINY, out=Path(folder), **changes), "borneo train")
 
 
 def go_on(folder, **given):
-    return Training.taken_up(Settings(out=Path(folder), **given))
+    return Training.resume(Settings(out=Path(folder), **given))
 
 
 def run(training):
@@ -42,13 +42,13 @@ def run(training):
 
 def stop_after(training, decisions):
     """Let somebody stop the training once it has made so many decisions."""
-    goes_on = training._goes_on
+    goes_on = training.goes_on
 
     def stopping():
         training.stopping = training.learner.decisions >= decisions
         return goes_on()
 
-    training._goes_on = stopping
+    training.goes_on = stopping
     return training
 
 

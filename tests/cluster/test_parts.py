@@ -1,4 +1,4 @@
-"""What clusters need that is no part of Ray: parcels, addresses, what is known of agents, the desk of a training."""
+"""What clusters need that is no part of Ray: parcels, addresses, what is known of agents."""
 
 import os
 import socket
@@ -148,8 +148,8 @@ def test_an_address_where_something_else_answers_is_told():
 @pytest.mark.soak
 def test_whoever_does_not_use_ray_does_not_import_it():
     code = (
-        "import sys, borneo_agents.arena.ray.cluster, borneo_agents.commands.arena, borneo_train.cluster, "
-        "borneo_train.command; print([name for name in sys.modules if name.split('.')[0] == 'ray'])"
+        "import sys, borneo_agents.arena.ray.cluster, borneo_agents.commands.arena, borneo_train.distributed.ray, "
+        "borneo_train.commands.train; print([name for name in sys.modules if name.split('.')[0] == 'ray'])"
     )
     env = {**os.environ, "PYTHONPATH": import_paths()}
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=env)

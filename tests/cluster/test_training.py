@@ -10,18 +10,18 @@ import pytest
 
 pytest.importorskip("torch")
 
-from borneo_train import cluster as clusters  # torch may be missing
-from borneo_train import training as trainings
-from borneo_train.training import Training
+from borneo_train.distributed.local import LocalWorkers  # torch may be missing
+from borneo_train.distributed.ray import RayWorkers, run_on
+from borneo_train.run.training import CHECKPOINTS, Training
 from trainings import ROLLOUT, TINY, assert_same_policy
 
 pytestmark = [pytest.mark.ray, pytest.mark.filterwarnings("ignore")]  # Ray's own
 
-SOME = {"workers": 2, "frozen": 0.5, "learning_rate": 0.05, "timesteps": 40 * ROLLOUT, "evaluation_games": 4}
+SOME = {"workers": 2, "opponent_share": 0.5, "learning_rate": 0.05, "timesteps": 40 * ROLLOUT, "evaluation_games": 4}
 
 
-def begun(folder, company=clusters.Elsewhere, **changes):
-    return Training.begun(replace(TINY, out=Path(folder), **SOME | changes), "borneo train", company=company)
+def created(folder, workers=RayWorkers, **changes):
+    return Training.create(replace(TINY, out=Path(folder), **SOME | changes), "borneo train", workers=workers)
 
 
 def processes():
@@ -38,7 +38,7 @@ def processes():
 
 def test_a_killed_worker_costs_the_time_since_the_last_checkpoint(tmp_path, cluster, capfd):
     made = cluster(2)
-    training = begun(tmp_path / "afar")
+    training = created(tmp_path / "afar")
     told = []
 
     def hear(what, *about):
@@ -47,16 +47,16 @@ def test_a_killed_worker_costs_the_time_since_the_last_checkpoint(tmp_path, clus
             told.append(("killed", about))
             os.kill(processes()[0], signal.SIGKILL)
 
-    training.teller.say = lambda line: hear("say", line)
-    training.teller.update = lambda *about: hear("update", *about)
-    rows = clusters.run_on(made.address, training)
+    training.reporter.log = lambda line: hear("log", line)
+    training.reporter.update = lambda *about: hear("update", *about)
+    rows = run_on(made.address, training)
     assert rows and not training.stopped
-    again = [about[0] for what, about in told if what == "say" and "a worker has ended" in about[0]]
+    again = [about[0] for what, about in told if what == "log" and "a worker has ended" in about[0]]
     assert len(again) == 1
     kept = int(again[0].rpartition("after ")[2].split()[0].replace(",", ""))
     killed_at = next(about[1] for what, about in told if what == "killed")
-    assert kept >= killed_at - SOME["timesteps"] // trainings.TIMES_KEPT - ROLLOUT, "no more is lost than that"
-    begun(tmp_path / "here", trainings.Workers).run()
+    assert kept >= killed_at - SOME["timesteps"] // CHECKPOINTS - ROLLOUT, "no more is lost than that"
+    created(tmp_path / "here", LocalWorkers).run()
     assert_same_policy(tmp_path / "afar" / "last", tmp_path / "here" / "last")
     assert {path.name for path in (tmp_path / "afar").iterdir()} == {
         path.name for path in (tmp_path / "here").iterdir()
@@ -65,22 +65,22 @@ def test_a_killed_worker_costs_the_time_since_the_last_checkpoint(tmp_path, clus
 
 def test_a_training_that_is_stopped_goes_on(tmp_path, cluster):
     address = cluster(2).address
-    training = begun(tmp_path / "afar", timesteps=400 * ROLLOUT)
+    training = created(tmp_path / "afar", timesteps=400 * ROLLOUT)
 
-    def update(part, steps, speed, figures):
+    def update(part, steps, speed, metrics):
         if steps >= 4 * ROLLOUT and not training.stopping:
             signal.raise_signal(signal.SIGINT)
 
-    training.teller.update = update
-    assert clusters.run_on(address, training) == [] and training.stopped
+    training.reporter.update = update
+    assert run_on(address, training) == [] and training.stopped
     kept = max((tmp_path / "afar" / "checkpoints").iterdir())
-    again = Training.taken_up(replace(training.settings, timesteps=int(kept.name) + 4 * ROLLOUT), clusters.Elsewhere)
+    again = Training.resume(replace(training.settings, timesteps=int(kept.name) + 4 * ROLLOUT), RayWorkers)
     assert again.learner.decisions == int(kept.name) >= 4 * ROLLOUT
-    assert clusters.run_on(address, again)
+    assert run_on(address, again)
     assert time.time() - (tmp_path / "afar" / "report.json").stat().st_mtime < 60
 
 
-def test_what_is_wrong_with_a_training_is_told_and_begins_nobody_anew(tmp_path, cluster):
-    training = begun(tmp_path / "afar", learning_rate=1e30)
+def test_what_is_wrong_with_a_training_is_told_and_restarts_nobody(tmp_path, cluster):
+    training = created(tmp_path / "afar", learning_rate=1e30)
     with pytest.raises(ValueError, match="the weights are no numbers any more: train anew with a smaller"):
-        clusters.run_on(cluster(2).address, training)
+        run_on(cluster(2).address, training)

@@ -6,9 +6,9 @@ import pytest
 torch = pytest.importorskip("torch")
 pytest.importorskip("numba_cuda")
 
-from borneo_train.games import Games  # noqa: E402  # torch may be missing
-from borneo_train.learner import Learner  # noqa: E402
-from borneo_train.settings import Settings  # noqa: E402
+from borneo_train.games.games import Games  # noqa: E402  # torch may be missing
+from borneo_train.run.config import Settings  # noqa: E402
+from borneo_train.run.learner import create_learner  # noqa: E402
 
 pytestmark = pytest.mark.gpu
 
@@ -16,11 +16,11 @@ SMALL = {"n_envs": 1536, "batch_size": 1536, "actor": "128x2", "critic": "128x3"
 
 
 def learner_of(**settings):
-    return Learner(Settings(**({"device": "cuda"} | SMALL | settings)).filled(True))
+    return create_learner(Settings(**({"device": "cuda"} | SMALL | settings)).filled(has_card=True))
 
 
 def weights_of(learner):
-    return torch.cat([p.detach().flatten() for network in learner.networks for p in network.parameters()]).cpu()
+    return torch.cat([part.detach().flatten() for part in learner.networks.parameters()]).cpu()
 
 
 def test_a_rollout_on_the_card_is_that_of_the_cpu():
@@ -33,7 +33,7 @@ def test_a_rollout_on_the_card_is_that_of_the_cpu():
         on_card.play(actions.cuda())
         on_cpu.play(actions)
         ended += int(on_cpu.done.sum())
-        for name in ("table", "mask", "seat", "reward", "done"):
+        for name in ("state", "mask", "seat", "reward", "done"):
             assert torch.equal(getattr(on_card, name).cpu(), getattr(on_cpu, name)), name
         for name in ("points", "places"):
             mine, theirs = getattr(on_card, name).cpu(), getattr(on_cpu, name)
@@ -42,96 +42,70 @@ def test_a_rollout_on_the_card_is_that_of_the_cpu():
 
 
 @pytest.mark.parametrize("network", ("tied", "plain"))
-def test_gradients_on_the_card_are_those_of_the_cpu(network):
+def test_gradients_on_the_card_are_those_of_the_cpu(network, monkeypatch):
     """Of every part of both networks: a compiler once lost those of norms."""
-    on_card, on_cpu = learner_of(network=network), learner_of(network=network, device="cpu", workers=1)
-    on_card.numbers = torch.float32
-    with torch.no_grad():
-        on_cpu._play_now()
-    for theirs, ours in zip(on_cpu.networks, on_card.networks, strict=True):
-        ours.load_state_dict(theirs.state_dict())
-    found, expected = gradients(on_card, on_cpu.rollout), gradients(on_cpu, on_cpu.rollout)
-    for owner, mine, theirs in zip(on_cpu.networks, found, expected, strict=True):
-        assert torch.allclose(mine[1], theirs[1], rtol=1e-3, atol=1e-5)
-        first = 0
-        for shape in owner.shared.shapes:  # part by part: a large one would hide a small one
-            weights = torch.unique(owner.shared.places[first : first + int(np.prod(shape))])
+    monkeypatch.setattr("borneo_train.networks.actor_critic.prepared", lambda layers, device: list(layers))  # float32
+    on_card, on_cpu = (learner_of(network=network, device=device, max_grad_norm=1e9) for device in ("cuda", "cpu"))
+    on_card.networks.load_state_dict(on_cpu.networks.state_dict())
+    on_cpu.collect()
+    batch = [row[: len(on_cpu.games)] for row in on_cpu._batch()[0]]
+    for learner in (on_card, on_cpu):
+        learner._train_step_now(*(row.to(learner.games.device) for row in batch))
+    for name in ("actor", "critic"):
+        mine, theirs = (getattr(learner.networks, name) for learner in (on_card, on_cpu))
+        assert torch.allclose(mine.last_bias.grad.cpu(), theirs.last_bias.grad, rtol=1e-3, atol=1e-5)
+        found, expected, first = mine.shared.weights.grad.cpu(), theirs.shared.weights.grad, 0
+        for shape in theirs.shared.shapes:  # part by part: a large one would hide a small one
+            weights = torch.unique(theirs.shared.places[first : first + int(np.prod(shape))])
             first += int(np.prod(shape))
-            assert (mine[0][weights] - theirs[0][weights]).norm() <= 1e-2 * theirs[0][weights].norm(), shape
-
-
-def gradients(learner, kept):
-    """Of both networks' losses at the first moment of a rollout, all on the CPU."""
-    chance = torch.Generator().manual_seed(2)
-    there = learner.present.expand(*kept.own.shape, 5)
-    advantage, target = (torch.randn(t.shape, generator=chance) for t in (kept.logp, there))
-    actors = [t[0].to(learner.device) for t in (kept.table, kept.mask, kept.action, kept.logp, advantage, kept.own)]
-    critics = [t[0].to(learner.device) for t in (kept.table, target, there)]
-    losses = [learner._actor_loss(learner._as_numbers(actors[0]), *actors[1:])[0]]
-    losses.append(learner._critic_loss(learner._as_numbers(critics[0]), *critics[1:], learner.critic)[0])
-    parts = [[network.shared.weights, network.last_bias] for network in learner.networks]
-    return [[part.cpu() for part in torch.autograd.grad(loss, own)] for loss, own in zip(losses, parts, strict=True)]
+            assert (found[weights] - expected[weights]).norm() <= 1e-2 * expected[weights].norm(), (name, shape)
 
 
 def test_the_critic_learns_what_games_come_to():
     learner = learner_of()
     for _ in range(40):
-        learner.play()
-        figures = learner.learn()
-    assert figures["explained_variance"] > 0.5
-    assert learner.is_sound()
+        learner.collect()
+        metrics = learner.update()
+    assert metrics["explained_variance"] > 0.5
+    assert learner.networks.are_finite()
 
 
-def test_the_same_seed_gives_the_same_weights():
+@pytest.mark.parametrize("opponent", ["", "self", "random", "merchant"])
+def test_the_same_seed_gives_the_same_weights(opponent):
+    given = {"opponent": opponent, "opponent_share": 0.25} if opponent else {}
     found = []
     for seed in (7, 7, 8):
-        learner = learner_of(seed=seed)
-        for _ in range(4):  # as it is, recorded, and replayed
-            learner.play()
-            learner.learn()
+        learner = learner_of(seed=seed, n_steps=16, **given)
+        for _ in range(5):  # as it is, captured, and replayed
+            learner.collect()
+            learner.update()
         found.append(weights_of(learner))
     assert torch.equal(found[0], found[1])
     assert not torch.equal(found[0], found[2])
 
 
-def test_recorded_work_is_what_it_is_without():
+def test_captured_work_is_what_it_is_without():
     found = []
-    for recorded in (True, False):
+    for captured in (True, False):
         learner = learner_of(seed=5)
-        if not recorded:
-            learner._play, learner._step = learner._play_now, learner._step_now
-        for _ in range(4):
-            learner.play()
-            learner.learn()
+        if not captured:
+            learner._play, learner._train_step = learner._play_now, learner._train_step_now
+        for _ in range(5):
+            learner.collect()
+            learner.update()
         found.append(weights_of(learner))
     assert torch.equal(*found)
 
 
-def test_bots_and_earlier_versions_have_their_share_of_the_games():
-    learner = learner_of(bots=0.25, frozen=0.25, bot="merchant")
+@pytest.mark.parametrize("opponent", ["self", "random", "merchant"])
+def test_opponents_have_all_seats_but_one_in_their_share_of_the_games(opponent):
+    learner = learner_of(opponent=opponent, opponent_share=0.25)
     for _ in range(2):
-        learner.play()
-        learner.learn()
-    kept, opponents, with_bots = learner.rollout, learner.opponents, learner.games.with_bots
-    assert int(with_bots.sum()) == len(learner.games) // 4
-    assert abs(int(opponents.others.sum()) - len(learner.games) // 4) <= 1
-    assert kept.own[:, ~opponents.others].all()
-    assert 0.15 < kept.own[:, opponents.others].float().mean() < 0.4
-    assert (kept.seat[1:, with_bots] == kept.seat[:-1, with_bots])[~kept.done[:-1, with_bots]].all()
-    assert learner.is_sound()
-
-
-def test_bots_play_ahead_and_the_same_seed_gives_the_same_weights():
-    """While the card learns from one rollout, bots play the next one on the CPU: nothing depends on who is quicker."""
-    found = []
-    for _ in range(2):
-        learner = learner_of(bots=0.5, n_steps=8, seed=3, bot="contractor", quick="64x1")
-        for update in range(4):
-            learner.play()
-            learner.learn()
-            assert update == 0 or learner.ahead is not None
-            kept = learner.rollout
-            assert kept.mask.gather(2, kept.action[..., None]).all()
-        learner.settle()
-        found.append(weights_of(learner))
-    assert torch.isfinite(found[0]).all() and torch.equal(*found)
+        learner.collect()
+        learner.update()
+    rollout, with_opponents = learner.rollout, learner.opponents.has_opponents
+    assert int(with_opponents.sum()) == len(learner.games) // 4
+    assert rollout.is_learner[:, ~with_opponents].all()
+    assert 0.15 < rollout.is_learner[:, with_opponents].float().mean() < 0.4
+    assert rollout.mask.gather(2, rollout.action[..., None]).all(), "all play legal moves"
+    assert learner.networks.are_finite()

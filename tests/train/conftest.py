@@ -1,7 +1,6 @@
 """What the tests of training share."""
 
 import sys
-from functools import cache
 
 import numpy as np
 import pytest
@@ -10,21 +9,11 @@ from borneo_env import cli
 
 
 @pytest.fixture(scope="session", autouse=True)
-def what_every_training_needs_is_made_once():
-    """The versions of software, and the roles of what stands on a table."""
-    training = pytest.importorskip("borneo_train.training")
-    network = pytest.importorskip("borneo_train.network")
-    roles, known = network.roles, {}
-
-    def roles_once(things, group):
-        key = (*map(id, things), group)
-        if key not in known:
-            known[key] = (roles(things, group), things)  # things that are kept have an id of their own
-        return known[key][0]
-
+def trainings_have_one_thread():
+    """Tests run side by side, and threads of two would wait for each other at every small step."""
+    training = pytest.importorskip("borneo_train.run.training")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(network, "roles", roles_once)
-        patch.setattr(training, "software", cache(training.software))
+        patch.setattr(training, "available_cores", lambda: 1)
         yield
 
 
@@ -32,7 +21,7 @@ def what_every_training_needs_is_made_once():
 def games_are_hardly_played_before():
     """That they are is a test of the games."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("borneo_train.games.WHOLE_GAME", 8)
+        patch.setattr("borneo_train.games.games.WHOLE_GAME", 8)
         yield
 
 
@@ -49,20 +38,20 @@ def one_thread():
 @pytest.fixture
 def no_curves_are_drawn(monkeypatch):
     """But those of trainings that several tests share."""
-    monkeypatch.setattr("borneo_train.training.draw_curve", lambda curve, settings, path: path.touch())
+    monkeypatch.setattr("borneo_train.run.training.draw_curve", lambda curve, settings, path: path.touch())
 
 
 @pytest.fixture
 def no_games_to_measure(monkeypatch):
     """What a learner comes to follows from its weights: that takes no time, and tells learners apart."""
-    from borneo_train.tasks import TASKS, Measurement
+    from borneo_train.run.tasks import MEASURES, Measurement
 
     def measured(agent, task, against, *, players, games, seed, edition, jobs=None):
         value = 0.5 if isinstance(agent, str) else float(np.abs(agent.model.layers[0].weights).mean())
-        return [Measurement(measure.name, against, players, games, seed, value, 0.0, 1.0) for measure in TASKS[task]]
+        return [Measurement(measure.name, against, players, games, seed, value, 0.0, 1.0) for measure in MEASURES[task]]
 
-    monkeypatch.setattr("borneo_train.training.evaluate", measured)
-    monkeypatch.setattr("borneo_train.report.evaluate", measured)
+    monkeypatch.setattr("borneo_train.run.training.evaluate", measured)
+    monkeypatch.setattr("borneo_train.run.report.evaluate", measured)
 
 
 @pytest.fixture

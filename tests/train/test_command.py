@@ -14,9 +14,9 @@ from copies import Copy
 
 pytest.importorskip("torch")
 
-from borneo_train import checkpoint  # torch may be missing
-from borneo_train.learner import Learner
-from borneo_train.settings import Settings
+from borneo_train.ppo import PPO  # torch may be missing
+from borneo_train.run import checkpoint
+from borneo_train.run.config import Settings, option
 
 from borneo_env.files import FolderLock
 
@@ -38,10 +38,6 @@ def test_a_training_from_the_command_line(borneo, tmp_path, no_games_to_measure)
     card = json.loads((tmp_path / "mine" / "best" / "card.json").read_text())
     assert card["command"] == f"borneo {QUICK} --out {tmp_path / 'mine'}"
 
-    status, out, err = borneo(QUICK, "--out", tmp_path / "mine")
-    assert (status, out) == (2, "")
-    assert "holds a training: --resume goes on, --fresh starts anew" in err
-
     status, out, err = borneo("train --resume --timesteps 96 --json --out", tmp_path / "mine")
     assert status == 0, err
     rows = json.loads(out)
@@ -54,29 +50,27 @@ def test_a_training_from_the_command_line(borneo, tmp_path, no_games_to_measure)
     assert (kept["command"], kept["settings"]["timesteps"]) == (card["command"], 96)
 
 
-def test_mistakes_are_one_line(borneo, tmp_path):
-    status, out, err = borneo("train --task lose --out", tmp_path)
-    assert (status, out) == (2, "")
-    assert err.strip() == "error: --task 'lose' is not known; use one of win, contracts, ranks"
-    status, out, err = borneo("train --resume --fresh --out", tmp_path)
-    assert (status, out) == (2, "")
-    assert err.strip() == "error: --resume goes on, and --fresh starts anew: give one of them"
-
-
 @pytest.mark.parametrize(
     ("given", "told"),
     [
+        ("--task lose", "--task 'lose' is not known; use one of win, contracts, ranks"),
+        ("--resume --fresh", "--resume goes on, and --fresh starts anew: give one of them"),
         ("--learning-rate 0", "--learning-rate is a number above 0, not 0.0"),
         ("--n-epochs 0", "--n-epochs is a number from 1, not 0"),
         ("--workers 0", "--workers is a number from 1 to 512, not 0"),
-        ("--opponent merchant --frozen 0.5", "--opponent is random or the folder of a policy: merchant is given with"),
+        ("--resume", "{out}: there is no training to go on with: "),
+        ("--n-envs 0", "--n-envs is a number from 1, not 0"),
+        ("--opponent nowhere", "there is no agent 'nowhere'"),
+        ("--opponent-share 1.5", "--opponent-share is a number from 0 to 1, not 1.5"),
         ("--against policy --edition card", "'policy' cannot play: the policy was trained for the board edition"),
     ],
 )
-def test_what_is_typed_counts_even_if_it_is_nothing(given, told, borneo, tmp_path):
+def test_mistakes_are_one_line_and_leave_no_folder(given, told, borneo, tmp_path):
     status, out, err = borneo("train --minutes 0.001", *given.split(), "--out", tmp_path / "mine")
-    assert (status, out) == (2, "") and err.startswith(f"error: {told}")
-    assert not (tmp_path / "mine").exists()
+    assert (status, out, err.count("\n")) == (2, "", 1) and err.startswith(
+        "error: " + told.format(out=tmp_path / "mine")
+    )
+    assert not list(tmp_path.iterdir())
 
 
 def test_nobody_goes_on_with_other_settings_even_if_they_are_the_usual_ones(borneo, tmp_path, no_games_to_measure):
@@ -87,10 +81,15 @@ def test_nobody_goes_on_with_other_settings_even_if_they_are_the_usual_ones(born
     assert status == 0 and "this training is over; --resume with more --timesteps makes it longer" in err
 
 
-def test_help_says_what_is_usual_on_each_device(borneo, monkeypatch):
+@pytest.fixture
+def wide_help(borneo, monkeypatch):
     monkeypatch.setenv("COLUMNS", "200")
-    _, out, _ = borneo("train --help")
-    assert "[default: (1536 on a CPU, 8192 on a card)]" in out and "[default: (one on a card)]" in out
+    return borneo("train --help")[1]
+
+
+def test_help_says_what_is_usual_on_each_device(wide_help):
+    for told in ("1536 on a CPU, 8192 on a card", "64", "one on a card", "no limit"):
+        assert f"[default: ({told})]" in wide_help
 
 
 def test_the_module_is_the_same_command(capsys, tmp_path, monkeypatch):
@@ -100,14 +99,8 @@ def test_the_module_is_the_same_command(capsys, tmp_path, monkeypatch):
     assert capsys.readouterr().err.strip().startswith("error: --task 'lose' is not known")
 
 
-def test_weights_that_are_no_numbers_are_one_line(borneo, tmp_path, no_games_to_measure):
-    status, out, err = borneo(QUICK, "--learning-rate", "1e30", "--timesteps", "384", "--out", tmp_path)
-    assert (status, out) == (2, "")
-    assert re.fullmatch(r"error: after \d+ decisions the weights are no numbers .*", err.splitlines()[-1])
-
-
 LOADED_BY_A_TRAINING = (
-    "torch.utils.tensorboard", "borneo_train.training", "borneo_train.report", "borneo_train.telling",
+    "torch.utils.tensorboard", "borneo_train.run.training", "borneo_train.run.report", "borneo_train.run.progress",
 )  # fmt: skip
 
 
@@ -151,19 +144,14 @@ def test_help_fits_into_80_columns(borneo, monkeypatch):
     assert max(map(len, out.splitlines())) <= 80 and "…" not in out
 
 
-def test_every_setting_has_a_sentence(borneo, monkeypatch):
-    monkeypatch.setenv("COLUMNS", "200")
-    status, out, _ = borneo("train --help")
-    assert status == 0
+def test_every_setting_has_a_sentence(wide_help):
     for name in (*Settings.__dataclass_fields__, "resume", "fresh", "json"):
-        line = next(line for line in out.splitlines() if f"--{name.replace('_', '-')} " in line)
+        line = next(line for line in wide_help.splitlines() if f"{option(name)} " in line)
         assert len(line.split("  ")) > 3, f"{name} is not explained: {line}"
 
 
-def test_the_options_stand_in_groups(borneo, monkeypatch):
-    monkeypatch.setenv("COLUMNS", "200")
-    _, out, _ = borneo("train --help")
-    panels = out.split("╭─ ")[1:]
+def test_the_options_stand_in_groups(wide_help):
+    panels = wide_help.split("╭─ ")[1:]
     assert [panel.split(" ─")[0] for panel in panels] == [
         "Options", "What is learnt", "Who else plays", "Evaluation", "The network", "How it is learnt", "Where",
     ]  # fmt: skip
@@ -176,18 +164,18 @@ LONG = QUICK.replace("--timesteps 48", "--timesteps 1000000")
 
 @pytest.fixture
 def interrupted(monkeypatch, no_games_to_measure):
-    """Somebody presses Ctrl-C in the second round, as often as is said."""
+    """Somebody presses Ctrl-C in the second update, as often as is said."""
 
     def press(times):
-        learn = Learner.learn
+        update = PPO.update
 
-        def learning(learner):
+        def updating(learner):
             if learner.decisions == 96:
                 for _ in range(times):
                     signal.raise_signal(signal.SIGINT)
-            return learn(learner)
+            return update(learner)
 
-        monkeypatch.setattr(Learner, "learn", learning)
+        monkeypatch.setattr(PPO, "update", updating)
 
     return press
 
@@ -232,7 +220,7 @@ def test_the_script_is_the_same_command_and_ctrl_c_saves(tmp_path):
     assert_stopped_well(process.returncode, told.decode(), tmp_path)
 
 
-@pytest.mark.parametrize("command", ["train", "train --resume", "train --fresh", "imitate random", "appraise policy"])
+@pytest.mark.parametrize("command", ["train", "train --resume", "train --fresh", "imitate random"])
 def test_a_folder_where_somebody_trains_is_refused(command, borneo, tmp_path):
     folder = tmp_path / "run"
     with FolderLock(folder, "a training", "give another --out"):
@@ -243,8 +231,7 @@ def test_a_folder_where_somebody_trains_is_refused(command, borneo, tmp_path):
     assert (status, out) == (2, "") and re.match(told, err) and err.count("\n") == 1
 
 
-@pytest.mark.parametrize("command", ["train --resume", "train --players 9", "imitate nobody", "appraise nowhere"])
-def test_a_command_that_is_refused_leaves_no_folder(command, borneo, tmp_path):
-    status, _, err = borneo(command, "--out", tmp_path / "run")
+def test_an_imitation_that_is_refused_leaves_no_folder(borneo, tmp_path):
+    status, _, err = borneo("imitate nobody --out", tmp_path / "run")
     assert status == 2 and "error: " in err
     assert not list(tmp_path.iterdir())

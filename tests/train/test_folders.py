@@ -1,7 +1,7 @@
 """Folders of a training: what others keep there is left alone, and links are not followed."""
 
 import pytest
-from borneo_train.folders import (
+from borneo_train.run.folders import (
     clear_folder,
     folders_by_steps,
     move_folder,

@@ -5,12 +5,19 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from borneo_agents.policy.network import Layer, logits_of  # noqa: E402
-from borneo_train.actor_critic import actor_of, critic_of, scale_of  # noqa: E402  # torch may be missing
-from borneo_train.network import Width, apply, prepared  # noqa: E402
-from borneo_train.on_card import spread  # noqa: E402
-from borneo_train.on_cpu import in_place  # noqa: E402
-from borneo_train.roles import AT_PORT, OF_COMPANY, OF_SPICE, action_things, role, table_things  # noqa: E402
+from borneo_agents.policy.network import logits_of  # noqa: E402
+from borneo_train.networks.actor_critic import actor_of, critic_of, scale_of  # noqa: E402  # torch may be missing
+from borneo_train.networks.mlp import apply, prepared, to_model  # noqa: E402
+from borneo_train.networks.symmetry import (  # noqa: E402
+    AT_PORT,
+    OF_COMPANY,
+    OF_SPICE,
+    action_features,
+    orbit,
+    state_features,
+)
+from borneo_train.networks.tied import Width  # noqa: E402
+from borneo_train.run.config import shape_of  # noqa: E402
 
 from borneo_env.cards import COMPANIES, SPICES  # noqa: E402
 from borneo_env.engine.actions import action_table  # noqa: E402
@@ -31,18 +38,17 @@ def random_positions(n):
 
 def actor(kind="tied", units=64, depth=2, seed=0):
     torch.manual_seed(seed)
-    return actor_of(kind, "board", KNOWN, units, depth)
+    return actor_of(kind, "board", units, depth)
 
 
 @pytest.mark.parametrize("kind", ("tied", "plain"))
 @pytest.mark.parametrize("edition", EDITIONS)
 def test_a_network_leads_from_a_table_to_actions_and_values(kind, edition):
     batch = Batch(3, edition=edition)
-    known = batch.observe().shape[1]
     table = torch.from_numpy(batch.state(batch.player))
-    assert actor_of(kind, edition, known, 64, 1)(table).shape == (3, len(batch.actions))
-    with_strangers = torch.cat([table, torch.zeros(3, 5, dtype=table.dtype)], 1)
-    assert critic_of(kind, edition, 64, 2)(with_strangers).shape == (3, 5)
+    assert apply(actor_of(kind, edition, 64, 1).layers(), table.float()).shape == (3, len(batch.actions))
+    with_flags = torch.cat([table, torch.zeros(3, 5, dtype=table.dtype)], 1)
+    assert apply(critic_of(kind, edition, 64, 2).layers(), with_flags.float()).shape == (3, 5)
 
 
 def test_numpy_has_the_logits_of_torch():
@@ -50,14 +56,14 @@ def test_numpy_has_the_logits_of_torch():
     with torch.no_grad():
         for parameter in network.parameters():
             parameter += 0.1 * torch.randn_like(parameter)
-        expected = network(torch.from_numpy(batch.observe())).numpy()
-        layers = [Layer(*(None if part is None else part.numpy() for part in layer)) for layer in network.layers()]
+        expected = apply(network.layers(), torch.from_numpy(batch.observe())).numpy()
+        layers = to_model(network.layers())
     assert np.allclose(logits_of(layers, batch.observe()), expected, atol=1e-4)
 
 
 def test_numbers_behind_the_observation_do_not_count():
     table = torch.from_numpy(random_positions(4).state(0))
-    layers = prepared(actor().layers(), torch.float32)
+    layers = prepared(actor().layers(), torch.device("cpu"))
     other = table.clone()
     other[:, KNOWN:] += 1
     assert torch.equal(apply(layers, table), apply(layers, other))
@@ -66,19 +72,6 @@ def test_numbers_behind_the_observation_do_not_count():
 def test_weights_of_free_units_are_all_their_own():
     shared = actor("plain", units=8).shared
     assert len(torch.unique(shared.places)) == shared.places.numel() == shared.weights.numel()
-
-
-@pytest.mark.parametrize("kind", ("tied", "plain"))
-def test_gradients_are_added_up_by_looking_as_they_are_by_adding(kind):
-    """A card looks where the places of a weight are; a CPU goes through the places."""
-    shared = actor(kind).shared
-    gradient = torch.randn(shared.places.shape, generator=torch.Generator().manual_seed(1))
-    found = []
-    for placed in (spread(shared.weights, shared.places, shared._sources), in_place(shared.weights, shared.places)):
-        assert torch.equal(placed, shared.weights[shared.places])
-        found.append(torch.autograd.grad(placed, shared.weights, gradient)[0])
-    assert torch.allclose(*found, atol=1e-4)
-    assert found[0].abs().max() > 1
 
 
 def test_tied_weights_are_fewer():
@@ -111,27 +104,27 @@ def index_of(name, *index):
     return block.start + int(np.ravel_multi_index(index, block.shape))
 
 
-def test_roles_of_numbers():
-    things = table_things("board")
-    flags = things[index_of("port_flags", 2, 1)]  # of yellow, at the third port
-    assert role(flags, AT_PORT, (1, 2)) != role(flags, AT_PORT, (1, 0)) != role(flags, AT_PORT, (0, 0))
-    alike = things[index_of("port_flags", 0, 3)]
-    assert role(flags, AT_PORT, (1, 2)) == role(alike, AT_PORT, (3, 0))
-    first, second = things[index_of("hand", 0)], things[index_of("hand", 1)]  # red and yellow, pepper and cinnamon
-    assert role(first, OF_SPICE, (0,)) != role(first, OF_SPICE, (1,)) == role(second, OF_SPICE, (0,))
-    assert role(first, OF_COMPANY, (2,)) == role(first, OF_COMPANY, (3,)), "no flag of either"
-    assert role(first, OF_COMPANY, (0,)) != role(first, OF_COMPANY, (1,)), "three flags and one"
+def test_orbits_of_numbers():
+    features = state_features("board")
+    flags = features[index_of("port_flags", 2, 1)]  # of yellow, at the third port
+    assert orbit(flags, AT_PORT, (1, 2)) != orbit(flags, AT_PORT, (1, 0)) != orbit(flags, AT_PORT, (0, 0))
+    alike = features[index_of("port_flags", 0, 3)]
+    assert orbit(flags, AT_PORT, (1, 2)) == orbit(alike, AT_PORT, (3, 0))
+    first, second = features[index_of("hand", 0)], features[index_of("hand", 1)]  # red and yellow, pepper and cinnamon
+    assert orbit(first, OF_SPICE, (0,)) != orbit(first, OF_SPICE, (1,)) == orbit(second, OF_SPICE, (0,))
+    assert orbit(first, OF_COMPANY, (2,)) == orbit(first, OF_COMPANY, (3,)), "no flag of either"
+    assert orbit(first, OF_COMPANY, (0,)) != orbit(first, OF_COMPANY, (1,)), "three flags and one"
 
 
-def test_roles_of_actions():
-    table, things = action_table(slots_of(Ruleset())), action_things("board")
-    place, other = (things[table.action(f"place {COMPANIES[i]}", "place")] for i in (0, 1))
-    assert role(place, OF_COMPANY, (0,)) == role(other, OF_COMPANY, (1,)) != role(other, OF_COMPANY, (0,))
-    moved = things[table.action("transfer red 2 blue", "traders")]
-    assert len({role(moved, OF_COMPANY, (company,)) for company in range(4)}) == 3, "from, to, and neither"
-    contract = things[table.action(f"contract same-4 {SPICES[2]}", "contract")]
-    assert role(contract, OF_SPICE, (2,)) != role(contract, OF_SPICE, (1,))
-    assert len(things) == len(table)
+def test_orbits_of_actions():
+    table, features = action_table(slots_of(Ruleset())), action_features("board")
+    place, other = (features[table.action(f"place {COMPANIES[i]}", "place")] for i in (0, 1))
+    assert orbit(place, OF_COMPANY, (0,)) == orbit(other, OF_COMPANY, (1,)) != orbit(other, OF_COMPANY, (0,))
+    moved = features[table.action("transfer red 2 blue", "traders")]
+    assert len({orbit(moved, OF_COMPANY, (company,)) for company in range(4)}) == 3, "from, to, and neither"
+    contract = features[table.action(f"contract same-4 {SPICES[2]}", "contract")]
+    assert orbit(contract, OF_SPICE, (2,)) != orbit(contract, OF_SPICE, (1,))
+    assert len(features) == len(table)
 
 
 def test_every_number_has_a_scale():
@@ -142,5 +135,5 @@ def test_every_number_has_a_scale():
 
 def test_a_tied_network_has_a_multiple_of_64_units():
     with pytest.raises(ValueError, match="multiple of 64 units, not 100"):
-        Width.of("tied", 100)
+        shape_of("tied", "100x2", "--actor")
     assert Width.of("tied", 128).all == 128

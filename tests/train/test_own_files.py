@@ -11,8 +11,8 @@ from trainings import TINY, begin, go_on
 
 pytest.importorskip("torch")
 
-from borneo_train.tasks import Measurement  # torch may be missing
-from borneo_train.training import FILES, FOLDERS, Training, keep_model
+from borneo_train.run.tasks import Measurement  # torch may be missing
+from borneo_train.run.training import FILES, FOLDERS, Training, keep_model
 
 pytestmark = pytest.mark.usefixtures("games_are_hardly_played_before")
 
@@ -54,7 +54,7 @@ def test_folders_that_are_links_are_refused(name, fresh, elsewhere, begun):
     (begun / name).symlink_to(elsewhere)
     with pytest.raises(ValueError, match=rf"{name}: is no folder \(a link is none\).*move it, or give another --out"):
         if fresh:
-            Training.begun(replace(TINY, out=begun), "borneo train", fresh=True)
+            Training.create(replace(TINY, out=begun), "borneo train", fresh=True)
         else:
             go_on(begun)
     assert sorted(elsewhere.rglob("*")) == before
@@ -90,7 +90,7 @@ def test_fresh_removes_what_a_training_wrote_and_nothing_else(tmp_path):
     for name in ("best", "last", "last.new"):
         write_model(tmp_path / name, network(width=4))
     training._checkpoint()
-    Training.begun(replace(TINY, out=tmp_path), "borneo train", fresh=True)
+    Training.create(replace(TINY, out=tmp_path), "borneo train", fresh=True)
     left = {str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*") if path.is_file()}
     assert left == {*kept, "settings.json"}
 
@@ -100,7 +100,7 @@ def test_a_folder_with_something_else_of_these_names_is_refused(fresh, tmp_path)
     (tmp_path / "curve.jsonl").write_text("mine")
     (tmp_path / "best").mkdir()
     with pytest.raises(ValueError, match=r"holds no training, but curve.jsonl, best: give another --out"):
-        Training.begun(replace(TINY, out=tmp_path), "borneo train", fresh=fresh)
+        Training.create(replace(TINY, out=tmp_path), "borneo train", fresh=fresh)
     assert (tmp_path / "curve.jsonl").read_text() == "mine"
 
 
@@ -114,7 +114,7 @@ def edited(folder, **changes):
     path.write_text(json.dumps(kept | {"settings": kept["settings"] | changes}))
 
 
-@pytest.mark.parametrize("name", ["against", "bot"])
+@pytest.mark.parametrize("name", ["against", "opponent"])
 def test_settings_in_a_file_name_no_code(name, begun, tmp_path, monkeypatch):
     """A class in a module is found only for those who give its name themselves."""
     monkeypatch.chdir(tmp_path)

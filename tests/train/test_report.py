@@ -10,16 +10,16 @@ from rich.console import Console
 
 pytest.importorskip("torch")
 
-from borneo_train import report  # torch may be missing
-from borneo_train.settings import Settings
-from borneo_train.tasks import TASKS, Measurement
-from borneo_train.telling import Teller
+from borneo_train.run import report  # torch may be missing
+from borneo_train.run.config import Settings
+from borneo_train.run.progress import ProgressReporter
+from borneo_train.run.tasks import MEASURES, Measurement
 
 
 def measured(task, against, value):
     return [
         asdict(Measurement(measure.name, against, players, 8, 1, value, None, value + 0.01))
-        for measure in TASKS[task]
+        for measure in MEASURES[task]
         for players in (3, 4)
     ]
 
@@ -97,7 +97,7 @@ def test_decisions_are_counted_in_thousands_or_millions(drawn):
 def test_every_measure_has_its_panels_and_one_point_is_a_curve(drawn):
     panels = drawn(Settings(task="ranks"), GROWING[:1])
     assert [axes.get_title(loc="left").split(" against ") for axes in panels] == [
-        [measure.name, against] for against in ("random", "merchant") for measure in TASKS["ranks"]
+        [measure.name, against] for against in ("random", "merchant") for measure in MEASURES["ranks"]
     ]
     assert panels[0].get_ylabel() == "mean rank: less is better"
     assert line(panels[0], "best").get_ydata()[0] == pytest.approx(0.4)
@@ -126,7 +126,7 @@ def test_names_of_agents_are_no_formulas(drawn):
 
 def course(*intervals, task="win"):
     """A curve against one agent, from the ends of its intervals."""
-    name = TASKS[task][0].name
+    name = MEASURES[task][0].name
     table = {"measure": name, "against": "random", "players": 4}
     strength = [table | {"low": low, "high": high} for low, high in intervals]
     return [{"steps": 1000 * i, "strength": [one]} for i, one in enumerate(strength)]
@@ -202,6 +202,6 @@ def test_a_bar_shows_every_row_of_the_comparison():
     """In a terminal: elsewhere there is no bar."""
     written = io.StringIO()
     rows = [report.Row("learner", Measurement("win share", "random", 4, 8, 1, 0.5, 0.4, 0.6))]
-    with Teller(Console(file=written, force_terminal=True, width=100)) as teller:
-        assert list(teller.comparing(iter(rows))) == rows
+    with ProgressReporter(Console(file=written, force_terminal=True, width=100)) as reporter:
+        assert list(reporter.comparing(iter(rows))) == rows
     assert "comparing with the bots" in written.getvalue()

@@ -1,16 +1,16 @@
 """Settings of a training: what a device adds to them, and which are refused in words."""
 
 import json
+import re
 from dataclasses import fields, replace
 
 import pytest
-from borneo_train.settings import ABOVE_ZERO, FROM_ONE, FROM_ZERO, PRESETS, UP_TO_ONE, Settings
+from borneo_train.run.config import MOST_WORKERS, PRESETS, RANGES, SEEDS, Settings, check_numbers, option
 from trainings import ROLLOUT, TINY, begin, go_on
 
 torch = pytest.importorskip("torch")
 
-from borneo_train.checks import check  # noqa: E402  # torch may be missing
-from borneo_train.training import Training  # noqa: E402
+from borneo_train.run.training import Training  # noqa: E402  # torch may be missing
 
 pytestmark = pytest.mark.usefixtures("games_are_hardly_played_before")
 
@@ -27,19 +27,12 @@ def test_a_device_fills_in_what_is_not_given(device, has_card, found):
     assert filled.device == found and filled.n_steps == 8
     preset = PRESETS[found] | {"n_steps": 8}
     assert {name: getattr(filled, name) for name in preset} == preset
-    check(filled)
+    filled.check()
 
 
 def test_a_training_of_some_minutes_has_no_number_of_decisions():
     assert Settings(minutes=5).filled(False).timesteps == 0
     assert Settings(minutes=5, timesteps=100).filled(False).timesteps == 100
-
-
-def test_cuda_without_a_card(tmp_path, monkeypatch):
-    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
-    with pytest.raises(ValueError, match="no GPU that torch can use; train with --device cpu"):
-        begin(tmp_path / "new", device="cuda")
-    assert not (tmp_path / "new").exists()
 
 
 def test_what_was_trained_on_a_card_goes_on_on_one(tmp_path, monkeypatch):
@@ -65,23 +58,20 @@ def test_what_was_trained_on_a_card_goes_on_on_one(tmp_path, monkeypatch):
         ({"players": "3,3"}, "--players wants some of 3,4,5"),
         ({"players": "three"}, "--players wants whole numbers"),
         ({"actor": "16"}, "--actor wants the width and number of layers"),
-        ({"quick": "x8"}, "--quick wants the width and number of layers"),
         ({"critic": "8x0"}, "--critic wants the width and number of layers"),
         ({"network": "tied"}, "layers of a tied network have a multiple of 64 units, not 8"),
-        ({"batch_size": 5}, "--n-envs 12 is no multiple of --batch-size 5: a minibatch has one decision each of"),
-        ({"batch_size": 24}, "--n-envs 12 is no multiple of --batch-size 24"),
+        ({"batch_size": 5}, "--n-envs 12 times --n-steps 4 is no multiple of --batch-size 5: an update goes"),
+        ({"batch_size": 96}, "--n-envs 12 times --n-steps 4 is no multiple of --batch-size 96"),
+        ({"workers": 5}, "--n-envs 12 and --batch-size 12 cannot be divided by --workers 5: .*, as with --workers 4"),
+        ({"workers": 12, "players": "3,4,5"}, "--n-envs 12 leaves a player count without games"),
         ({"n_envs": 2, "batch_size": 2, "players": "3,4,5"}, "--n-envs 2 leaves a player count without games"),
-        ({"opponent": "out/imitation"}, "--opponent sits in a share of the games: say in which with --frozen"),
-        ({"frozen": 0.6, "bots": 0.6}, "--frozen and --bots are shares of the same games: together at most 1"),
-        ({"bot": "nobody"}, "there is no agent 'nobody'"),
+        ({"opponent": "nobody"}, "there is no agent 'nobody'"),
         ({"against": "nobody"}, "there is no agent 'nobody'"),
         ({"against": "random,nobody"}, "there is no agent 'nobody'"),
         ({"against": "random,"}, "there is no agent ''"),
         ({"against": "random, random"}, "--against wants agents with commas between them, each once, not"),
         ({"device": "abacus"}, "--device is one of auto, cpu, cuda, not 'abacus'"),
         ({"timesteps": -1}, "--timesteps is a number from 0, not -1"),
-        ({"seed": -1}, r"--seed is a number from 0, below 2\*\*63, not -1"),
-        ({"seed": 2**63}, r"--seed is a number from 0, below 2\*\*63"),
     ],
 )
 def test_settings_that_make_no_sense(changes, complaint, tmp_path):
@@ -90,34 +80,40 @@ def test_settings_that_make_no_sense(changes, complaint, tmp_path):
     assert not (tmp_path / "new").exists()
 
 
-RANGES = {
-    "a number from 1": (FROM_ONE, (-1,)),
-    "a number from 0": (FROM_ZERO, (-1,)),
-    "a number above 0": (ABOVE_ZERO, (-0.1,)),
-    "a number from 0 to 1": (UP_TO_ONE, (-0.1, 1.1)),
+INSIDE_AND_OUTSIDE = {
+    "a number from 1": ((1, 10**9), (0, -1)),
+    "a number from 0": ((0, 1e9), (-0.1,)),
+    "a number above 0": ((1e-9, 1e9), (0, -0.1)),
+    "a number from 0 to 1": ((0, 0.5, 1), (-0.1, 1.1)),
+    f"a number from 1 to {MOST_WORKERS}": ((1, MOST_WORKERS), (0, MOST_WORKERS + 1)),
+    "a number from 0, below 2**63": ((0, SEEDS - 1), (-1, SEEDS)),
 }
 
 
-@pytest.mark.parametrize("words", RANGES)
-def test_numbers_are_in_their_ranges(words):
-    names, outside = RANGES[words]
+@pytest.mark.parametrize(("names", "words"), [(names, words) for names, _, words in RANGES], ids=str)
+def test_numbers_are_in_their_ranges(names, words):
+    inside, outside = INSIDE_AND_OUTSIDE[words]
     for name in names:
+        for value in inside:
+            check_numbers(replace(TINY, **{name: value}))
         for value in (*outside, float("nan"), float("inf")):
-            with pytest.raises(ValueError, match=f"^--{name.replace('_', '-')} is {words}, not {value}$"):
-                replace(TINY, **{name: value}).check_numbers()
+            wrong = replace(TINY, **{name: value})
+            with pytest.raises(ValueError, match=f"^{option(name)} is {re.escape(words)}, not {value}$"):
+                check_numbers(wrong)
+            check_numbers(wrong, {"n_envs", "clip_range"} - {name})
 
 
 def test_every_number_has_a_range():
     numbers = {field.name for field in fields(Settings) if type(field.default) in (int, float)}
-    assert numbers == {*FROM_ONE, *FROM_ZERO, *ABOVE_ZERO, *UP_TO_ONE, "seed", "workers"}
-    TINY.check_numbers()
+    assert numbers == {name for names, _, _ in RANGES for name in names}
 
 
 # ---------------------------------------------------------------- those of a training that goes on
 
 
 @pytest.mark.parametrize(
-    ("key", "value"), [("n_envs", "many"), ("frozen", True), ("learning_rate", None), ("actor", 64), ("timesteps", 1.5)]
+    ("key", "value"),
+    [("n_envs", "many"), ("opponent_share", True), ("learning_rate", None), ("actor", 64), ("timesteps", 1.5)],
 )
 def test_settings_of_another_type_are_refused(key, value, tmp_path):
     """Somebody has edited them."""
@@ -132,7 +128,7 @@ def test_settings_of_another_type_are_refused(key, value, tmp_path):
 
 def test_what_cannot_change_on_the_way_is_refused(tmp_path):
     begin(tmp_path)
-    again = Training.taken_up(replace(TINY, out=tmp_path, timesteps=5 * ROLLOUT))  # the same command, and more of them
+    again = Training.resume(replace(TINY, out=tmp_path, timesteps=5 * ROLLOUT))  # the same command, and more of them
     assert again.settings == replace(TINY, out=tmp_path, timesteps=5 * ROLLOUT)
     message = "has --learning-rate .* cannot go on with 0.25: only --timesteps and --minutes may change; leave it out"
     with pytest.raises(ValueError, match=message):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from borneo_agents.arena import play_arena
 from borneo_agents.policy.agent import Policy
-from borneo_train.tasks import CONTRACT_POINTS, TASKS, evaluate, score
+from borneo_train.run.tasks import CONTRACT_POINTS, MEASURES, evaluate, score
 from networks import network
 
 from borneo_env import Ruleset
@@ -44,7 +44,8 @@ def by_hand(agent, against):
 @pytest.fixture(scope="module")
 def evaluated():
     found = {
-        name: evaluate("climber", name, "merchant", players=PLAYERS, games=GAMES, seed=SEED, jobs=0) for name in TASKS
+        name: evaluate("climber", name, "merchant", players=PLAYERS, games=GAMES, seed=SEED, jobs=0)
+        for name in MEASURES
     }
     return found, by_hand("climber", "merchant")
 
@@ -52,7 +53,7 @@ def evaluated():
 def test_measurements_are_what_the_games_say(evaluated):
     found, wanted = evaluated
     for name, measurements in found.items():
-        assert [row.measure for row in measurements] == [measure.name for measure in TASKS[name]]
+        assert [row.measure for row in measurements] == [measure.name for measure in MEASURES[name]]
         for row in measurements:
             assert row.value == pytest.approx(wanted[row.measure], rel=1e-6)
             assert (row.against, row.players, row.games, row.seed) == ("merchant", PLAYERS, GAMES, SEED)
@@ -71,10 +72,10 @@ def test_intervals_hold_the_figure(evaluated):
 
 
 def test_every_task_measures_first_what_it_rewards():
-    first = {name: measures[0].name for name, measures in TASKS.items()}
+    first = {name: measures[0].name for name, measures in MEASURES.items()}
     assert first == {"win": "win share", "contracts": "contract points", "ranks": "mean rank"}
-    assert set(TASKS) <= set(REWARDS)
-    assert {measure.name for measures in TASKS.values() for measure in measures if not measure.more_is_better} == {
+    assert set(MEASURES) <= set(REWARDS)
+    assert {measure.name for measures in MEASURES.values() for measure in measures if not measure.more_is_better} == {
         "mean rank"
     }
 
@@ -112,7 +113,7 @@ class Broken:
 @pytest.mark.parametrize(("agent", "against"), [("random", Broken()), (Broken(), "random")])
 def test_games_that_somebody_lost_by_a_fault_measure_nothing(agent, against, monkeypatch):
     name = "broken" if against != "random" else against
-    monkeypatch.setattr("borneo_train.tasks.play_arena", lambda table, *_, **given: play_arena(
+    monkeypatch.setattr("borneo_train.run.tasks.play_arena", lambda table, *_, **given: play_arena(
         {"learner": agent, name: against}, players=PLAYERS, **given | {"jobs": 0}
     ))  # fmt: skip
     with pytest.raises(ValueError, match=r"lost \d+ of \d+ games by a crash at a table against .*measure nothing"):

@@ -16,10 +16,10 @@ from trainings import ROLLOUT, TINY, TWO_TABLES, assert_same_policy, begin, curv
 
 torch = pytest.importorskip("torch")
 
-from borneo_train import checkpoint  # noqa: E402  # torch may be missing
-from borneo_train.settings import Settings  # noqa: E402
-from borneo_train.tasks import TASKS, Measurement  # noqa: E402
-from borneo_train.training import UNSEEN, Diverged, Training, model_of  # noqa: E402
+from borneo_train.run import checkpoint  # noqa: E402  # torch may be missing
+from borneo_train.run.config import EVAL_SEED_OFFSET, Settings  # noqa: E402
+from borneo_train.run.tasks import MEASURES, Measurement  # noqa: E402
+from borneo_train.run.training import Diverged, Training  # noqa: E402
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator  # noqa: E402
 
 pytestmark = pytest.mark.usefixtures("games_are_hardly_played_before", "no_curves_are_drawn")
@@ -99,8 +99,8 @@ def test_tensorboard_shows_figures_by_the_names_that_people_know(whole):
 
 def test_a_learner_is_measured_on_deals_it_has_not_learnt_from(whole):
     folder, rows = whole
-    assert {one["seed"] for entry in curve(folder) for one in entry["strength"]} == {TINY.seed + UNSEEN}
-    assert {row.measurement.seed for row in rows} == {TINY.seed + UNSEEN + 1}
+    assert {one["seed"] for entry in curve(folder) for one in entry["strength"]} == {TINY.seed + EVAL_SEED_OFFSET}
+    assert {row.measurement.seed for row in rows} == {TINY.seed + EVAL_SEED_OFFSET + 1}
 
 
 def test_by_default_a_learner_is_measured_against_weak_and_strong_ones(tmp_path, no_games_to_measure, capsys):
@@ -121,8 +121,8 @@ def test_a_learner_is_measured_in_the_edition_it_has_learnt(tmp_path, monkeypatc
         asked.append((edition, players))
         return [Measurement("win share", against, players, games, seed, 0.5, 0.0, 1.0)]
 
-    monkeypatch.setattr("borneo_train.training.evaluate", measured)
-    monkeypatch.setattr("borneo_train.report.evaluate", measured)
+    monkeypatch.setattr("borneo_train.run.training.evaluate", measured)
+    monkeypatch.setattr("borneo_train.run.report.evaluate", measured)
     begin(tmp_path, edition="card", players="3", timesteps=ROLLOUT).run()
     assert len(asked) > 2 and set(asked) == {("card", 3)}
 
@@ -135,7 +135,7 @@ def test_the_best_model_is_kept(values, best, tmp_path, monkeypatch):
     def measured(policy, task, against, *, players, games, seed, edition):
         return [Measurement("win share", against, players, games, seed, next(worth), 0.0, 1.0)]
 
-    monkeypatch.setattr("borneo_train.training.evaluate", measured)
+    monkeypatch.setattr("borneo_train.run.training.evaluate", measured)
     run(begin(tmp_path))
     assert read_card(tmp_path / "best" / "card.json").steps == best * ROLLOUT
     assert read_card(tmp_path / "last" / "card.json").steps == 4 * ROLLOUT
@@ -147,17 +147,15 @@ def test_the_same_seed_gives_the_same_training(whole, tmp_path, no_games_to_meas
 
 
 def test_another_seed_gives_another(tmp_path):
-    one, same, other = (begin(tmp_path / str(name), seed=seed) for name, seed in enumerate((3, 3, 4)))
-    first, again, another = (model_of(training.learner, "").layers[0].weights for training in (one, same, other))
-    assert np.array_equal(first, again) and not np.array_equal(first, another)
-    assert torch.equal(one.learner.games.table, same.learner.games.table)
-    assert not torch.equal(one.learner.games.table, other.learner.games.table)
+    one, same, other = (begin(tmp_path / str(name), seed=seed).learner for name, seed in enumerate((3, 3, 4)))
+    for found in (lambda learner: learner.games.state, lambda learner: learner.networks().actor[0].weight):
+        assert torch.equal(found(one), found(same)) and not torch.equal(found(one), found(other))
 
 
 def test_the_bar_ends_where_the_training_does(tmp_path, no_games_to_measure):
     training = begin(tmp_path)
     shown = []
-    training.teller.update = lambda part, steps, speed, figures: shown.append((part, steps))
+    training.reporter.update = lambda part, steps, speed, metrics: shown.append((part, steps))
     run(training)
     assert shown == [(part / 4, part * ROLLOUT) for part in (1, 2, 3, 4)]
 
@@ -165,11 +163,13 @@ def test_the_bar_ends_where_the_training_does(tmp_path, no_games_to_measure):
 # ---------------------------------------------------------------- stopping and going on
 
 
-@pytest.mark.parametrize("changes", [{}, TWO_TABLES], ids=["alone", "with others"])
-def test_a_training_that_was_stopped_goes_on_as_if_it_had_not_been(changes, tmp_path, no_games_to_measure, monkeypatch):
-    """Earlier versions of the learner are those they would have been: they are replaced after every third rollout."""
-    monkeypatch.setattr("borneo_train.training.FREEZES", 2)
-    settings = {"timesteps": 6 * ROLLOUT, **changes}
+@pytest.mark.parametrize("opponent", ["", "self", "contractor"])
+def test_a_training_that_was_stopped_goes_on_as_if_it_had_not_been(
+    opponent, tmp_path, no_games_to_measure, monkeypatch
+):
+    """Earlier versions of the learner are those they would have been: they are replaced after the third rollout."""
+    monkeypatch.setattr("borneo_train.ppo.SNAPSHOTS", 2)
+    settings = {"timesteps": 6 * ROLLOUT, **(TWO_TABLES | {"opponent": opponent} if opponent else {})}
     run(begin(tmp_path / "whole", **settings))
     training = stop_after(begin(tmp_path / "stopped", **settings), ROLLOUT)
     training.run()
@@ -197,15 +197,9 @@ def test_an_evaluation_that_was_cut_short_is_made_by_whoever_goes_on(tmp_path, n
     training._evaluate = interrupted
     with pytest.raises(KeyboardInterrupt):
         stop_after(training, 2 * ROLLOUT).run()
-    assert [entry["steps"] for entry in run(go_on(tmp_path)).curve] == [0, 2 * ROLLOUT, 4 * ROLLOUT]
-
-
-def test_what_a_training_began_with_may_be_gone_when_it_goes_on(tmp_path, no_games_to_measure):
-    run(begin(tmp_path / "before"))
-    stop_after(begin(tmp_path / "after", start=str(tmp_path / "before")), ROLLOUT).run()
-    (tmp_path / "before").rename(tmp_path / "elsewhere")
-    again = run(go_on(tmp_path / "after"))
-    assert again.learner.decisions == 4 * ROLLOUT and again.settings.start == str(tmp_path / "before")
+    again = go_on(tmp_path)
+    assert again.learner.decisions == 2 * ROLLOUT, "it was saved before"
+    assert [entry["steps"] for entry in run(again).curve] == [0, 2 * ROLLOUT, 4 * ROLLOUT]
 
 
 def test_what_was_written_after_the_checkpoint_is_forgotten(whole, tmp_path, no_games_to_measure):
@@ -259,18 +253,18 @@ def test_a_training_that_was_killed_goes_on(tmp_path):
 
 def interrupt(training, decisions):
     """Let somebody press Ctrl-C while the learner learns from its decisions."""
-    learn = training.learner.learn
+    update = training.learner.update
 
     def interrupted():
         if training.learner.decisions == decisions:
             signal.raise_signal(signal.SIGINT)
-        return learn()
+        return update()
 
-    training.learner.learn = interrupted
+    training.learner.update = interrupted
     return training
 
 
-def test_ctrl_c_saves_as_soon_as_the_round_is_learnt_from(tmp_path, no_games_to_measure, capsys):
+def test_ctrl_c_saves_after_the_update(tmp_path, no_games_to_measure, capsys):
     handler = signal.getsignal(signal.SIGINT)
     training = interrupt(begin(tmp_path, timesteps=10**6), 2 * ROLLOUT)
     assert training.run() == []
@@ -283,13 +277,13 @@ def test_ctrl_c_saves_as_soon_as_the_round_is_learnt_from(tmp_path, no_games_to_
     assert "Ctrl-C again stops at once" in told and f"stopped after {2 * ROLLOUT} decisions; --resume goes on" in told
 
 
-def test_ctrl_c_in_the_last_round_stops_nothing(tmp_path, no_games_to_measure):
+def test_ctrl_c_in_the_last_update_stops_nothing(tmp_path, no_games_to_measure):
     training = interrupt(begin(tmp_path), 4 * ROLLOUT)
     assert training.run() == [], "but whoever is in a hurry does not wait for the comparison"
     assert not training.stopped and training.learner.decisions == 4 * ROLLOUT
 
 
-def test_a_second_ctrl_c_stops_at_once_and_loses_nothing(tmp_path, no_games_to_measure, monkeypatch):
+def test_a_second_ctrl_c_stops_at_once_and_loses_nothing(tmp_path, no_games_to_measure):
     """The second comes while the learner is measured, which takes long."""
     training = interrupt(begin(tmp_path, timesteps=10**6), 2 * ROLLOUT)
     handler, evaluate = signal.getsignal(signal.SIGINT), training._evaluate
@@ -313,7 +307,7 @@ def test_ctrl_c_in_the_comparison_stops_it(tmp_path, no_games_to_measure, monkey
         signal.raise_signal(signal.SIGINT)
         yield
 
-    monkeypatch.setattr("borneo_train.training.compare", compared)
+    monkeypatch.setattr("borneo_train.run.training.compare", compared)
     before = signal.signal(signal.SIGINT, signal.default_int_handler)  # tests in the background are deaf to Ctrl-C
     try:
         with pytest.raises(KeyboardInterrupt):
@@ -372,52 +366,29 @@ def test_weights_that_are_no_numbers_are_not_kept(tmp_path, no_games_to_measure)
     ):
         training.run()
     assert np.isfinite(read_model(tmp_path / "best").layers[0].weights).all()
-    assert go_on(tmp_path).learner.is_sound()
-
-
-def test_a_damaged_checkpoint_is_told(copied):
-    path = checkpoint.newest(copied / "checkpoints") / checkpoint.TENSORS
-    path.write_bytes(path.read_bytes()[:1000])
-    with pytest.raises(checkpoint.CheckpointError, match="cannot go on from this checkpoint"):
-        go_on(copied)
+    assert go_on(tmp_path).learner.networks.are_finite()
 
 
 def test_a_folder_with_a_training_is_not_overwritten(copied):
     with pytest.raises(ValueError, match="holds a training: --resume goes on, --fresh starts anew"):
         begin(copied)
     assert (copied / "curve.jsonl").exists()
-    Training.begun(replace(TINY, out=copied), "borneo train", fresh=True)
+    Training.create(replace(TINY, out=copied), "borneo train", fresh=True)
     assert [path.name for path in copied.iterdir()] == ["settings.json"]
 
 
-def test_wrong_settings_remove_nothing(copied):
-    with pytest.raises(ValueError, match="--task 'lose'"):
-        Training.begun(replace(TINY, out=copied, task="lose"), "borneo train", fresh=True)
+@pytest.mark.parametrize("fresh", [False, True])
+def test_wrong_settings_are_told_before_the_folder_and_remove_nothing(fresh, copied, monkeypatch):
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    for change, told in (
+        ({"task": "lose"}, "--task 'lose'"),
+        ({"players": "7"}, "--players wants"),
+        ({"against": "merchnt"}, "no agent 'merchnt'"),
+        ({"device": "cuda"}, "no GPU that torch can use; train with --device cpu"),
+    ):
+        with pytest.raises(ValueError, match=told):
+            Training.create(replace(TINY, out=copied, **change), "borneo train", fresh=fresh)
     assert go_on(copied).learner.decisions == 4 * ROLLOUT
-
-
-def test_without_a_training_there_is_nothing_to_resume(tmp_path):
-    with pytest.raises(ValueError, match="there is no training to go on with"):
-        go_on(tmp_path)
-
-
-def test_settings_are_kept_whole_or_not_at_all(tmp_path, monkeypatch):
-    """Whatever happens while new ones are written, the old ones are there."""
-    training = begin(tmp_path)
-    before = (tmp_path / "settings.json").read_text()
-    training.command = "another one"
-
-    def interrupted(*_):
-        raise KeyboardInterrupt
-
-    with monkeypatch.context() as patch:
-        patch.setattr(Path, "replace", interrupted)
-        with pytest.raises(KeyboardInterrupt):
-            training.keep_settings()
-    assert (tmp_path / "settings.json").read_text() == before
-    training.keep_settings()
-    assert json.loads((tmp_path / "settings.json").read_text())["command"] == "another one"
-    assert [path.name for path in tmp_path.glob("settings*")] == ["settings.json"]
 
 
 # ---------------------------------------------------------------- learning
@@ -432,9 +403,9 @@ def test_a_small_training_improves_on_its_start(task, rollouts, tmp_path):
         critic="64x1", timesteps=384 * 16 * rollouts, learning_rate=2e-3, against="random", evaluation_games=80,
         evaluations=1, seed=1, device="cpu",
     )  # fmt: skip
-    training = run(Training.begun(settings, "borneo train"))
+    training = run(Training.create(settings, "borneo train"))
     start, end = (entry["strength"][0] for entry in training.curve)
-    if TASKS[task][0].more_is_better:
+    if MEASURES[task][0].more_is_better:
         assert end["low"] > start["high"]
     else:
         assert end["high"] < start["low"]

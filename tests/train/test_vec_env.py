@@ -206,7 +206,7 @@ def test_games_that_cannot_be_shared_get_a_clear_error(games, players):
 @pytest.mark.parametrize(
     ("opponents", "message"),
     [
-        ("merchnat", "there is no agent 'merchnat'; known are: .*merchant"),
+        ("merchnat", "there is no agent 'merchnat', did you mean 'merchant'"),
         (["random", "random"], r"2 opponents given; a game of 4 has 3"),
         (7, r"an agent is a name or has a method act\(views\), not 7"),
     ],

@@ -1,57 +1,44 @@
-"""Processes that learn together: the same steps as one would make, the same weights again, and a clear end."""
+"""Processes that learn as one: the same weights everywhere, the same training again, and a clear end."""
 
 import os
 import signal
 import threading
 from dataclasses import replace
+from functools import partial
 
 import pytest
 from trainings import ROLLOUT, TINY, assert_same_policy, begin, go_on, run, stop_after
 
 torch = pytest.importorskip("torch")
 
-from borneo_train import checkpoint  # noqa: E402  # torch may be missing
-from borneo_train.checks import check, filled  # noqa: E402
-from borneo_train.learner import Learner  # noqa: E402
-from borneo_train.settings import Settings  # noqa: E402
-from borneo_train.together import AGREE, KEEP, ROUND, SETTLE, Together  # noqa: E402
-from borneo_train.workers import WorkerEnded, Workers  # noqa: E402
+from borneo_train.distributed.local import LocalWorkers, WorkerEnded  # noqa: E402  # torch may be missing
+from borneo_train.distributed.process_group import CHECKPOINT, SHUTDOWN, STEP, ProcessGroup  # noqa: E402
+from borneo_train.distributed.worker import Follower  # noqa: E402
+from borneo_train.run import checkpoint  # noqa: E402
+from borneo_train.run.config import Settings  # noqa: E402
+from borneo_train.run.learner import create_learner  # noqa: E402
 
 pytestmark = pytest.mark.usefixtures("games_are_hardly_played_before", "no_curves_are_drawn")
-ROWS = ("table", "mask", "action", "logp", "seat", "reward", "done", "own", "value")  # of a rollout
 
 
-class Beside(Together):
-    """One of two threads that learn together, as processes would."""
+class Beside(ProcessGroup):
+    """One of two threads that learn as one, as processes would."""
 
-    def __init__(self, rank, barrier, said):
+    def __init__(self, rank, barrier, told):
         super().__init__(rank, 2)
-        self.barrier, self.said = barrier, said
+        self.barrier, self.told = barrier, told
 
-    def _add_up(self, values):
-        self.said[self.rank] = values.clone()
+    def mean(self, values):
+        self.told[self.rank] = values.clone()
         self.barrier.wait(60)
-        values.copy_(self.said[0] + self.said[1])
+        values.copy_((self.told[0] + self.told[1]) / 2)
         self.barrier.wait(60)
-        return Arrived()
-
-    def share(self, values):
-        self.said[self.rank] = values
-        self.barrier.wait(60)
-        values.copy_(self.said[0])
-        self.barrier.wait(60)
-
-
-class Arrived:
-    """A message that has come."""
-
-    def wait(self):
-        pass
+        return values
 
 
 def two_learners(settings):
-    barrier, said = threading.Barrier(2), [None, None]
-    return [Learner(settings, Beside(rank, barrier, said)) for rank in range(2)]
+    barrier, told = threading.Barrier(2), [None, None]
+    return [create_learner(settings, Beside(rank, barrier, told)) for rank in range(2)]
 
 
 def side_by_side(*works):
@@ -70,74 +57,94 @@ def side_by_side(*works):
 
 
 def weights_of(learner):
-    return torch.cat([part.detach().flatten() for network in learner.networks for part in network.parameters()])
+    return torch.cat([part.detach().flatten() for part in learner.networks.parameters()])
+
+
+def gradient_of(learner):
+    return torch.cat([part.grad.flatten() for part in learner.networks.parameters()])
 
 
 # ---------------------------------------------------------------- what is learnt
 
 
-@pytest.mark.parametrize("frozen", [0.0, 0.7])
-def test_two_learn_what_one_learns_from_the_decisions_of_both(frozen):
-    """Their advantages, scales, gradients and figures are those of all decisions together, even if one has fewer."""
-    settings = replace(TINY, n_envs=24, batch_size=12, n_epochs=2, learning_rate=0.01, target_kl=1e-9, frozen=frozen)
-    two, one = two_learners(settings), Learner(settings)
+@pytest.mark.parametrize("opponent_share", [0.0, 0.7])
+def test_two_have_the_same_weights_at_all_times_and_the_same_training_again(opponent_share):
+    settings = replace(
+        TINY, n_envs=24, batch_size=12, n_epochs=2, learning_rate=0.01, target_kl=1e-9, opponent_share=opponent_share
+    )
+    found = []
     for _ in range(2):
-        for learner in two:
-            learner.play()
-        one.play()
-        for name in ROWS:
-            both = [getattr(learner.rollout, name) for learner in two]
-            getattr(one.rollout, name).copy_(torch.cat(both, 1))
-        one.ended.copy_(torch.cat([learner.ended for learner in two]))
-        figures, same = side_by_side(*(learner.learn for learner in two))
-        assert figures == same == pytest.approx(one.learn(), rel=1e-3, abs=1e-6)
-        assert torch.equal(weights_of(two[0]), weights_of(two[1]))
-        assert torch.allclose(weights_of(two[0]), weights_of(one), atol=1e-5)
-        assert two[0].decisions == one.decisions and two[0].caution == one.caution < 1
+        two = two_learners(settings)
+        for _ in range(2):
+            before = weights_of(two[0])
+            for learner in two:
+                learner.collect()
+            assert not torch.equal(two[0].rollout.state, two[1].rollout.state)
+            metrics, same = side_by_side(*(learner.update for learner in two))
+            assert metrics == same and two[0].numbers() == two[1].numbers()
+            assert torch.equal(two[0].return_scale, two[1].return_scale)
+            assert torch.equal(weights_of(two[0]), weights_of(two[1])) and not torch.equal(weights_of(two[0]), before)
+        assert two[0].decisions == 2 * 24 * 4 and two[0].kl_lr_scale < 1
+        found.append(weights_of(two[0]))
+    assert torch.equal(*found)
+
+
+def test_two_take_a_step_by_the_mean_of_their_gradients():
+    two = two_learners(replace(TINY, max_grad_norm=1e9))  # nothing is clipped
+    own, first = [], weights_of(two[0])
+    for learner in two:
+        learner.collect()
+    batches = [batch for batch, _ in side_by_side(*(learner._batch for learner in two))]
+    for learner, batch in zip(two, batches, strict=True):
+        together, learner.group = learner.group, ProcessGroup()
+        learner._train_step(*batch)
+        own.append(gradient_of(learner))
+        learner.group = together
+        torch.nn.utils.vector_to_parameters(first, learner.networks.parameters())
+    side_by_side(*(partial(learner._train_step, *batch) for learner, batch in zip(two, batches, strict=True)))
+    assert not torch.allclose(*own)
+    for learner in two:
+        assert torch.allclose(gradient_of(learner), (own[0] + own[1]) / 2, atol=1e-6)
 
 
 def test_workers_play_games_of_their_own():
     first, second = two_learners(TINY)
     assert len(first.games) == len(second.games) == TINY.n_envs // 2
-    assert not torch.equal(first.games.table, second.games.table)
-    chances = [torch.rand(8, generator=learner.generator) for learner in (first, second)]
-    assert not torch.equal(*chances), "which is more than that the generators have other seeds"
+    assert not torch.equal(first.games.state, second.games.state)
+    drawn = [torch.rand(8, generator=learner.generator) for learner in (first, second)]
+    assert not torch.equal(*drawn), "which is more than that the generators have other seeds"
     assert torch.equal(weights_of(first), weights_of(second))
 
 
-def test_all_begin_with_what_the_first_one_has():
-    """The training whose networks they begin with may have gone on while some of them read its files."""
-    first, second = two_learners(replace(TINY, frozen=0.5))
-    chance = first.generator.get_state()
-    for part in (*second.actor.parameters(), *second.opponents.network[-1], second.scale):
-        if part is not None:
-            part.data.add_(1.0)
-    side_by_side(first.agree, second.agree)
-    for name, tensor in first.tensors().items():
-        assert (name == "generator") != torch.equal(tensor, second.tensors()[name]), name
-    assert torch.equal(first.generator.get_state(), chance)
+def test_commands_say_how_much_is_over(tmp_path, no_games_to_measure):
+    """What is done together depends on it: rates fall, and earlier versions are replaced."""
+    training = begin(tmp_path)
+    commands, give = [], training.workers.command
 
-
-def test_orders_say_how_much_is_over(tmp_path, no_games_to_measure):
-    """What is done together depends on it: rates fall, and what was played ahead is learnt from."""
-    training = begin(tmp_path, bots=1.0, bot="random", frozen=0.0)
-    training.learner.plays_ahead = True
-    orders, give = [], training.workers.order
-
-    def order(number, progress):
-        orders.append((number, progress))
+    def command(number, progress):
+        commands.append((number, progress))
         assert progress == training.learner.progress
         give(number, progress)
 
-    training.workers.order = order
+    training.workers.command = command
     run(training)
-    assert {number for number, _ in orders} == {AGREE, ROUND, SETTLE, KEEP}
-    assert max(progress for number, progress in orders if number == SETTLE) == 1
+    assert [progress for number, progress in commands if number == STEP] == [0, 0.25, 0.5, 0.75]
+    assert commands[-1] == (CHECKPOINT, 1) and {number for number, _ in commands} == {STEP, CHECKPOINT}
+
+
+def test_a_follower_does_what_it_is_told(monkeypatch):
+    learner, kept = create_learner(TINY), []
+    told = iter([(STEP, 0.5), (CHECKPOINT, 0.6), (CHECKPOINT, 0.7), (STEP, 0.8), (SHUTDOWN, 1.0)])
+    monkeypatch.setattr(learner.group, "broadcast", lambda: next(told))
+    monkeypatch.setattr(checkpoint, "save_part", kept.append)
+    follower = Follower(learner)
+    found = [(follower.goes_on(), learner.progress, len(kept)) for _ in range(3)]
+    assert found == [(True, 0.5, 0), (True, 0.8, 2), (False, 1.0, 2)]
 
 
 def test_whoever_learns_alone_talks_to_nobody(tmp_path, no_games_to_measure, monkeypatch):
-    monkeypatch.setattr("borneo_train.together.dist", None)
-    monkeypatch.setattr("borneo_train.workers.subprocess", None)
+    monkeypatch.setattr("borneo_train.distributed.process_group.dist", None)
+    monkeypatch.setattr("borneo_train.distributed.local.subprocess", None)
     assert run(begin(tmp_path)).learner.decisions == 4 * ROLLOUT
 
 
@@ -146,7 +153,7 @@ def test_whoever_learns_alone_talks_to_nobody(tmp_path, no_games_to_measure, mon
 
 @pytest.mark.soak
 def test_the_same_seed_gives_the_same_weights_even_if_the_training_is_stopped(tmp_path, no_games_to_measure, capfd):
-    settings = {"workers": 2, "frozen": 0.5, "learning_rate": 0.05}
+    settings = {"workers": 2, "opponent_share": 0.5, "learning_rate": 0.05}
     whole = begin(tmp_path / "whole", **settings)
     run(whole)
     stopped = stop_after(begin(tmp_path / "stopped", **settings), 2 * ROLLOUT)
@@ -158,8 +165,8 @@ def test_the_same_seed_gives_the_same_weights_even_if_the_training_is_stopped(tm
     assert_same_policy(tmp_path / "whole" / "last", tmp_path / "stopped" / "last")
     names = {path.name for path in checkpoint.newest(tmp_path / "whole" / "checkpoints").iterdir()}
     assert names == {
-        "training.safetensors", "training.json", "games-4.npz", "games-4-worker-1.npz", "worker-1.safetensors",
-        "model.safetensors", "card.json",
+        "training.safetensors", "training.json", "worker-1.safetensors", "model.safetensors", "card.json",
+        "games-4.npz", "games-4-worker-1.npz", "games-4-opponents.npz", "games-4-opponents-worker-1.npz",
     }  # fmt: skip
     whole.clear()
     assert not (tmp_path / "whole" / "checkpoints").exists(), "no file of a worker is left"
@@ -168,21 +175,21 @@ def test_the_same_seed_gives_the_same_weights_even_if_the_training_is_stopped(tm
 
 def test_a_worker_that_dies_ends_the_training(tmp_path, no_games_to_measure):
     training = begin(tmp_path, workers=2, timesteps=10**6)
-    goes_on = training._goes_on
+    goes_on = training.goes_on
 
     def killing():
         if training.learner.decisions == 2 * ROLLOUT:
             os.kill(training.workers.pids()[0], signal.SIGKILL)
         return goes_on()
 
-    training._goes_on = killing
+    training.goes_on = killing
     with pytest.raises(WorkerEnded, match="worker 1 has ended: Killed; --resume goes on from the last checkpoint"):
         training.run()
     assert training.workers.pids() == [] and checkpoint.newest(tmp_path / "checkpoints") is not None
 
 
 @pytest.mark.soak
-def test_a_worker_that_cannot_begin_ends_the_training(tmp_path, no_games_to_measure, monkeypatch):
+def test_a_worker_that_cannot_start_ends_the_training(tmp_path, no_games_to_measure, monkeypatch):
     training = begin(tmp_path, workers=2)
     monkeypatch.setattr(training.workers, "_settings", replace(training.settings, edition="dice"))
     with pytest.raises(WorkerEnded, match=r"worker 1 has ended: .*dice.*; --resume goes on"):
@@ -193,38 +200,25 @@ def test_a_worker_that_cannot_begin_ends_the_training(tmp_path, no_games_to_meas
 
 
 @pytest.mark.parametrize(
-    ("cores", "batch_size", "workers"), [(1, 12, 1), (2, 12, 2), (4, 6, 3), (16, 12, 4), (2, 5, 1)]
+    ("changes", "cores", "workers"),
+    [
+        ({"batch_size": 12}, 1, 1),
+        ({"batch_size": 12}, 2, 2),
+        ({"batch_size": 6}, 4, 3),
+        ({"batch_size": 12}, 16, 4),
+        ({"batch_size": 5}, 2, 1),
+        ({"batch_size": 12, "workers": 5}, 2, 5),
+        ({"n_envs": 4, "batch_size": 4, "players": "3,4,5"}, 4, 1),
+        ({"n_envs": 4, "batch_size": 4, "players": "3,4"}, 4, 2),
+        ({"n_envs": 4, "batch_size": 4, "players": "4"}, 4, 4),
+    ],
 )
-def test_there_is_a_worker_for_each_core_if_all_have_equal_parts(cores, batch_size, workers):
-    assert Settings(batch_size=batch_size).filled(has_card=False, cores=cores).workers == workers
-    assert Settings(batch_size=batch_size, workers=5).filled(has_card=False, cores=cores).workers == 5
-
-
-def test_few_games_have_few_workers():
-    few = Settings(n_envs=4, batch_size=4)
-    assert [replace(few, players=players).filled(False, cores=4).workers for players in ("3,4,5", "3,4", "4")] == [
-        1,
-        2,
-        4,
-    ]
+def test_there_is_a_worker_for_each_core_if_all_have_equal_parts(changes, cores, workers):
+    assert Settings(**changes).filled(has_card=False, cores=cores).workers == workers
 
 
 def test_on_a_card_one_process_learns():
     usual = Settings().filled(has_card=True, cores=16)
     assert usual.workers == 1
     with pytest.raises(ValueError, match="--workers of one machine are for the CPU: on a GPU one process learns"):
-        Workers(replace(usual, workers=2))
-
-
-@pytest.mark.parametrize(
-    ("changes", "complaint"),
-    [
-        ({"workers": 5}, "--batch-size 12 is no multiple of --workers 5: each has an equal part"),
-        ({"workers": 12, "players": "3,4,5"}, "--n-envs 12 leaves a player count without games"),
-        ({"workers": 513}, "--workers is a number from 1 to 512, not 513"),
-        ({"workers": -1}, "--workers is a number from 1 to 512, not -1"),
-    ],
-)
-def test_numbers_of_workers_that_cannot_be_are_refused(changes, complaint):
-    with pytest.raises(ValueError, match=complaint):
-        check(filled(replace(TINY, **changes)))
+        LocalWorkers(replace(usual, workers=2))

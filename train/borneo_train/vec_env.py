@@ -17,7 +17,7 @@ from borneo_env.rewards import Reward
 from borneo_env.ruleset import Ruleset
 from borneo_env.vector import seat_spaces
 from borneo_train.extra import missing
-from borneo_train.table import Table
+from borneo_train.games.bot_seats import BotSeats
 
 try:
     from stable_baselines3.common.monitor import Monitor
@@ -68,7 +68,7 @@ class BorneoVecEnv(VecEnv):
                              "for each, and each count once")  # fmt: skip
         sizes = [len(part) for part in np.array_split(np.arange(num_envs), len(counts))]
         self.tables = [
-            Table(
+            BotSeats(
                 size,
                 Ruleset(edition=edition, players=count, **fields),
                 opponents=opponents,

@@ -14,10 +14,10 @@ from typing import Annotated, Any
 
 import typer
 from borneo_agents.cluster import LOCAL, joined
-from borneo_train.settings import Settings
-from borneo_train.tasks import Measurement
-from borneo_train.telling import Teller
-from borneo_train.training import Training
+from borneo_train.run.config import Settings
+from borneo_train.run.progress import ProgressReporter
+from borneo_train.run.tasks import Measurement
+from borneo_train.run.training import Training
 from ray import tune
 from ray.tune.schedulers import ASHAScheduler
 from ray.tune.search.basic_variant import BasicVariantGenerator
@@ -27,11 +27,11 @@ OPTIONS = {
     "learning_rate": tune.loguniform(3e-4, 1e-2),
     "ent_coef": tune.loguniform(3e-3, 6e-2),
     "gae_lambda": tune.choice([0.9, 0.95, 0.97, 0.99]),
-    "lead": tune.choice([0.0, 0.25, 0.5, 1.0]),
+    "margin_coef": tune.choice([0.0, 0.25, 0.5, 1.0]),
 }
 
 
-class Reporting(Teller):
+class TuneReporter(ProgressReporter):
     """Reports every evaluation; Tune may end the trial there."""
 
     def evaluation(self, steps: int, found: list[Measurement]) -> None:
@@ -42,8 +42,8 @@ def trial(options: dict[str, Any], settings: dict[str, Any]) -> None:
     """One training with some options."""
     with tempfile.TemporaryDirectory() as folder:
         wanted = Settings(**settings | options, device="cpu", workers=1, out=Path(folder) / "training")
-        training = Training.begun(wanted, "ray_tune.py")
-        training.teller = Reporting(Console(quiet=True))
+        training = Training.create(wanted, "ray_tune.py")
+        training.reporter = TuneReporter(Console(quiet=True))
         training.run()
 
 

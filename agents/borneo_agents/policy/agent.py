@@ -77,7 +77,7 @@ class Policy:
     def fingerprint(self) -> bytes:
         """What the arena knows a policy by: games of two trainings must not be mixed."""
         card, found = self.model.card, hashlib.sha256()
-        found.update(repr((card.edition, card.players, card.task, self.model.per_lead)).encode())
+        found.update(repr((card.edition, card.players, card.task, self.model.margin_coef)).encode())
         for name, tensor in self.model.tensors().items():
             found.update(f"{name} {tensor.shape}".encode() + tensor.tobytes())
         return found.digest()

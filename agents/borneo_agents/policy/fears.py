@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from borneo_agents.policy.model import LEAD, MOST_LEAD, Model
+from borneo_agents.policy.model import MARGIN, MOST_MARGIN, Model
 from borneo_agents.policy.network import drawn_actions, logits_of
 from borneo_env.agent import Views
 from borneo_env.cards import COMPANIES
@@ -153,7 +153,7 @@ def _values(model: Model, batch: Batch, me: int) -> Numbers:
     assert model.critic is not None
     tables, own = shown_to_critic(model, batch, me)
     found = logits_of(model.critic, tables[:, : model.critic[0].weights.shape[1]])[np.arange(len(batch)), own]
-    return np.where(batch.player >= 0, found, outcomes(batch, model.per_lead)[:, me]).astype(np.float64)
+    return np.where(batch.player >= 0, found, outcomes(batch, model.margin_coef)[:, me]).astype(np.float64)
 
 
 def shown_to_critic(
@@ -166,10 +166,10 @@ def shown_to_critic(
     return np.concatenate([batch.state(seats), strangers.astype(np.int8)], 1), own
 
 
-def outcomes(batch: Batch, per_lead: float) -> Numbers:
+def outcomes(batch: Batch, margin_coef: float) -> Numbers:
     """(games, players): what games that are over brought, as the critic would value it: see `search.outcome`."""
     first, points, players = batch.places() == 1, batch.scores().astype(np.float64), batch.ruleset.players
-    lead = (points - (points.sum(1, keepdims=True) - points) / (players - 1)) / LEAD
+    lead = (points - (points.sum(1, keepdims=True) - points) / (players - 1)) / MARGIN
     share = first / first.sum(1, keepdims=True) - 1 / players
-    worth: Numbers = share + per_lead * np.clip(lead, -MOST_LEAD, MOST_LEAD)
+    worth: Numbers = share + margin_coef * np.clip(lead, -MOST_MARGIN, MOST_MARGIN)
     return worth

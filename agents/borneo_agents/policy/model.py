@@ -29,9 +29,9 @@ CRITIC = "critic."
 IN_SEARCH = (CRITIC, "others.", "quick.", "shippers.")
 LARGEST_WEIGHTS, LARGEST_CARD = 256 * 2**20, 2**20  # bytes; no policy of ours comes near
 MOST_LAYERS = 64  # the same; each takes some memory, however narrow
-LEAD, MOST_LEAD = 12.0, 1.5  # points ahead that count as one lead, and the most leads that count
-USUAL_LEAD, MOST_LEAD_SET = 0.5, 10.0  # --lead of a training that does not say it, and more than anybody wants
-LEAD_LEFT = 0.2  # part of --lead that is left at the end of a training
+MARGIN, MOST_MARGIN = 12.0, 1.5  # points ahead that count as one margin, and the most margins that count
+USUAL_MARGIN, LARGEST_MARGIN = 0.5, 10.0  # --margin-coef of a training that does not say it; no training has more
+MARGIN_END = 0.2  # part of --margin-coef that is left at the end of a training
 
 PLAIN, NORMED = Layer._fields[:2], Layer._fields  # the parts of the last layer, and of all others
 
@@ -90,10 +90,11 @@ class Model:
         return self.shippers or self.theirs
 
     @property
-    def per_lead(self) -> float:
+    def margin_coef(self) -> float:
         """What a lead of 12 points counts beside a win to its critic: as at the end of its training."""
-        lead = self.card.settings.get("lead", USUAL_LEAD)
-        return (lead if type(lead) in (int, float) and 0 <= lead <= MOST_LEAD_SET else USUAL_LEAD) * LEAD_LEFT
+        coef = self.card.settings.get("margin_coef", USUAL_MARGIN)
+        valid = type(coef) in (int, float) and 0 <= coef <= LARGEST_MARGIN
+        return (coef if valid else USUAL_MARGIN) * MARGIN_END
 
     @property
     def networks(self) -> dict[str, Layers]:

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from borneo_agents.policy.inference import compiled_network, make_scratch, output, run, scratch_of
-from borneo_agents.policy.model import LEAD, MOST_LEAD, Model, critic_length
+from borneo_agents.policy.model import MARGIN, MOST_MARGIN, Model, critic_length
 from borneo_agents.policy.network import Layer
 from borneo_agents.scripted.dispatch import NO_BOT, choose
 from borneo_agents.scripted.scratch import SCRATCH
@@ -60,7 +60,7 @@ class Manner(NamedTuple):
     sureness: float = 2.0  # the power of strangers' probabilities by which theirs are drawn
     per_value: float = 200.0  # what a value of 1 counts beside the logarithm of a probability
     behind: float = 2.0  # standard errors by which an option is too far behind
-    per_lead: float = 0.1  # what a lead counts beside a win, as in the critic's values
+    margin_coef: float = 0.1  # what a lead counts beside a win, as in the critic's values
 
 
 MANNER = Manner()
@@ -168,7 +168,7 @@ def value_of(box, g, me, action, networks, manner, table, scratch, bots, search)
             apply(box, g, chosen)
             begun = begun or g.turn != turn
     if g.phase == OVER:
-        total += (weight_until(turns) - weight_until(moments)) * outcome(box, g, me, manner.per_lead)
+        total += (weight_until(turns) - weight_until(moments)) * outcome(box, g, me, manner.margin_coef)
     return total / weight_until(turns)
 
 
@@ -191,7 +191,7 @@ def value_now(box, g, me, networks, table, scratch):
 
 
 @rule
-def outcome(box, g, me, per_lead):
+def outcome(box, g, me, margin_coef):
     """What a game that is over brought a player, as the critic would value it: the win, less par, and the lead."""
     winners = 0
     others = 0.0
@@ -200,8 +200,8 @@ def outcome(box, g, me, per_lead):
         if player != me:
             others += score(box, g, player) / (box.players - 1)
     share = 1.0 / winners if place_of(box, g, me) == 1 else 0.0
-    lead = (score(box, g, me) - others) / LEAD
-    return share - 1.0 / box.players + per_lead * min(MOST_LEAD, max(-MOST_LEAD, lead))
+    lead = (score(box, g, me) - others) / MARGIN
+    return share - 1.0 / box.players + margin_coef * min(MOST_MARGIN, max(-MOST_MARGIN, lead))
 
 
 @rule
@@ -334,7 +334,7 @@ class OptionSearch:
         theirs = compiled_network(model.others, SIZE) if model.others else own  # not a second copy: the cache is small
         shippers = compiled_network(model.shippers, SIZE) if model.shippers else theirs
         self._networks = Networks(own, theirs, shippers, critic, model.others is not None or bot != NO_BOT, bot)
-        self._manner = manner._replace(per_lead=model.per_lead)
+        self._manner = manner._replace(margin_coef=model.margin_coef)
 
     def with_budget(self, views: Views, priors: Numbers, budget: int, threads: int = 1) -> Numbers:
         """Logits after networks have been asked about so many times for each view."""

@@ -64,7 +64,7 @@ def by_hand(model, views, action, playouts):
                 move = drawn_actions(logits_of(layers, shown), mask, dice)[0]
         seat = max(player, 0)
         found = logits_of(model.critic, shown_to_critic(model, batch, seat, me))[0, (me - seat) % ruleset.players]
-        values.append(outcomes(batch, model.per_lead)[0, me] if player < 0 else found)
+        values.append(outcomes(batch, model.margin_coef)[0, me] if player < 0 else found)
         stories.append(story)
     return np.array(values), stories
 
@@ -124,7 +124,7 @@ def test_a_contract_that_loses_the_game_is_feared_for_what_it_costs():
             end.step([end.actions.action(move, end.phase_name())])
         while end.player[0] >= 0:
             end.step(end.forced())
-        ends[len(moves)] = outcomes(end, MODEL.per_lead)[0, 0]
+        ends[len(moves)] = outcomes(end, MODEL.margin_coef)[0, 0]
     assert fear.deed == "player 1 fulfils a contract same-4" and 0.2 < fear.often < 0.8
     assert fear.cost == pytest.approx(ends[2] - ends[3], abs=0.02) and fear.cost > 0.4
 

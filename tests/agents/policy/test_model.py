@@ -228,12 +228,12 @@ for _ in range(10_000):
         ("settings", CIRCLE, "Circular reference"),
         ("strength", [CIRCLE], "Circular reference"),
         ("settings", DEEP, "recursion"),
-        ("settings", {"lead": math.nan}, r"a number that is none \(NaN or infinite\)"),
-        ("settings", {"lead": b"x"}, "bytes"),
-        ("settings", {"lead": {1, 2}}, "set"),
+        ("settings", {"margin_coef": math.nan}, r"a number that is none \(NaN or infinite\)"),
+        ("settings", {"margin_coef": b"x"}, "bytes"),
+        ("settings", {"margin_coef": {1, 2}}, "set"),
         ("settings", {("a", 1): 2}, "keys must be"),
         ("settings", {1: 2, "1": 3}, "two entries '1'"),
-        ("settings", {"lead": "\ud800"}, "half a character"),
+        ("settings", {"margin_coef": "\ud800"}, "half a character"),
         ("steps", np.int64(3), "int64"),
         ("seed", True, "should be of type int, not True"),
         ("software", {"numpy": 2}, r"should be of type dict\[str, str\]"),
@@ -737,8 +737,8 @@ def test_any_header_is_read_or_refused(entries):
     survives(model=by_header(header, bytes(at)))
 
 
-@pytest.mark.parametrize("lead", ["much", True, None, -1, 1e9, float("nan")])
-def test_a_lead_that_no_training_has_counts_as_usual(lead):
-    assert replace(network(), card=card(settings={"lead": lead})).per_lead == pytest.approx(0.1)
-    assert replace(network(), card=card(settings={})).per_lead == pytest.approx(0.1)
-    assert replace(network(), card=card(settings={"lead": 0.2})).per_lead == pytest.approx(0.04)
+@pytest.mark.parametrize("margin_coef", ["much", True, None, -1, 1e9, float("nan")])
+def test_a_lead_that_no_training_has_counts_as_usual(margin_coef):
+    assert replace(network(), card=card(settings={"margin_coef": margin_coef})).margin_coef == pytest.approx(0.1)
+    assert replace(network(), card=card(settings={})).margin_coef == pytest.approx(0.1)
+    assert replace(network(), card=card(settings={"margin_coef": 0.2})).margin_coef == pytest.approx(0.04)

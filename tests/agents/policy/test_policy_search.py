@@ -370,7 +370,7 @@ def test_what_the_card_says_of_playing_is_in_the_fingerprint():
     """And whose network it is: models with the same numbers may search in other ways."""
     model = searcher(width=4, **PARTS["with all"])
     cards = [
-        replace(model.card, settings=model.card.settings | {"lead": 5.0}),
+        replace(model.card, settings=model.card.settings | {"margin_coef": 5.0}),
         replace(model.card, task="ranks"),
         replace(model.card, players=[3, 5]),
     ]

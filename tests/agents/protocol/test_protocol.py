@@ -23,7 +23,7 @@ from borneo_agents.protocol import agent as agent_module
 from borneo_agents.protocol.agent import Command
 from borneo_agents.protocol.messages import NUMBERS, RECORD, WORDS, decisions, line_of, question_of, rules_of
 from borneo_agents.protocol.words import in_words
-from borneo_train.settings import Settings
+from borneo_train.run.config import Settings
 from borneo_web.server.games import Games
 from borneo_web.server.table import Refused
 from bot_games import play
@@ -242,9 +242,9 @@ def test_requests_may_not_name_a_program(tmp_path):
 
 
 def test_trainings_may_not_name_a_program(tmp_path):
-    checks = pytest.importorskip("borneo_train.checks")
+    checks = pytest.importorskip("borneo_train.run.checks")
     with pytest.raises(UnknownAgent, match="a file may name no other"):
-        checks.refuse_code(tmp_path, Settings(bot="command:./bot"), Settings())
+        checks.refuse_code(tmp_path, Settings(opponent="command:./bot"), Settings())
 
 
 def test_where_there_is_no_posix_modules_load_and_agents_say_so(monkeypatch):

@@ -1,0 +1,1 @@
+"""Several processes that learn as one, here or on a cluster."""

@@ -1,0 +1,1 @@
+"""The games a learner plays, and who else plays there."""

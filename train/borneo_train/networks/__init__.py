@@ -1,0 +1,1 @@
+"""The networks: what they see, how weights are tied, and how they run on a CPU or a card."""

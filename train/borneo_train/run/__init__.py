@@ -1,0 +1,1 @@
+"""A training from its settings to its report."""

@@ -1,0 +1,352 @@
+"""A training from its settings to its report: what happens between two updates, and what is written."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import signal
+import threading
+import time
+from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager
+from dataclasses import asdict
+from importlib.metadata import version
+from itertools import product
+from math import ceil
+from pathlib import Path
+from typing import Any
+
+import torch
+from borneo_agents.arena.result import Drawing
+from borneo_agents.policy.agent import Policy
+from borneo_agents.policy.model import BEST, CARD, WEIGHTS, Model, read_model, write_model
+from rich.console import Console
+from torch.utils.tensorboard import SummaryWriter
+
+from borneo_env.engine.threads import available_cores
+from borneo_env.files import on_one_line, parse_json, read_text
+from borneo_train.distributed.local import LocalWorkers, WorkerGroup, threads
+from borneo_train.distributed.process_group import CHECKPOINT, STEP
+from borneo_train.run import checkpoint
+from borneo_train.run.checks import check, check_notes, filled, lengthened, refuse_code, refuse_other_settings
+from borneo_train.run.config import CUDA, EVAL_SEED_OFFSET, Settings, option
+from borneo_train.run.folders import (
+    clear_folder,
+    folders_by_steps,
+    move_folder,
+    refuse_others,
+    remove_file,
+    remove_folder,
+    write_here,
+)
+from borneo_train.run.learner import LAST, create_learner, model_of, with_strength
+from borneo_train.run.progress import ProgressReporter
+from borneo_train.run.report import Row, compare, draw_curve, plot_curve, too_short
+from borneo_train.run.tasks import Measurement, evaluate, score
+
+SOFTWARE = ("borneo-env", "numpy", "numba", "torch")
+CHECKPOINTS = 20  # of a training, evenly, beside those at evaluations
+CURVE, PICTURE, REPORT, SETTINGS = FILES = ("curve.jsonl", "curve.png", "report.json", "settings.json")
+LOG = "tensorboard"
+FOLDERS = (checkpoint.FOLDER, BEST, LAST, LOG)
+MODEL_FILES = (CARD, WEIGHTS)
+NEW = ".new"  # how the name of a model's folder ends while it is written
+LARGEST_SETTINGS = 2**20  # bytes
+STOPPING = "stopping after this update; Ctrl-C again stops at once"
+
+
+class Diverged(ValueError):
+    """A learner whose weights are no numbers any more."""
+
+    def __init__(self, best: Path, decisions: int) -> None:
+        super().__init__(
+            f"after {decisions:,} decisions the weights are no numbers any more: train anew with a smaller "
+            f"--learning-rate; the best model before is in {best}"
+        )
+
+
+class Training:
+    """A learner, and what happens between two of its updates."""
+
+    @classmethod
+    def create(
+        cls, settings: Settings, command: str, fresh: bool = False, workers: type[LocalWorkers] = LocalWorkers
+    ) -> Training:
+        """A new training; `fresh` removes one that is in its folder."""
+        settings = filled(settings)
+        check(settings)
+        folder = settings.out
+        holds = (folder / SETTINGS).exists()
+        if holds and not fresh:
+            raise ValueError(f"{folder} holds a training: --resume goes on, --fresh starts anew; or give another --out")
+        others = [name for name in (*FILES, *FOLDERS) if not holds and os.path.lexists(folder / name)]
+        if others:
+            raise ValueError(f"{folder} holds no training, but {', '.join(others)}: give another --out, or move that")
+        training = cls(settings, command, workers)  # complains before anything is removed
+        training.clear()
+        training.keep_settings()
+        return training
+
+    @classmethod
+    def resume(
+        cls,
+        settings: Settings,
+        workers: Callable[[Settings], WorkerGroup] = LocalWorkers,
+        reporter: ProgressReporter | None = None,
+        typed: Collection[str] | None = None,
+    ) -> Training:
+        """The training in a folder, from its newest checkpoint; timesteps and minutes may be others.
+
+        Other settings that were `typed` must be as they were; without that, those that are not as by default.
+        """
+        folder = Path(settings.out)
+        try:
+            kept = parse_json(read_text(folder / SETTINGS, LARGEST_SETTINGS))
+            before, command = Settings.kept(kept["settings"], folder), str(kept["command"])
+        except (ValueError, KeyError, TypeError) as error:
+            raise ValueError(f"{folder}: there is no training to go on with: {on_one_line(str(error))}") from None
+        refuse_other_settings(settings, before, settings.typed() if typed is None else typed)
+        refuse_code(folder / SETTINGS, before, settings)
+        if before.device == CUDA and not torch.cuda.is_available():
+            raise ValueError(f"{folder} was trained on a GPU and goes on on one only; torch can use none here")
+        changed = lengthened(before, settings)
+        length = changed.length()
+        if getattr(changed, length) != getattr(before, length):
+            command += f" and then --resume {option(length)} {getattr(changed, length)}"
+        newest = checkpoint.newest(folder / checkpoint.FOLDER)
+        changed = filled(changed)
+        check(changed)
+        training = cls(changed, command, workers, reporter, resuming=newest is not None)
+        if newest is not None:  # else it was stopped before there was anything to keep, and starts again
+            training._restore(newest, before)
+        training.keep_settings()
+        return training
+
+    def __init__(
+        self,
+        settings: Settings,
+        command: str,
+        workers: Callable[[Settings], WorkerGroup] = LocalWorkers,
+        reporter: ProgressReporter | None = None,
+        resuming: bool = False,
+    ) -> None:
+        """With other workers and another reporter on a cluster; one that is resuming restores a checkpoint next."""
+        self.settings, self.command = settings, command
+        self.folder = Path(settings.out)
+        for name in FOLDERS:
+            refuse_others(self.folder / name)
+        self.reporter = reporter or ProgressReporter(Console(stderr=True))
+        self.curve: list[dict[str, Any]] = []
+        self.best: float | None = None
+        self.seconds = self.session = 0.0  # spent learning: in all, and since this process started
+        self.next_evaluation = self.next_checkpoint = 0
+        self.stopping = self.stopped = False
+        self.workers = workers(settings)
+        self._cores = available_cores()
+        with threads(self._threads):
+            self.learner = create_learner(settings, self.workers.group, resuming)
+
+    @property
+    def _threads(self) -> int:
+        """Of this process while it learns: workers fill the cores."""
+        return self._cores if self.settings.workers == 1 else 1
+
+    def _restore(self, newest: Path, before: Settings) -> None:
+        notes = checkpoint.restore(newest, self.learner)
+        check_notes(newest, notes, before)
+        self.curve, self.best, self.seconds = notes["curve"], notes["best"], notes["seconds"]
+        self.learner.progress = self.progress()  # of a length that may be another
+        self.next_checkpoint = self._next_part(CHECKPOINTS)
+        if self.curve:  # an evaluation that was cut short is made now
+            part = self.part(self.curve[-1]["steps"], self.curve[-1]["seconds"])
+            self.next_evaluation = int(part * self.settings.evaluations) + 1
+        self.write_curve()
+
+    def keep_settings(self) -> None:
+        """Write down what this training is, for `resume`."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        about = {"command": self.command, "settings": self.settings.as_dict(), "software": software()}
+        write_here(self.folder / SETTINGS, json.dumps(about, indent=2) + "\n")
+
+    def clear(self) -> None:
+        """Remove what a training has left in the folder, and nothing else."""
+        checkpoints = self.folder / checkpoint.FOLDER
+        measured = [path for end in ("", NEW) for path in folders_by_steps(checkpoints, MODEL_FILES, end)]
+        for path in (*measured, *(self.folder / name for name in (BEST, LAST, BEST + NEW, LAST + NEW))):
+            remove_folder(path, MODEL_FILES)
+        checkpoint.clear(checkpoints)
+        log = self.folder / LOG
+        remove_folder(log, [path.name for path in log.glob("events.out.tfevents.*")])
+        for name in FILES:  # the settings last: as long as there are some, there is a training
+            remove_file(self.folder / name)
+
+    # ------------------------------------------------------------ running
+
+    def run(self) -> list[Row]:
+        """Train to the end, or until Ctrl-C; returns how the learner compares with the bots."""
+        self.log = SummaryWriter(str(self.folder / LOG))
+        try:
+            with self.reporter:
+                if self.learner.progress == 1:
+                    self.reporter.log(
+                        f"this training is over; --resume with more {option(self.settings.length())} makes it longer"
+                    )
+                with self.workers.start(self.folder / checkpoint.FOLDER), self._interruptible():
+                    with threads(self._threads):
+                        self.learner.learn(self)
+                    if self.stopped:
+                        self._checkpoint()  # evaluating takes a while, and may be cut short
+                    self._checkpoint(self._evaluate())
+                return self._report()
+        finally:
+            self.log.close()
+
+    @contextmanager
+    def _interruptible(self) -> Iterator[None]:
+        """Ctrl-C stops after the update; a second one stops at once. Only the main thread can listen."""
+        if threading.current_thread() is not threading.main_thread():
+            yield
+            return
+        before = signal.signal(signal.SIGINT, self._interrupt)
+        try:
+            yield
+        finally:
+            signal.signal(signal.SIGINT, before)
+
+    def _interrupt(self, *_: Any) -> None:
+        if self.stopping:
+            raise KeyboardInterrupt
+        self.stopping = True
+        self.reporter.log(STOPPING)
+
+    def goes_on(self) -> bool:
+        """Whether another update comes; evaluates and saves first where that is due."""
+        progress, settings = self.learner.progress, self.settings
+        if progress < 1 and not self.stopping:  # after Ctrl-C all is saved before it is evaluated, see `run`
+            if progress * settings.evaluations >= self.next_evaluation:
+                self._checkpoint(self._evaluate())
+            elif progress * CHECKPOINTS >= self.next_checkpoint:
+                self._checkpoint()
+        out_of_time = settings.timesteps > 0 and 0 < 60 * settings.minutes <= self.session
+        self.stopped = progress < 1 and (self.stopping or out_of_time)
+        if progress == 1 or self.stopped:
+            return False
+        self.workers.command(STEP, progress)
+        self._update_began = time.monotonic()
+        return True
+
+    def after_update(self, metrics: dict[str, float]) -> None:
+        """Write down an update, and show how far the training is."""
+        learner, settings = self.learner, self.settings
+        if not learner.networks.are_finite():
+            raise Diverged(self.folder / BEST, learner.decisions)
+        spent = time.monotonic() - self._update_began
+        self.seconds += spent
+        self.session += spent
+        learner.progress = self.progress()
+        speed = settings.n_envs * settings.n_steps / spent
+        self._log(metrics, speed)
+        self.reporter.update(learner.progress, learner.decisions, speed, metrics)
+
+    def progress(self) -> float:
+        """The part of the training that is over: of its decisions or, if their number is open, of its minutes."""
+        return self.part(self.learner.decisions, self.seconds)
+
+    def part(self, decisions: int, seconds: float) -> float:
+        """The part of the training that is over after so much of it."""
+        settings = self.settings
+        if settings.timesteps:
+            return min(1.0, decisions / settings.timesteps)
+        return min(1.0, seconds / (60 * settings.minutes))
+
+    def _next_part(self, parts: int) -> int:
+        """Which part comes next if the training has so many of the same length."""
+        return int(self.learner.progress * parts) + 1
+
+    def _log(self, metrics: dict[str, float], speed: float) -> None:
+        """TensorBoard's figures, by the names of stable-baselines3."""
+        steps = self.learner.decisions
+        for name, value in (metrics | {"entropy_loss": -metrics["entropy"]}).items():
+            self.log.add_scalar(f"{'rollout' if name.startswith('ep_') else 'train'}/{name}", value, steps)
+        self.log.add_scalar("time/fps", speed, steps)
+
+    def _report(self) -> list[Row]:
+        """Compare the best model with the bots, and draw the curve; after Ctrl-C only the curve."""
+        draw_curve(self.curve, self.settings, self.folder / PICTURE)
+        if doubt := too_short(self.curve, self.settings):
+            self.reporter.log(doubt)
+        if self.stopped:
+            self.reporter.log(f"stopped after {self.learner.decisions:,} decisions; --resume goes on")
+        if self.stopping:
+            return []
+        counts = self.settings.counts()
+        players = 4 if 4 in counts else counts[0]
+        # Other games than those by which the best model was chosen.
+        games, seed = self.settings.evaluation_games, self.settings.seed + EVAL_SEED_OFFSET + 1
+        rows = compare(read_model(self.folder / BEST), self.settings.task, players=players, games=games, seed=seed)
+        found = list(self.reporter.comparing(rows))
+        about = {"command": self.command, "doubt": doubt, "comparison": [asdict(row) for row in found]}
+        write_here(self.folder / REPORT, json.dumps(about, indent=2) + "\n")
+        return found
+
+    def plot(self) -> Drawing:
+        """The curve so far, which shows itself in a notebook."""
+        return plot_curve(self.curve, self.settings)
+
+    # ------------------------------------------------------------ evaluating and saving
+
+    def _evaluate(self) -> Model | None:
+        """Play the arena, write down the result, and keep the model if it is the best so far; returns it."""
+        steps, settings = self.learner.decisions, self.settings
+        if self.curve and self.curve[-1]["steps"] == steps:
+            return None  # it was evaluated already
+        self.next_evaluation = self._next_part(settings.evaluations)
+        model = model_of(self.learner, settings, self.command, software())
+        found: list[Measurement] = []
+        with threads(self._cores):
+            for against, count in product(settings.tables(), settings.counts()):
+                found += evaluate(
+                    Policy(model, budget=0), settings.task, against, players=count, games=settings.evaluation_games,
+                    seed=settings.seed + EVAL_SEED_OFFSET, edition=settings.edition,
+                )  # fmt: skip
+        strength = [asdict(one) for one in found]
+        self.curve.append({"steps": steps, "seconds": ceil(10 * self.seconds) / 10, "strength": strength})
+        self.write_curve()
+        for one in found:
+            self.log.add_scalar(f"eval/{one.measure}/{one.players - 1} {one.against}", one.value, steps)
+        model = with_strength(model, strength)
+        keep_model(self.folder / LAST, model)
+        reached = score(settings.task, strength)
+        if self.best is None or reached >= self.best:
+            self.best = reached
+            keep_model(self.folder / BEST, model)
+        self.reporter.evaluation(steps, found)
+        return model
+
+    def write_curve(self) -> None:
+        """Write all evaluations, one a line."""
+        lines = "".join(json.dumps(entry) + "\n" for entry in self.curve)
+        write_here(self.folder / CURVE, lines)
+
+    def _checkpoint(self, evaluated: Model | None = None) -> None:
+        """Save all that the training needs to go on, and with it the model that was just evaluated, which stays."""
+        self.next_checkpoint = self._next_part(CHECKPOINTS)
+        notes = {"curve": self.curve, "best": self.best, "seconds": self.seconds}
+        self.workers.command(CHECKPOINT, self.learner.progress)
+        path = checkpoint.save(self.folder / checkpoint.FOLDER, self.learner, notes)
+        if evaluated is not None:
+            keep_model(path, evaluated)
+
+
+def keep_model(folder: Path, model: Model) -> None:
+    """Write a model into a folder, whose files are replaced once all of it is written."""
+    new = folder.with_name(folder.name + NEW)
+    clear_folder(new, MODEL_FILES)
+    write_model(new, model)
+    move_folder(new, folder)
+
+
+def software() -> dict[str, str]:
+    """The versions of what trains."""
+    return {name: version(name) for name in SOFTWARE} | {"python": platform.python_version()}
