@@ -36,10 +36,10 @@ _CHANGING = (
 )  # fmt: skip
 _FIXED = ("ruleset", "skip_forced")
 
-Move = tuple[int, int, bytes]  # who made it, the action, and the record of the game before it
+Made = tuple[int, int, bytes]  # a move: who made it, the action, and the record of the game before it
 T = TypeVar("T")
 Known = tuple[T, dict[int | None, T]]  # what all viewers know, and what some know instead, since it is later
-Seen = tuple[bytes, Known[Move | None]]  # the record of the game then, and what was told of it
+Seen = tuple[bytes, Known[Made | None]]  # the record of the game then, and what was told of it
 
 
 def known_to(viewer: int | None, known: Known[T]) -> T:
@@ -150,7 +150,7 @@ class raw_env(AECEnv):  # type: ignore[misc]  # PettingZoo has no types; the nam
         self.terminations = dict.fromkeys(self.agents, False)
         self.truncations = dict.fromkeys(self.agents, False)
         self._dealt = self._batch.games.tobytes()
-        self._told: Known[Move | None] = None, {}  # the last move
+        self._told: Known[Made | None] = None, {}  # the last move
         self._seen: Known[Seen] = (self._dealt, self._told), {}  # at the last decision that somebody knows of
         self._look()
         self.infos = {agent: {"phase": self._phase} for agent in self.agents}
@@ -187,7 +187,7 @@ class raw_env(AECEnv):  # type: ignore[misc]  # PettingZoo has no types; the nam
         if self.render_mode == "human":
             self.render()
 
-    def _remember(self, move: Move) -> None:
+    def _remember(self, move: Made) -> None:
         """Keep what those who know of a decision saw when it was asked for, and tell them the move."""
         seat, action, before = move
         seen = before, self._told
@@ -303,16 +303,17 @@ class raw_env(AECEnv):  # type: ignore[misc]  # PettingZoo has no types; the nam
         record, told = known_to(self.viewer, self._seen)
         return _game(record)[0], self.viewer, self._in_words(told)
 
-    def _in_words(self, told: Known[Move | None]) -> str:
+    def _in_words(self, told: Known[Made | None]) -> str:
         """The last move that the viewer may be told of."""
-        from borneo_env.story import move_in_words
+        from borneo_env.pieces import plain
+        from borneo_env.story import deed
 
         move = known_to(self.viewer, told)
         if move is None:
             return ""
         seat, action, before = move
         game = _game(before)[0]
-        return move_in_words(self.ruleset, game, seat, self._batch.actions.text(action, PHASES[game["phase"]]))
+        return plain(deed(self.ruleset, game, seat, self._batch.actions.move(action, PHASES[game["phase"]])))
 
     def close(self) -> None:
         self._screen.close()

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
+from functools import cached_property
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -18,10 +19,10 @@ from numpy.typing import NDArray
 
 from borneo_env.agent import LONGEST_NAME, Agent, Random, ask, find_agent
 from borneo_env.cards import CARGO_CARDS, CONTRACT_KINDS, TableError, Tables, read_tables
-from borneo_env.engine.actions import OPEN_PORTS
+from borneo_env.engine.actions import OPEN_PORTS, Move
 from borneo_env.engine.batch import Batch
 from borneo_env.engine.loops import NO_ACTION
-from borneo_env.engine.state import CARDS, FIRST_HAND, HAND, PILE
+from borneo_env.engine.state import CARDS, FIRST_HAND, HAND, PHASES, PILE
 from borneo_env.files import FileError, in_short, on_one_line, parse_json, read_text, write_file
 from borneo_env.ruleset import Ruleset, RulesetError
 
@@ -185,6 +186,12 @@ class Moment:
     def after(self) -> np.void:
         game: np.void = self.batch.games[0]
         return game
+
+    @cached_property
+    def move(self) -> Move:
+        """What was done, if it was a move."""
+        actions, phase = self.batch.actions, PHASES[self.before["phase"]]
+        return actions.move(actions.action(self.line["move"], phase), phase)
 
 
 def verify(lines: Sequence[Line]) -> Batch:

@@ -2,35 +2,53 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from borneo_env.cards import COMPANIES, SPICES
-from borneo_env.engine.state import (
-    CARDS,
-    COMMIT,
-    CONTRACT,
-    DEFEND,
-    NO_CARD,
-    PAY,
-    PHASES,
-    TRADERS,
-    WAREHOUSE,
-    YIELD,
-)
+from borneo_env.engine.actions import Move
+from borneo_env.engine.state import CARDS, COMMIT, CONTRACT, DEFEND, NO_CARD, PAY, TRADERS, WAREHOUSE, YIELD
 from borneo_env.files import in_short, on_one_line
+from borneo_env.pieces import Does, Mention, Pieces, Shown, Who, filled, in_full, listed, plain
 from borneo_env.record import Line, Moment, replay
 from borneo_env.ruleset import Ruleset
 from borneo_env.view import View
 
-SHOWS = "The port shows"
+HEADINGS = ("opening", "turn", "end", "result")
+
+
+@dataclass(frozen=True)
+class Told:
+    """A line of a story."""
+
+    event: str  # what it is about: that of a move, or "turn", "result", "contest", "monopoly", ...
+    pieces: Pieces
+    seat: int | None = None  # who alone is told, or None: everybody
+    quiet: bool = False  # a choice to decline that says nothing new
+
+    @property
+    def heading(self) -> bool:
+        return self.event in HEADINGS
+
+    @property
+    def indent(self) -> str:
+        return "" if self.heading else "    "
+
+    def line(self, names: Sequence[str] = (), you: int | None = None, shown: Shown = in_full) -> str:
+        """As text; whoever reads it may be one of the players: "    you take card 17 [...]"."""
+        return self.indent + plain(self.pieces, names, you, shown)
 
 
 def tell(lines: Sequence[Line], *, forced: bool = False) -> Iterator[str]:
     """A record as lines of text; choices to decline that say nothing new are told only if asked for."""
+    return (told.line() for told in story(lines, forced=forced))
+
+
+def story(lines: Sequence[Line], *, forced: bool = False) -> Iterator[Told]:
+    """The same as lines that know what is named in them."""
     teller = Teller(forced=forced)
     for moment in replay(lines):
         if moment.line_number == 2:
@@ -52,32 +70,105 @@ class Teller:
         self._turn = 0
         self._ended = False
 
-    def tell(self, moment: Moment) -> Iterator[str]:
+    def tell(self, moment: Moment) -> Iterator[Told]:
         game = moment.before
         if game["ended"] and not self._ended and moment.kind != "shuffle":
             self._ended = True
-            yield "The game ends: hands and ports are discarded. Last contracts:"
+            yield Told("end", ("The game ends: hands and ports are discarded. Last contracts:",))
         if moment.kind == "result":
             yield from _result(moment.line)
             return
         if moment.kind == "shuffle":
-            yield f"    The discard pile is shuffled: {_count(len(moment.line['shuffle']), 'card')} to draw from."
+            left = _count(len(moment.line["shuffle"]), "card")
+            yield Told("shuffle", (f"The discard pile is shuffled: {left} to draw from.",))
             return
         if game["phase"] == CONTRACT:
             self._turn += 1
-            yield f"Turn {self._turn}: player {game['turn']}"
-        declined = self._brief and moment.line["move"] in ("contract none", "traders none")
-        if self._forced or not (declined or _goes_without_saying(moment)):
-            yield f"    {_move(moment)}"
-        for consequence in _consequences(moment):
-            if not (self._brief and consequence.startswith(SHOWS)):
-                yield f"    {consequence}"
+            yield Told("turn", (f"Turn {self._turn}: ", Who(int(game["turn"]))))
+        for told in (_made(moment), *_consequences(moment)):
+            if not (told.quiet and not self._forced) and not (self._brief and told.event in SEEN_ON_THE_BOARD):
+                yield told
 
 
-def move_in_words(ruleset: Ruleset, game: np.void, player: int, move: str) -> str:
-    """What a player does in a position, from the text of the move: "player 2 drops card 17 [...]"."""
-    verb, *words = move.split()
-    return f"player {player} {_TOLD[verb](ruleset, game, *words)}"
+SEEN_ON_THE_BOARD = ("contract none", "traders none", "shown")
+
+
+def deed(ruleset: Ruleset, game: np.void, player: int, move: Move) -> Pieces:
+    """What a player does in a position: "player 2 drops card 17 [...]"."""
+    event, facts = move.event, facts_of(ruleset, game, move)
+    verb, rest = ("do", "not defend") if event == "defend done" and not facts["played"] else DEEDS[event]
+    about = filled(" ({company} {rank})", **facts) if event == "take" else ()
+    return (Who(player), *about, " ", Does(player, verb), " ", *filled(rest, **facts))
+
+
+# What is told of each event: a verb, and what follows it.
+DEEDS = {
+    "place": ("place", "a trader in {company}, rank {next}"),
+    "contract none": ("fulfil", "no contract"),
+    "contract": ("choose", "the contract {terms}"),
+    "pay": ("pay", "{owed} with {thing}"),
+    "traders none": ("leave", "the traders where they are"),
+    "transfer": ("transfer", "the trader on {company} {rank} to {to}, rank {next}"),
+    "attack": ("attack", "{defender} in {company}: rank {rank} against rank {target}"),
+    "commit": ("commit", "{card}"),
+    "commit done": ("have", "played {played}"),
+    "defend": ("defend", "with {card}"),
+    "defend done": ("have", "played {played}"),
+    "keep none": ("keep", "no card"),
+    "keep": ("keep", "{card}"),
+    "yield slot": ("take", "the slot the attacker left"),
+    "yield": ("leave", "for {company}"),
+    "ship": ("ship", "{card} to {port}"),
+    "take": ("take", "{card}"),
+    "drop": ("drop", "{card}"),
+}
+
+
+def facts_of(ruleset: Ruleset, game: np.void, move: Move) -> dict[str, Any]:
+    """What can be named of a move: its parts, and what they mean in a position."""
+    parts = {name: _piece(ruleset, game, kind, move.parts[name]) for name, kind in move.kinds.items()}
+    return parts | _meant(game, move.verb, move.parts)
+
+
+def _piece(ruleset: Ruleset, game: np.void, kind: str, value: str | int) -> Mention | str:
+    if kind == "card":
+        return named_card(ruleset, int(value))
+    if kind == "port":
+        return named_port(ruleset, int(game["open"][value]) - CARDS)
+    return named_company(COMPANIES.index(str(value))) if kind == "company" else str(value)
+
+
+def _meant(game: np.void, verb: str, parts: dict[str, Any]) -> dict[str, Any]:
+    company = COMPANIES.index(parts["company"]) if "company" in parts else -1
+    match verb:
+        case "place":
+            return {"next": game["height"][company] + 1}
+        case "transfer":
+            return {"next": game["height"][COMPANIES.index(parts["to"])] + 1}
+        case "yield" if parts:  # the trader may leave that very ladder first
+            return {"next": game["height"][company] + (company != game["company"])}
+        case "yield":
+            return {"next": game["attacker_rank"] + 1}
+        case "attack":
+            return {"defender": Who(int(game["ladder"][company, parts["target"] - 1]))}
+        case "contract":
+            return {"terms": " ".join(parts.values())}
+        case "pay":
+            return _paid(SPICES[int(np.argmax(game["owed"] > 0))], **parts)
+        case "commit" | "defend":
+            cards = game["attack_cards" if verb == "commit" else "defence_cards"]
+            return {"played": _count(cards, "card") if cards else ""}
+        case "take":
+            return {"company": named_company(game["sharers"][game["sharer"]]), "rank": game["sharing_rank"] + 1}
+    return {}
+
+
+def _paid(owed: str, spice: str, size: str = "") -> dict[str, Any]:
+    pirates = " through the pirates" if spice != owed else ""
+    return {"owed": owed, "thing": f"a {size} of {spice}{pirates}" if size else "a joker"}
+
+
+# ---------------------------------------------------------------- what is named
 
 
 def agent_names(agents: Sequence[str]) -> list[str]:
@@ -85,64 +176,61 @@ def agent_names(agents: Sequence[str]) -> list[str]:
     return [f"{on_one_line(name)} {seat}" for seat, name in enumerate(agents)]
 
 
-def with_names(words: str, names: Sequence[str], you: int | None = None) -> str:
-    """Words of a story with names for the players; whoever reads it may be one of them: "you take card 17 [...]"."""
-
-    def name(found: re.Match[str]) -> str:
-        player, verb = int(found[1]), found[2]
-        if player >= len(names):  # nobody of this game
-            return found[0]
-        if player != you:
-            return names[player] + verb
-        called = "You" if words[: found.start()].endswith(". ") else "you"
-        return called + re.sub(r"\w+$", lambda last: _IRREGULAR.get(last[0], last[0].removesuffix("s")), verb)
-
-    return re.sub(r"\bplayer (\d)\b((?: \(\w+ \d+\))? \w+|)", name, words)
-
-
-_IRREGULAR = {"has": "have", "does": "do", "is": "are"}
-
-
-def card_name(ruleset: Ruleset, card: int) -> str:
-    """A cargo card in words: its id, its flags (top row / bottom row) and its spice."""
+def named_card(ruleset: Ruleset, card: int) -> Mention:
+    """A cargo card: its id, its flags (top row / bottom row) and its spice."""
     cargo = ruleset.tables.cargo[card]
-    double = " x2" if cargo.count == 2 else ""
-    return f"card {card} [{' '.join(cargo.flags[:3])} / {cargo.flags[3]}, {cargo.spice}{double}]"
+    flags, double = f"{' '.join(cargo.flags[:3])} / {cargo.flags[3]}", " x2" * (cargo.count == 2)
+    return Mention("card", card, f"card {card} [{flags}, {cargo.spice}{double}]", f"card {card}")
 
 
-def port_name(ruleset: Ruleset, port: int) -> str:
-    """A port in words, by its number among the ports in play."""
+def named_port(ruleset: Ruleset, port: int) -> Mention:
+    """A port, by its number among the ports in play, with what is printed on it."""
     card = ruleset.tables.ports_in_play(ruleset.players)[port]
-    return f"{in_story(card.name)} ({card.spice}, limit {card.limit}, monopoly {card.monopoly})"
+    return Mention("port", port, f"{card.name} ({card.spice}, limit {card.limit}, monopoly {card.monopoly})", card.name)
 
 
-def in_story(port: str) -> str:
-    """The name of a port within a story: no part of it is taken for a player or a card, whose words have spaces."""
-    return port.replace(" ", NO_BREAK) if LIKE_A_STORY.search(port) else port
-
-
-LIKE_A_STORY, NO_BREAK = re.compile(r"[\d(\[]"), "\N{NO-BREAK SPACE}"
+def named_company(number: int) -> Mention:
+    return Mention("company", int(number), COMPANIES[number], COMPANIES[number])
 
 
 def _count(n: int, thing: str) -> str:
     return f"{n} {thing}" if n == 1 else f"{n} {thing}s"
 
 
-def _opening(header: Line) -> Iterator[str]:
+# ---------------------------------------------------------------- beside the moves
+
+
+def drawn(ruleset: Ruleset, player: int, cards: Sequence[int], *, dealt: bool) -> Iterator[Told]:
+    """What a player alone is told of cards that have come into the hand, if any have."""
+    if cards:
+        did = (Does(player, "are"), " dealt ") if dealt else (Does(player, "draw"), " ")
+        named = listed((named_card(ruleset, card),) for card in cards)
+        yield Told("drawn", (Who(player), " ", *did, *named), player)
+
+
+def _opening(header: Line) -> Iterator[Told]:
     rules = header["ruleset"]
-    four_traders = ", four traders" if rules["traders"] == 4 else ""
-    blackbeard = ", Blackbeard's secret" if rules["blackbeard"] else ""
-    yield f"Borneo, {rules['edition']} edition, {rules['players']} players{four_traders}{blackbeard}"
-    yield f"Agents: {', '.join(header['agents'])}; seed {in_short(header['seed'])}"
-    names = [in_story(header["ports"][port]["name"]) for port in header["deal"]["ports"][:3]]
-    yield f"Open ports: {', '.join(names)}. Player {header['deal']['start']} begins."
+    variants = ", four traders" * (rules["traders"] == 4) + ", Blackbeard's secret" * bool(rules["blackbeard"])
+    yield Told("opening", (f"Borneo, {rules['edition']} edition, {rules['players']} players{variants}",))
+    yield Told("opening", (f"Agents: {', '.join(header['agents'])}; seed {in_short(header['seed'])}",))
+    ports = [(port, header["ports"][port]["name"]) for port in header["deal"]["ports"][:3]]
+    names = listed((Mention("port", port, name, name),) for port, name in ports)
+    start = Who(header["deal"]["start"], begins=True)
+    yield Told("opening", ("Open ports: ", *names, ". ", start, " ", Does(start.seat, "begin"), "."))
 
 
-def _result(line: Line) -> Iterator[str]:
-    yield "Result:"
+def _result(line: Line) -> Iterator[Told]:
+    yield Told("result", ("Result:",))
     columns = zip(line["places"], line["scores"], line["contracts"], strict=True)
     for player, (place, score, contracts) in enumerate(columns):
-        yield f"    player {player}: place {place}, {_count(score, 'point')}, {_count(contracts, 'contract')}"
+        standing = f": place {place}, {_count(score, 'point')}, {_count(contracts, 'contract')}"
+        yield Told("standing", (Who(player), standing))
+
+
+def _made(moment: Moment) -> Told:
+    """The move."""
+    pieces = deed(moment.batch.ruleset, moment.before, moment.line["player"], moment.move)
+    return Told(moment.move.event, pieces, quiet=_goes_without_saying(moment))
 
 
 def _goes_without_saying(moment: Moment) -> bool:
@@ -150,96 +238,28 @@ def _goes_without_saying(moment: Moment) -> bool:
 
     Whether it was a choice at all depends on the hand in some phases, so there the same is told either way.
     """
-    phase, move = int(moment.before["phase"]), str(moment.line["move"])
-    if move == "defend done" and not moment.before["defence_cards"]:
+    phase, move = int(moment.before["phase"]), moment.move
+    if move.event == "defend done" and not moment.before["defence_cards"]:
         return False
     if phase in (COMMIT, DEFEND):
-        return move.endswith(" done")  # how strong both are is told when the contest is decided
-    return phase != TRADERS and bool(moment.line.get("forced")) and move.endswith((" none", " done"))
+        return move.declines  # how strong both are is told when the contest is decided
+    return phase != TRADERS and bool(moment.line.get("forced")) and move.declines
 
 
-def _move(moment: Moment) -> str:
-    return move_in_words(moment.batch.ruleset, moment.before, moment.line["player"], moment.line["move"])
-
-
-def _place(ruleset: Ruleset, game: np.void, company: str) -> str:
-    return f"places a trader in {company}, rank {game['height'][COMPANIES.index(company)] + 1}"
-
-
-def _contract(ruleset: Ruleset, game: np.void, kind: str, spice: str = "") -> str:
-    return "fulfils no contract" if kind == "none" else f"chooses the contract {kind} {spice}".rstrip()
-
-
-def _pay(ruleset: Ruleset, game: np.void, spice: str, size: str = "") -> str:
-    owed = SPICES[int(np.argmax(game["owed"] > 0))]
-    if spice == "joker":
-        return f"pays {owed} with a joker"
-    return f"pays {owed} with a {size} of {spice}" + (" through the pirates" if spice != owed else "")
-
-
-def _traders(ruleset: Ruleset, game: np.void, none: str) -> str:
-    return "leaves the traders where they are"
-
-
-def _transfer(ruleset: Ruleset, game: np.void, company: str, rank: str, other: str) -> str:
-    return f"transfers the trader on {company} {rank} to {other}, rank {game['height'][COMPANIES.index(other)] + 1}"
-
-
-def _attack(ruleset: Ruleset, game: np.void, company: str, rank: str, above: str) -> str:
-    defender = game["ladder"][COMPANIES.index(company), int(above) - 1]
-    return f"attacks player {defender} in {company}: rank {rank} against rank {above}"
-
-
-def _fight(ruleset: Ruleset, game: np.void, card: str) -> str:
-    side = PHASES[game["phase"]]
-    if card == "done":
-        cards = game["attack_cards" if side == "commit" else "defence_cards"]
-        return f"has played {_count(cards, 'card')}" if cards else "does not defend"
-    return f"{'commits' if side == 'commit' else 'defends with'} {card_name(ruleset, int(card))}"
-
-
-def _keep(ruleset: Ruleset, game: np.void, card: str) -> str:
-    return "keeps no card" if card == "none" else f"keeps {card_name(ruleset, int(card))}"
-
-
-def _yield(ruleset: Ruleset, game: np.void, where: str) -> str:
-    return "takes the slot the attacker left" if where == "slot" else f"leaves for {where}"
-
-
-def _ship(ruleset: Ruleset, game: np.void, card: str, place: str) -> str:
-    port = port_name(ruleset, int(game["open"][int(place)]) - CARDS)
-    return f"ships {card_name(ruleset, int(card))} to {port}"
-
-
-def _take(ruleset: Ruleset, game: np.void, card: str) -> str:
-    company = COMPANIES[game["sharers"][game["sharer"]]]
-    return f"({company} {game['sharing_rank'] + 1}) takes {card_name(ruleset, int(card))}"
-
-
-def _drop(ruleset: Ruleset, game: np.void, card: str) -> str:
-    return f"drops {card_name(ruleset, int(card))}"
-
-
-_TOLD: dict[str, Any] = {
-    "place": _place, "contract": _contract, "pay": _pay, "traders": _traders, "transfer": _transfer,
-    "attack": _attack, "commit": _fight, "defend": _fight, "keep": _keep, "yield": _yield,
-    "ship": _ship, "take": _take, "drop": _drop,
-}  # fmt: skip
-
-
-def _consequences(moment: Moment) -> Iterator[str]:
-    before, after = moment.before, moment.after
-    verb = moment.line["move"].split()[0]
-    if moment.line["move"] == "defend done":
-        yield _contest_result(before, after)
+def _consequences(moment: Moment) -> Iterator[Told]:
+    before, after, move = moment.before, moment.after, moment.move
+    if move.event == "defend done":
+        yield Told("contest", (_contest_result(before, after),))
     if before["phase"] == PAY and after["phase"] != PAY:
         player = moment.line["player"]
-        yield f"The contract is fulfilled: player {player} has {_count(moment.batch.scores()[0, player], 'point')}."
-    if verb == "ship":
+        has = Who(player), " ", Does(player, "have"), f" {_count(moment.batch.scores()[0, player], 'point')}."
+        yield Told("fulfilled", ("The contract is fulfilled: ", *has))
+    if move.verb == "ship":
         yield from port_result(moment)
-    if verb in ("ship", "take"):
+    if move.verb in ("ship", "take"):
         for place in np.flatnonzero((after["open"] != before["open"]) & (after["open"] != NO_CARD)):
-            yield f"{port_name(moment.batch.ruleset, int(after['open'][place]) - CARDS)} is turned up."
+            port = named_port(moment.batch.ruleset, int(after["open"][place]) - CARDS)
+            yield Told("turned up", (port, " is turned up."))
 
 
 def _contest_result(before: np.void, after: np.void) -> str:
@@ -251,28 +271,29 @@ def _contest_result(before: np.void, after: np.void) -> str:
 
 def shipped_to(moment: Moment) -> tuple[int, str]:
     """Where a shipment went, and what it led to: `monopoly`, `shared` or `nothing`."""
-    card, place = map(int, moment.line["move"].split()[1:])
+    card, place = moment.move.parts["card"], moment.move.parts["port"]
     view = View(moment.batch.ruleset, moment.before, np.zeros(0, bool), 0)  # nobody decides by it
     return place, view.port_at(place).result_of(view.card(card))
 
 
-def port_result(moment: Moment) -> Iterator[str]:
+def port_result(moment: Moment) -> Iterator[Told]:
     """What a shipment did at its port."""
     before, after = moment.before, moment.after
     place, result = shipped_to(moment)
     if result == "nothing":
         if after["laid"][place] > 0:  # not if the game has ended with this turn
-            shown = [f"{company} {n}" for company, n in zip(COMPANIES, after["shown"][place], strict=True) if n]
-            yield f"{SHOWS} {', '.join(shown)} on {_count(after['laid'][place], 'card')}."
+            shown = listed((named_company(i), f" {n}") for i, n in enumerate(after["shown"][place]) if n)
+            yield Told("shown", ("The port shows ", *shown, f" on {_count(after['laid'][place], 'card')}."))
         return
+    sharers = after["sharers"][: after["n_sharers"]]
     if result == "monopoly":
-        yield f"Monopoly of {COMPANIES[after['monopoly']]}."
+        yield Told(result, ("Monopoly of ", named_company(after["monopoly"]), "."))
     else:
-        sharers = [COMPANIES[company] for company in after["sharers"][: after["n_sharers"]]]
-        yield f"Shared distribution: {', '.join(sharers)}."
+        yield Told(result, ("Shared distribution: ", *listed((named_company(one),) for one in sharers), "."))
     port = int(before["open"][place])
-    name = in_story(moment.batch.ruleset.tables.ports_in_play(moment.batch.ruleset.players)[port - CARDS].name)
-    owner = after["place"][port] - WAREHOUSE
-    yield f"player {owner} gets {name}." if owner >= 0 else f"{name} leaves the game."
-    if not after["height"][after["sharers"][: after["n_sharers"]]].any():
-        yield "There is no trader to choose: the cargo cards are discarded."
+    name = replace(named := named_port(moment.batch.ruleset, port - CARDS), words=named.short)
+    owner = int(after["place"][port]) - WAREHOUSE
+    owned = (Who(owner), " ", Does(owner, "get"), " ", name, ".")
+    yield Told("port", owned if owner >= 0 else (name, " leaves the game."))
+    if not after["height"][sharers].any():
+        yield Told("no takers", ("There is no trader to choose: the cargo cards are discarded.",))

@@ -11,16 +11,16 @@ import random
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from borneo_env.cards import CHEST as CHEST_NAME
 from borneo_env.cards import COMPANIES, CONTRACT_KINDS, SPICES
-from borneo_env.engine.actions import PASS, action_table
+from borneo_env.engine.actions import PASS, Move, action_table
 from borneo_env.engine.games import results
 from borneo_env.engine.state import (
+    AMOUNT,
     AT_PORT,
     CARDS,
     CHEST,
@@ -61,7 +61,7 @@ class Contract:
     @property
     def amount(self) -> int:
         """How many of a spice, or of each spice, it asks for."""
-        return int(self.kind.split("-")[1])
+        return AMOUNT[CONTRACT_KINDS.index(self.kind)]
 
     def missing(self, warehouse: Warehouse, spice: str | None = None) -> int:
         """How many spices a warehouse lacks to pay it, with its jokers; of one spice: of this, or of the best."""
@@ -140,17 +140,13 @@ class Port:
 class Option:
     """A legal move: its verb, its parts, and its text. Parts that a verb does not have are None."""
 
-    __slots__ = ("_parts", "action", "text", "view")
+    __slots__ = ("_parts", "action", "text", "verb", "view")
 
-    def __init__(self, view: View, action: int, text: str, parts: dict[str, Any]) -> None:
-        self.view, self.action, self.text, self._parts = view, action, text, parts
-
-    @property
-    def verb(self) -> str:
-        """`place`, `contract`, `pay`, `traders` (none), `transfer`, `attack`, `commit`, `defend`, `keep`, `yield`,
-        `ship`, `take` or `drop`."""
-        verb: str = self._parts["verb"]
-        return verb
+    def __init__(self, view: View, action: int, move: Move, text: str) -> None:
+        self.view, self.action, self.text, self._parts = view, action, text, move.parts
+        # `place`, `contract`, `pay`, `traders` (none), `transfer`, `attack`, `commit`, `defend`, `keep`, `yield`,
+        # `ship`, `take` or `drop`
+        self.verb = move.verb
 
     @property
     def declines(self) -> bool:
@@ -166,7 +162,7 @@ class Option:
     @property
     def port(self) -> Port | None:
         """The port that is shipped to."""
-        place = self._parts.get("place")
+        place = self._parts.get("port")
         return None if place is None else self.view.port_at(place)
 
     @property
@@ -192,7 +188,7 @@ class Option:
     @property
     def contract(self) -> Contract | None:
         """The contract that is fulfilled."""
-        kind = self._parts.get("kind")
+        kind = self._parts.get("contract")
         return None if kind is None else self.view.contracts[CONTRACT_KINDS.index(kind)]
 
     @property
@@ -358,23 +354,6 @@ def _cards(ruleset: Ruleset) -> tuple[Card, ...]:
 
 
 @cache
-def _known_options(slots: int, phase: str) -> dict[int, tuple[str, dict[str, Any]]]:
-    """The text and the parts of every action in a phase."""
-    table = action_table(slots)
-    texts = {action: table.text(action, phase) for action in range(len(table))}
-    return {action: (text, _parts(text)) for action, text in texts.items() if not text.startswith("action ")}
-
-
-# What the words of a move's text are, by its verb.
-PARTS = {
-    "place": ("company",), "yield": ("company",), "contract": ("kind", "spice"), "pay": ("spice", "size"),
-    "traders": (), "transfer": ("company", "rank", "to"), "attack": ("company", "rank", "target"),
-    "ship": ("card", "place"), **dict.fromkeys(("commit", "defend", "keep", "take", "drop"), ("card",)),
-}  # fmt: skip
-NO_PART = ("none", "done", "slot")
-
-
-def _parts(text: str) -> dict[str, Any]:
-    verb, *words = text.split()
-    named = zip(PARTS[verb], words, strict=False)
-    return {"verb": verb} | {name: int(word) if word.isdigit() else word for name, word in named if word not in NO_PART}
+def _known_options(slots: int, phase: str) -> dict[int, tuple[Move, str]]:
+    """Every action in a phase: its move, and the text of it."""
+    return {action: (move, move.text) for action, move in action_table(slots).moves_in(phase).items()}

@@ -25,6 +25,7 @@ from PIL import Image, ImageChops
 from playwright.sync_api import Locator, Page, sync_playwright
 
 from borneo_env.agent import Views, find_agent
+from borneo_env.engine.actions import Move
 from borneo_env.ruleset import Ruleset
 
 OUT = Path(__file__).parent / "pictures" / "browser.gif"
@@ -94,17 +95,17 @@ class Film:
         first.save(path, save_all=True, append_images=others, duration=self._times, loop=0, optimize=True, disposal=1)
 
 
-def chosen(table: Table) -> str:
+def chosen(table: Table) -> Move:
     """What a merchant would do in the place of the person."""
     batch = table.batch()
     action = int(find_agent("merchant").act(Views(batch.ruleset, *batch.view([0])))[0])
-    return batch.actions.text(action, batch.phase_name())
+    return batch.actions.move(action, batch.phase_name())
 
 
 def decide(page: Page, table: Table, film: Film | None) -> None:
     """Click a choice, and what leads to it, one after the other; then watch what the others do."""
     move, number = chosen(table), table.choices
-    option = page.locator(f'input[name=move][value="{move}"]')
+    option = page.locator(f'input[name=move][value="{move.text}"]')
     if film:
         film.shoot(LOOK)
         for part in parts_of(table.batch(), move):

@@ -26,6 +26,17 @@ def fields(ruleset):
     return {name: getattr(ruleset, name) for name in names}
 
 
+def told_to(game, seat, since=0):
+    """The lines of a game's story that a person at the terminal is told."""
+    return [told.line(game.names, seat) for told in game.news(seat, since)]
+
+
+def shown_in(content, pieces):
+    """What the page of a replay says, with a short name in place of each card."""
+    return "".join(one if isinstance(one, str) else content["names"][one[1]] if one[0] == "player" else one[2]
+                   for one in pieces)  # fmt: skip
+
+
 # ---------------------------------------------------------------- ways to play
 
 

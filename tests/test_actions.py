@@ -27,6 +27,7 @@ from borneo_env.ruleset import EDITIONS, Ruleset, every_ruleset
 SNAPSHOTS = Path(__file__).parent / "snapshots"
 TABLES = {edition: action_table(slots_of(Ruleset(edition))) for edition in EDITIONS}
 SIZES = {"board": 370, "card": 870}
+SIZES_OF_THINGS = ("single", "double", "port")
 
 both_editions = pytest.mark.parametrize("table", TABLES.values(), ids=TABLES)
 
@@ -124,6 +125,23 @@ def test_texts_are_as_the_design_says(table):
 
 
 @both_editions
+def test_a_move_has_the_parts_that_its_text_names(table):
+    values = {
+        "company": COMPANIES, "spice": (*SPICES, "joker"), "size": SIZES_OF_THINGS, "contract": CONTRACT_KINDS,
+        "rank": range(1, table.slots + 1), "card": range(60), "port": range(3),
+    }  # fmt: skip
+    for action, phase, text in spoken_moves(table):
+        move = table.move(action, phase)
+        assert move in table.moves(action) and table.moves_in(phase)[action] == move and move.text == text
+        assert text.split()[: 1 + len(move.parts)] == [move.verb, *map(str, move.parts.values())]
+        assert all(move.parts[name] in values[kind] for name, kind in move.kinds.items())
+        assert move.declines == (action == actions.PASS) and (move.event == move.verb) == bool(move.parts)
+    attack = table.move(table.action("attack red 3 1", "traders"), "traders")
+    assert attack == ("attack", {"company": "red", "rank": 3, "target": 1})
+    assert attack.kinds == {"company": "company", "rank": "rank", "target": "rank"}
+
+
+@both_editions
 def test_phases_that_share_an_id(table):
     assert table.texts(actions.PASS) == ["contract none", "traders none", "commit done", "defend done", "keep none"]
     for company in COMPANIES:
@@ -212,7 +230,7 @@ def test_the_order_within_the_blocks(table):
     ]
     assert [table.texts(actions.BARGAIN + i)[0] for i in range(len(terms))] == terms
     for s, spice in enumerate(SPICES):
-        for i, size in enumerate(("single", "double", "port")):
+        for i, size in enumerate(SIZES_OF_THINGS):
             assert table.texts(actions.PAYMENT + 3 * s + i) == [f"pay {spice} {size}"]
     for card in range(60):
         for place in range(3):

@@ -7,6 +7,7 @@ its own show that nothing depends on that.
 from __future__ import annotations
 
 import inspect
+import io
 import json
 import shutil
 import subprocess
@@ -23,16 +24,19 @@ from borneo_agents.commands import arena as arena_command
 from borneo_agents.commands.play import replay_words
 from borneo_bench import speed
 from copies import Copy
+from rich.console import Console
 
 import borneo_env
 from borneo_env import cli
+from borneo_env.commands import records
 from borneo_env.commands.animate import animate
 from borneo_env.console import in_colour
 from borneo_env.engine.threads import available_cores
+from borneo_env.pieces import plain
 from borneo_env.record import read_record, record_games, replay, verify, write_record
 from borneo_env.render import Animation, animation, ansi, gallery
 from borneo_env.ruleset import Ruleset, every_ruleset
-from borneo_env.story import agent_names, move_in_words, tell, with_names
+from borneo_env.story import Told, agent_names, deed, named_company, tell
 
 COMMANDS = [
     "actions", "agents", "observation", "manual", "rules", "pictures", "record", "verify", "show", "animate", "random",
@@ -231,8 +235,7 @@ def test_show_a_position(borneo, record_file, tmp_path):
     assert answer.status == 0 and "\x1b" not in answer.out
     moment = list(replay(record))[4]
     names = agent_names(record[0]["agents"])
-    told = move_in_words(moment.batch.ruleset, moment.before, moment.line["player"], moment.line["move"])
-    last_move = with_names(told, names)
+    last_move = plain(deed(moment.batch.ruleset, moment.before, moment.line["player"], moment.move), names)
     assert answer.out == ansi(moment.batch.ruleset, moment.after, None, last_move, names, False)
     assert names[0] in answer.out
     answer = borneo("show --at 0 --json", record_file)
@@ -262,6 +265,13 @@ def test_show_needs_no_colours(borneo, record_file):
     answer = borneo("show", record_file)
     assert "\x1b" not in answer.out
     assert max(map(len, answer.out.splitlines())) > 100
+
+
+def test_companies_have_their_colours_and_nothing_else_has(monkeypatch):
+    shown = Console(file=io.StringIO(), force_terminal=True, color_system="standard", width=200)
+    monkeypatch.setattr(records, "out", shown)
+    records.print_told(Told("shared", ("Shared distribution: ", named_company(0), ".")))
+    assert shown.file.getvalue() == "    Shared distribution: \x1b[31mred\x1b[0m.\n"
 
 
 # ---------------------------------------------------------------- animate

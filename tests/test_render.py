@@ -20,6 +20,7 @@ from copies import Copy
 import borneo_env
 from borneo_env import SPECTATOR, Batch, Ruleset, every_ruleset, redact, resample
 from borneo_env.engine.state import CARD_SLOTS, GAME, OVER, TAKE
+from borneo_env.pieces import plain
 from borneo_env.render import Picture, ansi, rgb, svg
 from borneo_env.render.chart import HEIGHT, WIDTH
 from borneo_env.render.gallery import EXAMPLES, FILM, draw, draw_film
@@ -28,7 +29,7 @@ from borneo_env.render.pen import measure
 from borneo_env.render.scene import Scene
 from borneo_env.render.text import ESCAPE
 from borneo_env.render.text import WIDTH as COLUMNS
-from borneo_env.story import move_in_words
+from borneo_env.story import deed
 
 PICTURES = Path(__file__).parent.parent / "docs" / "pictures"
 RULESETS = [*every_ruleset(), Ruleset(players=3, tables="tiny")]  # type: ignore[arg-type]
@@ -52,8 +53,8 @@ def random_game(ruleset: Ruleset, seed: int = 4) -> Iterator[Moment]:
         if batch.player[0] < 0:
             return
         action = batch.sample()
-        move = batch.actions.text(int(action[0]), batch.phase_name())
-        told = move_in_words(ruleset, batch.games[0], int(batch.player[0]), move)
+        move = batch.actions.move(int(action[0]), batch.phase_name())
+        told = plain(deed(ruleset, batch.games[0], int(batch.player[0]), move))
         batch.step(action)
 
 

@@ -10,17 +10,17 @@ import pytest
 from borneo_agents.human.contest import decision
 from borneo_agents.human.game import Game
 from borneo_web.replay.replay import Replay
-from borneo_web.server.words import told
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from borneo_env.cards import load_tables
 from borneo_env.engine.hidden import redact
+from borneo_env.pieces import Does, Mention, Who, as_json, briefly, filled, listed, plain
 from borneo_env.record import RecordError, parse_record, record_games
 from borneo_env.render import Animation
 from borneo_env.render.scene import Scene
 from borneo_env.ruleset import Ruleset
-from borneo_env.story import NO_BREAK, in_story, tell, with_names
+from borneo_env.story import story, tell
 
 BEGINNING = 70  # lines: all of a game takes longer
 GAME = Path(__file__).parent / "golden" / "board-3.jsonl"
@@ -49,37 +49,51 @@ def ruleset_of(names):
     return Ruleset(players=3, tables=replace(tables, ports=ports))
 
 
-def story(lines):
+def told_to_bram(lines):
     """The story of a record as far as it goes, told to Bram."""
     told = []
     with suppress(RecordError):  # the end is missing
-        for line in tell(lines, forced=True):
-            told.append(with_names(line, ["Ayu", "Bram", "Citra"], 1))
+        for line in story(lines, forced=True):
+            told.append(line.line(["Ayu", "Bram", "Citra"], 1))
     return "\n".join(told)
 
 
 @pytest.fixture(scope="module")
-def plain():
-    return story(renamed(PLAIN))
+def as_it_is():
+    return told_to_bram(renamed(PLAIN))
 
 
 @settings(deadline=None, max_examples=10)
 @given(names=st.lists(NAMES, min_size=16, max_size=16))
 @example(names=ODD[:16])
 @example(names=["player 5"] * 16)
-def test_whatever_a_port_is_called_the_story_is_the_same(plain, names):
-    expected = plain
+def test_whatever_a_port_is_called_the_story_is_the_same(as_it_is, names):
+    expected = as_it_is
     for known, name in zip(PLAIN, names, strict=True):
         expected = expected.replace(known, name)
-    assert story(renamed(names)).replace(NO_BREAK, " ") == expected
+    assert told_to_bram(renamed(names)) == expected
 
 
-def test_a_name_of_plain_words_is_told_as_it_is():
-    assert in_story("Port Royal") == "Port Royal" != in_story("Port 1")
+def test_the_text_of_a_story_is_that_of_its_pieces():
+    lines = parse_record(GAME.read_text())
+    assert [told.line() for told in story(lines)] == list(tell(lines))
+    events = {told.event for told in story(lines)}
+    assert {"turn", "place", "ship", "attack", "monopoly", "shared", "contest", "fulfilled", "result"} <= events
 
 
-def test_who_is_no_player_of_the_game_gets_no_name():
-    assert with_names("player 2 attacks player 7", ["a", "b", "c"], 2) == "you attack player 7"
+def test_a_template_names_pieces_several_pieces_and_numbers():
+    card = Mention("card", 17, "card 17 [red]", "card 17")
+    told = filled("{who} with {cards}, {n} times", who=Who(0), cards=listed([(card,), (card,)]), n=2)
+    assert told == (Who(0), " with ", card, ", ", card, ", ", "2", " times")
+    assert plain(told, ["Ayu"]) == "Ayu with card 17 [red], card 17 [red], 2 times"
+    assert plain(told, shown=briefly) == "player 0 with card 17, card 17, 2 times"
+    assert as_json(told)[:3] == [["player", 0, "player 0"], " with ", ["card", 17, "card 17"]]
+
+
+def test_a_verb_has_the_form_of_who_does_it():
+    verbs = [Does(1, verb) for verb in ("ship", "pass", "have", "do", "are")]
+    assert [plain([verb], you=1) for verb in verbs] == ["ship", "pass", "have", "do", "are"]
+    assert [plain([verb], you=0) for verb in verbs] == ["ships", "passes", "has", "does", "is"]
 
 
 def test_replays_films_and_pictures_of_odd_names_are_made():
@@ -96,8 +110,8 @@ def test_a_game_at_a_table_with_odd_names_is_told_and_asked():
     while not game.over:
         scene = Scene(game.batch.ruleset, redact(game.batch.games[0], 0), 0, "", game.names)
         asked = decision(game.batch, scene)
-        lines = " ".join(with_names(line, game.names, 0) for line in asked.lines)
-        told(game.batch.ruleset, lines)
+        assert asked.lines
         game.choose([rng.choice(np.flatnonzero(game.batch.mask[0]).tolist())])
         game.advance()
-    assert any(NO_BREAK in line for line in game.news(0))
+    shown = [one for told in game.news(0) for one in told.pieces if isinstance(one, Mention) and one.kind == "port"]
+    assert {one.short for one in shown} & {*ODD}

@@ -17,7 +17,7 @@ PACKAGES = {
 # Lowest layer first: a part imports only parts on lines above its own. Import statements inside
 # functions count.
 LAYERS = """
-    borneo_env.compile
+    borneo_env.compile                    borneo_env.pieces
     borneo_env.files
     borneo_env.cards                      borneo_env.rulebook         borneo_env.traces
     borneo_env.ruleset
@@ -173,3 +173,33 @@ def test_no_function_is_too_long_without_a_reason():
         for node in ast.walk(ast.parse(source)):
             if isinstance(node, ast.FunctionDef) and node.end_lineno - node.lineno >= LONGEST_FUNCTION:
                 assert "(Long by " in (ast.get_docstring(node) or ""), f"{module}.{node.name}: mend it, or say why"
+
+
+# Records and the text protocol have moves as text, and read them by the action table. All others ask a `Move` for its
+# parts, and a sentence for its pieces.
+TAKING_APART = {"split", "partition", "rpartition", "startswith", "endswith", "removeprefix", "removesuffix", "replace"}
+MOVES_AND_SENTENCES = re.compile(r"\bmoves?\b|\.texts?\(|\bnews\b|\btold\b|\bdeed\b|plain\(|\.line\(")
+NAMES_IN_SENTENCES = re.compile(r"card |port |player |monopoly |rygb")
+NOT_YET = {"borneo_agents.policy.fears", "borneo_web.server.coach_page"}  # a fear is told as text
+
+
+def takes_apart(call):
+    """Whether a call looks for parts in the text of a move or in a sentence."""
+    if not isinstance(call.func, ast.Attribute):
+        return False
+    about = ast.unparse(call.func.value)
+    if about == "re":
+        return any(NAMES_IN_SENTENCES.search(str(one.value)) for one in call.args if isinstance(one, ast.Constant))
+    return call.func.attr in TAKING_APART and MOVES_AND_SENTENCES.search(about) is not None
+
+
+def test_nobody_takes_moves_or_sentences_apart():
+    wrong = {
+        f"{module}: {ast.unparse(node)}"
+        for module, source in modules().items()
+        for node in ast.walk(ast.parse(source))
+        if module not in NOT_YET and isinstance(node, ast.Call) and takes_apart(node)
+    }
+    assert not wrong, "\n".join(sorted(wrong))
+    scripts = [file for file in PACKAGES["borneo_web"].rglob("*.js") if "matchAll" in file.read_text(encoding="utf-8")]
+    assert not scripts, "sentences come to scripts as pieces"

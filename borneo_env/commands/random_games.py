@@ -25,7 +25,7 @@ def play_random(
 ) -> None:
     """Play random games on every ruleset: how fast, how long, and how they end."""
     from borneo_env.record import record_games
-    from borneo_env.story import tell
+    from borneo_env.story import story as story_of
 
     rulesets = every_ruleset()
     _random_row(Ruleset(), 1, seed, threads)  # compiles, if need be: that is not to be measured
@@ -40,8 +40,8 @@ def play_random(
     if story:
         lines = record_games(Ruleset(), 1, seed=seed, agents=["random"] * 4)[0]
         print(f"\nGame 0 of seed {seed}, board edition with 4 players:\n")
-        for line in tell(lines):
-            print_told(line)
+        for told in story_of(lines):
+            print_told(told)
 
 
 def _random_row(ruleset: Ruleset, games: int, seed: int, threads: int | None) -> dict[str, Any]:

@@ -6,7 +6,7 @@ import json
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.text import Text
@@ -27,6 +27,10 @@ from borneo_env.console import (
     ruleset_of,
 )
 from borneo_env.files import counted, make_folder, on_one_line
+from borneo_env.pieces import Mention, spoken
+
+if TYPE_CHECKING:
+    from borneo_env.story import Told
 
 RecordFiles = Annotated[list[Path], typer.Argument(help="Record files (JSON Lines).", show_default=False)]
 RecordFile = Annotated[Path, typer.Argument(help="A record file (JSON Lines).", show_default=False)]
@@ -112,7 +116,7 @@ def show(
     A picture without --at is that of the end.
     """
     from borneo_env.record import RecordError, read_record
-    from borneo_env.story import tell
+    from borneo_env.story import story
 
     told: list[str] = []
     try:
@@ -123,8 +127,8 @@ def show(
         if at is not None or pictures:
             _show_board(lines, at, pictures, legend, as_json)
             return
-        for line in tell(lines, forced=everything):
-            told.append(line)
+        for line in story(lines, forced=everything):
+            told.append(line.line())
             if not as_json:
                 print_told(line)
     except RecordError as error:
@@ -137,9 +141,10 @@ def _show_board(
     lines: Sequence[dict[str, Any]], at: int | None, paths: Sequence[Path], legend: bool, as_json: bool
 ) -> None:
     """Show the board after `at` moves of a record, or at its end; or write it as pictures."""
+    from borneo_env.pieces import plain
     from borneo_env.record import replay
     from borneo_env.render import Picture
-    from borneo_env.story import agent_names, move_in_words, with_names
+    from borneo_env.story import agent_names, deed
 
     names = agent_names(lines[0]["agents"]) if lines else []
     moves, picture = 0, None
@@ -151,8 +156,7 @@ def _show_board(
             if moves == at:
                 break
             moves += 1
-            told = move_in_words(ruleset, moment.before, moment.line["player"], moment.line["move"])
-            last_move = with_names(told, names)
+            last_move = plain(deed(ruleset, moment.before, moment.line["player"], moment.move), names)
         picture = Picture(ruleset, moment.after, None, last_move, names, legend=legend)
     if at not in (None, moves) or picture is None:
         raise ValueError(f"--at is a number of moves: this game has {moves}, so from 0 to {moves}, not {at}")
@@ -166,9 +170,13 @@ def _show_board(
         print(picture.ansi(colour=in_colour(sys.stdout)), end="")
 
 
-def print_told(line: str) -> None:
+def print_told(told: Told) -> None:
     """Print a line of a story with the companies in their colours."""
-    text = Text(line, style="bold" if not line.startswith(" ") else "")
-    for company in COMPANIES:
-        text.highlight_words([company], style=company)
+    text = Text(told.indent, style="bold" * told.heading)
+    for piece in spoken(told.pieces):
+        words = Text(piece if isinstance(piece, str) else piece.words)
+        if isinstance(piece, Mention) and piece.kind in ("company", "card"):
+            for company in COMPANIES:  # on a card, too
+                words.highlight_words([company], style=company)
+        text.append(words)
     out.print(text, soft_wrap=True)

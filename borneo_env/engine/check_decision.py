@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from borneo_env.engine.check_cards import Wrong, placing_player, somewhere
-from borneo_env.engine.rules.contracts import AMOUNT, OF_ONE_SPICE
 from borneo_env.engine.state import (
+    AMOUNT,
     ATTACK,
     CARDS,
     COMMIT,
@@ -28,6 +28,7 @@ from borneo_env.engine.state import (
     N_SPICES,
     NO_CARD,
     NOBODY,
+    OF_ONE_SPICE,
     OVER,
     PAY,
     PILE,

@@ -24,6 +24,9 @@ SEATS = 5  # records have room for five players, whatever the ruleset
 N_COMPANIES = len(COMPANIES)
 N_SPICES = len(SPICES)
 N_KINDS = len(CONTRACT_KINDS)
+# R0.10, from the names of the kinds: how many spices are owed, and whether of one spice or of each.
+AMOUNT = tuple(int(kind[-1]) for kind in CONTRACT_KINDS)
+OF_ONE_SPICE = tuple(kind.startswith("same") for kind in CONTRACT_KINDS)
 OPEN_PORTS = 3
 FIRST_HAND = 3  # cards dealt (R1.1)
 HAND_LIMIT = 6  # R8.2

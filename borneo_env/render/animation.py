@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import re
 from base64 import b64encode
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import groupby
@@ -13,18 +12,19 @@ import numpy as np
 
 from borneo_env.engine.state import CONTRACT, OVER
 from borneo_env.files import write_file
-from borneo_env.record import Line, Moment, read_ruleset, replay
+from borneo_env.pieces import Pieces, briefly, in_full, plain
+from borneo_env.record import Line, read_ruleset, replay
 from borneo_env.render.cards import face
 from borneo_env.render.pen import use
 from borneo_env.render.picture import TAIL, Picture
 from borneo_env.render.pixels import check_extra, extra
-from borneo_env.story import Teller, move_in_words, with_names
+from borneo_env.story import Teller, deed
 
 SECONDS = 1.2  # for each picture
 LONGER = 4  # times as long the end is shown
 WIDTH, NARROWEST, WIDEST = 840, 160, 2560  # pixels of a GIF
 COLOURS = 250  # of a GIF, which has no more than 256
-OF_A_TURN = ("contract", "transfer", "attack", "yield", "ship")  # the moves that are told of a whole turn
+OF_A_TURN = ("contract", "transfer", "attack", "yield", "yield slot", "ship")  # the moves that are told of a whole turn
 
 Track = Callable[[Sequence[Picture]], Iterable[Picture]]
 
@@ -58,11 +58,12 @@ class Animation:
 
         The players have the names of the record's agents. A record that is wrong raises RecordError.
         """
-        positions = _positions(record, decisions)
+        positions, shown = _positions(record, decisions), in_full if decisions else briefly
         ruleset, names = read_ruleset(record[0]), _names(record[0]["agents"])
-        pictures = [
-            Picture(ruleset, game, seat, with_names(words, names), names, legend=legend) for game, words in positions
-        ]
+        pictures = []
+        for game, told in positions:
+            words = ". ".join(plain(pieces, names, shown=shown).rstrip(".") for pieces in told)
+            pictures.append(Picture(ruleset, game, seat, words, names, legend=legend))
         return cls(pictures, seconds)
 
     def svg(self) -> str:
@@ -145,38 +146,27 @@ def _parts(pictures: Sequence[Picture]) -> Iterator[tuple[int, int, str]]:
 # ---------------------------------------------------------------- from records
 
 
-def _positions(record: Sequence[Line], decisions: bool) -> list[tuple[np.void, str]]:
-    """The positions that are shown, each with the words for what led to it; a record that is wrong is refused."""
-    shown: dict[int, tuple[np.void, str]] = {}  # by the line after which they came about
-    teller, words = Teller(), []
+def _positions(record: Sequence[Line], decisions: bool) -> list[tuple[np.void, list[Pieces]]]:
+    """The positions that are shown, each with what led to it; a record that is wrong is refused."""
+    shown: dict[int, tuple[np.void, list[Pieces]]] = {}  # by the line after which they came about
+    teller, told = Teller(), list[Pieces]()
     for moment in replay(record):
         before = moment.line_number - 1
         if not shown:
-            shown[before] = moment.before, ""
+            shown[before] = moment.before, []
         if moment.kind == "shuffle" and before in shown:  # cards were drawn from a pile that only this line tells
             shown[before] = moment.after, shown[before][1]
         if moment.kind != "move":
             continue
-        words += _told(teller, moment) if decisions else _deeds(moment)
+        if decisions:
+            told += [line.pieces for line in teller.tell(moment) if not line.heading]
+        elif moment.move.event in OF_A_TURN:
+            told.append(deed(moment.batch.ruleset, moment.before, moment.line["player"], moment.move))
         phase = moment.after["phase"]
-        if phase == OVER or (words if decisions else phase == CONTRACT):  # every turn begins with its contract (R2)
-            shown[moment.line_number] = moment.after, ". ".join(words)
-            words = []
+        if phase == OVER or (told if decisions else phase == CONTRACT):  # every turn begins with its contract (R2)
+            shown[moment.line_number] = moment.after, told
+            told = []
     return list(shown.values())
-
-
-def _told(teller: Teller, moment: Moment) -> list[str]:
-    """What a move did, as the story of the game has it."""
-    return [line.strip(" .") for line in teller.tell(moment) if line.startswith(" ")]
-
-
-def _deeds(moment: Moment) -> list[str]:
-    """A move if a turn is told by it, without what is printed on cards: all of a turn has one line."""
-    move = moment.line["move"]
-    if not move.startswith(OF_A_TURN) or move.endswith("none"):
-        return []
-    told = move_in_words(moment.batch.ruleset, moment.before, moment.line["player"], move)
-    return [re.sub(r" (\[.*?\]|\(.*?\))", "", told)]
 
 
 def _names(agents: Sequence[str]) -> list[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from borneo_env.cards import COMPANIES, CONTRACT_KINDS, SPICES, Port
-from borneo_env.engine.state import BOARD_SLOTS, OPEN_PORTS, slots_of
+from borneo_env.engine.state import AMOUNT, BOARD_SLOTS, OF_ONE_SPICE, OPEN_PORTS, slots_of
 from borneo_env.render.cards import HEIGHT as CARD_HEIGHT
 from borneo_env.render.cards import WIDTH as CARD_WIDTH
 from borneo_env.render.cards import pile, spread, stacked
@@ -192,14 +192,13 @@ def seal(x: float, y: float, radius: float, points: int) -> str:
 
 def contract_words(kind: int) -> str:
     """A kind of contract in words: "2 of each", "4 of one"."""
-    which, amount = CONTRACT_KINDS[kind].split("-")
-    return f"{amount} of each" if which == "each" else f"{amount} of one"
+    return f"{AMOUNT[kind]} of {'one' if OF_ONE_SPICE[kind] else 'each'}"
 
 
 def _spices_asked(kind: int, x: float, y: float) -> str:
     """The four spices, with strokes between them where one is asked for."""
     spices = "".join(use(spice, x + SPICE_STEP * i, y, 0.8) for i, spice in enumerate(SPICES))
-    if CONTRACT_KINDS[kind].startswith("each"):
+    if not OF_ONE_SPICE[kind]:
         return spices
     return spices + stroke("".join(f"M{x + SPICE_STEP * i - 15:.0f} {y + 6:.0f}l4-12" for i in (1, 2, 3)), FAINT)
 

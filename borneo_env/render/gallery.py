@@ -10,12 +10,13 @@ from typing import NamedTuple
 
 from borneo_env.agent import RANDOM
 from borneo_env.files import whole_file, write_file
+from borneo_env.pieces import plain
 from borneo_env.record import Line, RecordError, record_games, replay
 from borneo_env.render.animation import Animation
 from borneo_env.render.picture import svg
 from borneo_env.render.pixels import rgb
 from borneo_env.ruleset import Ruleset
-from borneo_env.story import tell, with_names
+from borneo_env.story import Told, story
 
 NAMES = ("Ayu", "Bram", "Citra", "Dirk", "Eka")
 PNG_WIDTH = 1200
@@ -72,14 +73,14 @@ def draw(example: Example) -> str:
     ]
     moment = next(moment for moment in replay(record) if moment.line_number == example.line)
     words = _told(record[: example.line])[len(_told(record[: example.line - 1])) :]
-    last_move = with_names(". ".join(line.strip(" .") for line in words if line.startswith(" ")), names)
+    last_move = ". ".join(plain(told.pieces, names).rstrip(".") for told in words if not told.heading)
     return svg(example.ruleset, moment.after, example.seat, last_move, names, legend=example.legend)
 
 
-def _told(record: Sequence[Line]) -> list[str]:
+def _told(record: Sequence[Line]) -> list[Told]:
     """The story of a record as far as it goes."""
-    story = []
+    found = []
     with suppress(RecordError):  # the end is missing: it has been cut off
-        for line in tell(record, forced=True):
-            story.append(line)
-    return story
+        for told in story(record, forced=True):
+            found.append(told)
+    return found

@@ -29,7 +29,6 @@ from borneo_env.render.text import (
     trader,
 )
 from borneo_env.ruleset import Ruleset
-from borneo_env.story import in_story
 
 NAME = 16  # how much of the name of a port is shown,
 PLAYER = 10  # and of a player
@@ -121,7 +120,7 @@ def _port(scene: Scene, place: int) -> Iterator[str]:
     if port is None:
         yield f"{place} {scene.distribution or 'no port left'}"
     else:
-        name = f"{place} {paint(in_story(port.name)[:NAME], BOLD)} ({port.spice})"
+        name = f"{place} {paint(port.name[:NAME], BOLD)} ({port.spice})"
         shown = zip(COMPANIES, scene.g.shown[place], strict=True)
         monopoly = " ".join(f"{flags([company])}{number:>2}" for company, number in shown)
         yield f"{padded(name, 24)} cargo {scene.g.laid[place]}/{port.limit}  {monopoly} of {port.monopoly}"

@@ -18,6 +18,7 @@ from borneo_web.server.coach import _difference, advise
 from borneo_web.server.games import Games, read_table
 from borneo_web.server.sight import news, pieces
 from borneo_web.server.table import Refused, SteppedGame, Table
+from playing import told_to
 from web_games import Person, begin, seats, served, table_at
 
 from borneo_env import Batch, resample
@@ -97,7 +98,7 @@ def test_what_the_others_did_is_told_until_the_turn_ends(tmp_path):
         if game.over:
             break
         if game.batch.games["turn"][0] == 0 and game.batch.phase_name() != "place":
-            turns = sum(line.endswith(": you") for line in game.news(0))
+            turns = sum(line.endswith(": you") for line in told_to(game, 0))
             before = first.setdefault(turns, told)
             assert told[: len(before)] == before and any("M 1 ships" in line for line in told[: len(before)])
         table.choose(0, table.choices, [rng.choice(game.batch.legal_moves())])
@@ -332,16 +333,17 @@ def test_every_option_can_be_clicked_on_the_table(tmp_path, edition):
     for _ in range(400):
         if game.over:
             break
-        moves = game.batch.legal_moves()
+        phase = game.batch.phase_name()
+        moves = [game.batch.actions.move(action, phase) for action in np.flatnonzero(game.batch.mask[0]).tolist()]
         drawn = "".join(piece for place in pieces(table.scene(game.player)).values() for piece in place)
         ways = [parts_of(game.batch, move) for move in moves]
         clicked = [parts for parts in ways if parts]
         assert len(set(clicked)) == len(clicked) >= len(moves) - 1
         for part in {part for parts in clicked for part in parts}:
             assert f'data-part="{part}"' in drawn, (part, moves)
-        verbs |= {move.split()[0] for move in moves}
-        move = rng.choice([move for move in moves if not move.endswith(" none")] or moves)
-        game.play(game.batch.actions.action(move, game.batch.phase_name()))
+        verbs |= {move.verb for move in moves}
+        move = rng.choice([move for move in moves if not move.text.endswith(" none")] or moves)
+        game.play(game.batch.actions.action(move.text, phase))
     assert verbs >= {"place", "ship", "take", "traders", "transfer", "attack", "commit", "defend", "contract", "pay"}
 
 

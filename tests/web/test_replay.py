@@ -22,14 +22,16 @@ from borneo_web.replay.page import FILES, unpacked, with_way_back
 from borneo_web.replay.recorded import RecordedGame
 from borneo_web.replay.replay import _content
 from borneo_web.replay.thoughts import untracked
+from playing import shown_in
 
 from borneo_env.agent import Views, find_agent
 from borneo_env.engine.hidden import redact, resample
 from borneo_env.engine.state import CARDS, HAND, NOBODY, TAKE
+from borneo_env.pieces import Does, Mention, Pieces, Who, briefly, plain
 from borneo_env.record import Line, RecordError, read_record, record_games, replay, write_record
 from borneo_env.render import Picture
 from borneo_env.ruleset import Ruleset
-from borneo_env.story import move_in_words, tell, with_names
+from borneo_env.story import deed, story
 
 GOLDEN = Path(__file__).parent.parent / "golden"
 LARGEST = 1_000_000  # bytes of a page
@@ -59,15 +61,15 @@ def content_of(page: str) -> Any:
     return unpacked(json.loads(data)["packed"])
 
 
-def positions(record: Sequence[Line]) -> list[tuple[np.void, str, np.ndarray]]:
+def positions(record: Sequence[Line]) -> list[tuple[np.void, Pieces, np.ndarray]]:
     """The game after each move, the move in words, and the points: from the record, without what is tested here."""
-    found: list[tuple[np.void, str, np.ndarray]] = []
+    found: list[tuple[np.void, Pieces, np.ndarray]] = []
     try:
         for moment in replay(record):
             if not found:
-                found.append((moment.before, "", np.zeros(moment.batch.ruleset.players, int)))
+                found.append((moment.before, (), np.zeros(moment.batch.ruleset.players, int)))
             if moment.kind == "move":
-                words = move_in_words(moment.batch.ruleset, moment.before, moment.line["player"], moment.line["move"])
+                words = deed(moment.batch.ruleset, moment.before, moment.line["player"], moment.move)
                 found.append((moment.after, words, moment.batch.scores()[0]))
             else:
                 found[-1] = moment.after, found[-1][1], moment.batch.scores()[0]
@@ -92,7 +94,7 @@ def test_every_position_is_drawn_as_the_renderer_draws_it(name: str) -> None:
         seat, every = view["seat"], 1 if len(shown) < 100 else 23  # drawing them all again takes long
         for number in range(0, len(shown), every):
             game, words, _ = shown[number]
-            picture = Picture(ruleset, game, seat, with_names(words, names), names)
+            picture = Picture(ruleset, game, seat, plain(words, names), names)
             assert drawn[number] == picture.svg(), (seat, number)
 
 
@@ -140,13 +142,18 @@ def test_the_story_is_told(name: str) -> None:
     for forced in (False, True):
         told[forced] = []
         try:
-            for words in tell(record, forced=forced):
-                told[forced].append(with_names(words.strip(), content["names"]))
+            for line in story(record, forced=forced):
+                told[forced].append(plain(line.pieces, content["names"], shown=briefly))
         except RecordError:
             assert "scores" not in record[-1]
     lines = [line for position in content["story"] for line in position if line[2] is None]
-    assert [words for words, _, _ in lines] == told[True][3:], "all but the opening"
-    assert [words for words, kind, _ in lines if kind != "quiet"] == told[False][3:]
+    shown = [(shown_in(content, pieces), kind) for pieces, kind, _ in lines]
+    assert [words for words, _ in shown] == told[True][3:], "all but the opening"
+    assert [words for words, kind in shown if kind != "quiet"] == told[False][3:]
+
+
+def cards_in(pieces: Pieces) -> set[int]:
+    return {one.number for one in pieces if isinstance(one, Mention)}
 
 
 def test_a_drawn_card_is_told_to_its_player() -> None:
@@ -154,15 +161,15 @@ def test_a_drawn_card_is_told_to_its_player() -> None:
     assert any("shuffle" in line for line in record)
     game, hands, told = RecordedGame(record), [set[int]() for _ in range(3)], 0
     for position in game.positions:
-        verb = "draws" if hands[0] else "is dealt"
+        verb = "draw" if hands[0] else "are"
         now = [set(np.flatnonzero(position.game["place"][:CARDS] == HAND + player).tolist()) for player in range(3)]
-        private = {seat: words for words, _, seat in position.told if seat is not None}
+        private = {told.seat: told.pieces for told in position.told if told.seat is not None}
         for player in range(3):
-            kept = {int(card) for words, _, seat in position.told if seat is None
-                    for card in re.findall(rf"random {player} keeps card (\d+)", words)}  # fmt: skip
+            kept = {card for told in position.told if told.event == "keep" and told.pieces[0] == Who(player)
+                    for card in cards_in(told.pieces)}  # fmt: skip
             drawn = now[player] - hands[player] - kept
-            assert drawn == {int(card) for card in re.findall(r"card (\d+)", private.get(player, ""))}
-            assert not drawn or private[player].startswith(f"random {player} {verb} card ")
+            assert drawn == cards_in(private.get(player, ()))
+            assert not drawn or private[player][:3] == (Who(player), " ", Does(player, verb))
             told += len(drawn)
         hands = now
     assert told > 60, "some cards were drawn twice"
@@ -175,7 +182,9 @@ def test_jumps_lead_to_turns_contests_and_contracts() -> None:
     kinds = {
         "contest": [at for at, move in enumerate(moves, start=1) if move.startswith("attack")],
         "contract": [
-            at for at, told in enumerate(content["story"]) if any("contract is fulfilled" in line[0] for line in told)
+            at
+            for at, told in enumerate(content["story"])
+            if any("contract is fulfilled" in line[0][0] for line in told)
         ],
     }
     for kind, expected in kinds.items():
@@ -193,11 +202,11 @@ def test_the_options_are_the_legal_moves_and_the_played_one_is_marked() -> None:
     for line, decision in zip(told, content["decisions"], strict=False):
         assert len(decision["options"]) == len(line["legal"])
         assert decision["played"] == line["legal"].index(line["move"])
-        assert not any("\x1b" in words for words in decision["options"])
+        assert "\x1b" not in json.dumps(decision["options"]) and "\\u001b" not in json.dumps(decision["options"])
     ships = [
         d["options"][d["played"]] for line, d in zip(told, content["decisions"], strict=False) if "ship" in line["move"]
     ]
-    assert re.match(r"ship \d+ [rygb]{3}/[rygb] \w+( x2)? to \w+", ships[0])
+    assert [one if isinstance(one, str) else one[0] for one in ships[0]] == ["ship ", "card", " to ", "port"]
 
 
 # ---------------------------------------------------------------- what agents think
@@ -260,7 +269,7 @@ def test_a_page_for_a_seat_tells_of_no_other_hand(seat: int) -> None:
     content = content_of(made.html())
     assert "918273645546372819" not in json.dumps(content) + made.html(), "whoever knows the seed can deal the cards"
     assert [view["seat"] for view in content["views"]] == [seat]
-    private = [line for told in content["story"] for line in told if re.search(r" (draws|is dealt) card", line[0])]
+    private = [line for told in content["story"] for line in told if {"draws", "is"} & {*map(str, line[0])}]
     assert {line[2] for line in private} == ({seat} if seat >= 0 else set())
     for player, decision in zip(content["players"], content["decisions"], strict=True):
         assert (decision is None) == (player != seat)
@@ -268,7 +277,7 @@ def test_a_page_for_a_seat_tells_of_no_other_hand(seat: int) -> None:
     ruleset = RecordedGame(record_of("card-3")).ruleset
     names = [f"{agent} {seat}" for seat, agent in enumerate(header["agents"])]
     for picture, (game, words, _) in zip(drawn, positions(record_of("card-3")), strict=True):
-        assert picture == Picture(ruleset, redact(game, seat), seat, with_names(words, names), names).svg()
+        assert picture == Picture(ruleset, redact(game, seat), seat, plain(words, names), names).svg()
 
 
 # ---------------------------------------------------------------- records from strangers

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from borneo_web.replay import Replay
 from borneo_web.replay.page import unpacked
+from playing import shown_in
 
 from borneo_env.record import Line, read_record
 
@@ -118,7 +119,7 @@ def test_a_position_has_an_address(visit: Any) -> None:
 
 def test_the_page_says_what_the_position_is(visit: Any) -> None:
     content, page = made().content, visit(made().html(), "#30")
-    told = [line[0] for line in content["story"][30]]
+    told = [shown_in(content, line[0]) for line in content["story"][30]]
     shown = page.locator("#told p").all_inner_texts()
     assert [line.startswith(words.split(" card ")[0]) for line, words in zip(shown, told, strict=True)] == [True] * len(
         told
@@ -138,7 +139,10 @@ def test_the_page_says_what_the_position_is(visit: Any) -> None:
     rows = page.locator("#options tbody tr")
     assert rows.count() == len(decision["options"])
     (played,) = page.locator("#options .played td:first-child").all_inner_texts()
-    assert played.endswith("✓ played") and played.split()[0] == decision["options"][decision["played"]].split()[0]
+    assert (
+        played.endswith("✓ played")
+        and played.split()[0] == shown_in(content, decision["options"][decision["played"]]).split()[0]
+    )
     assert page.locator("#options tbody tr.played").evaluate("one => one.rowIndex") == 1 + decision["played"]
     choice = content["thoughts"][0]["choices"][str(places[-1])]
     chosen = [" ".join(row.locator("td").nth(1).inner_text().split()) for row in rows.all()]
@@ -225,16 +229,17 @@ def test_cards_are_drawn_as_the_game_draws_them(visit: Any) -> None:
     ships = [
         (place, one["options"][one["played"]])
         for place, one in enumerate(content["decisions"])
-        if one and one["played"] is not None and "ship" in one["options"][one["played"]]
+        if one and one["played"] is not None and one["options"][one["played"]][0] == "ship "
     ]
-    place, words = ships[-1]
-    flags, spice = words.split()[2:4]
+    place, pieces = ships[-1]
+    number = pieces[1][1]
+    *flags, spice, _ = content["cards"][number]
     page.evaluate(f"location.hash = '#{place}'")
     arrives(page, place)
     for line in ("#options .played", f"#lines a[href='#{place + 1}']"):
         card = page.locator(f"{line} .card").first
         drawn = card.evaluate("one => [...one.querySelectorAll('use')].map((use) => use.getAttribute('href')[1])")
-        assert drawn == [*flags.replace("/", ""), spice[0]] and card.locator("b").inner_text() == words.split()[1]
+        assert drawn == [*(flag[0] for flag in flags), spice[0]] and card.locator("b").inner_text() == str(number)
         assert all(
             box > 5
             for box in card.evaluate(

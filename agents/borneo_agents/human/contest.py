@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 
 from borneo_agents.human.decision import Decision, NoOption
-from borneo_agents.human.options import aligned_card, card_words
+from borneo_agents.human.options import aligned_card
 from borneo_env.cards import COMPANIES
 from borneo_env.engine.actions import PASS
 from borneo_env.engine.batch import Batch
 from borneo_env.engine.state import COMMIT, DEFEND
 from borneo_env.files import in_short
+from borneo_env.pieces import Does, Pieces, Who, listed
 from borneo_env.render.scene import Scene, count
 from borneo_env.render.text import CARD, length, packed, padded, wrapped
+from borneo_env.story import named_card
 
 
 def decision(batch: Batch, scene: Scene) -> Decision:
@@ -36,7 +38,8 @@ class CardsDecision(Decision):
         numbers = {card: str(number) for number, card in enumerate(self._playable, start=1)}
         numbered = [self._numbered(numbers.get(card, "-"), card) for card in self._cards]
         width = 2 + max(map(length, numbered), default=0)
-        return [*self._told(), *packed((padded(words, width) for words in numbered), "")]
+        told = [line for sentence in self.told for line in wrapped(self._plain(sentence))]
+        return [*told, *packed((padded(words, width) for words in numbered), "")]
 
     def parse(self, typed: str) -> list[int]:
         numbers = typed.replace(",", " ").split()
@@ -59,21 +62,27 @@ class CardsDecision(Decision):
             raise NoOption(f"You may play {count(self._most, 'card')} at most{self._why_so_few}.")
         return [*(self._playable[card] for card in sorted(cards)), PASS]
 
-    @property
-    def told(self) -> list[str]:
-        """Who fights whom, and what is enough."""
-        return self._told()
+    def chosen(self, actions: Sequence[int]) -> Pieces:
+        cards = self._cards_of(actions)
+        if not cards:
+            return ("do not defend" if self._defends else "play no more cards",)
+        verb, strength = "defend" if self._defends else "attack", count(self._strength(cards), "flag")
+        return (f"{verb} with ", *self._listed(cards), f": {strength} of {self._company}")
 
-    def words(self, actions: Sequence[int]) -> str:
-        chosen = [card for card, action in self._playable.items() if action in actions]
-        if not chosen:
-            return "do not defend." if self._defends else "play no more cards."
-        strength = sum(map(self._flags, chosen)) + self._scene.g.strength[self._defends]
-        cards = ", ".join(card_words(self._batch, card) for card in chosen)
-        verb = "defend" if self._defends else "attack"
-        return (
-            f"{verb} with {cards}: {count(strength, 'flag')} of {self._company}. {self._verdict(strength, len(chosen))}"
-        )
+    def leads_to(self, actions: Sequence[int]) -> list[Pieces]:
+        cards = self._cards_of(actions)
+        return [(self._verdict(self._strength(cards), len(cards)),)] if cards else []
+
+    def _cards_of(self, actions: Sequence[int]) -> list[int]:
+        return [card for card, action in self._playable.items() if action in actions]
+
+    def _strength(self, cards: Sequence[int]) -> int:
+        """With those played before."""
+        played: int = self._scene.g.strength[self._defends]
+        return sum(map(self._flags, cards)) + played
+
+    def _listed(self, cards: Sequence[int]) -> Pieces:
+        return listed((named_card(self._batch.ruleset, card),) for card in cards)
 
     @property
     def _defends(self) -> bool:
@@ -86,12 +95,11 @@ class CardsDecision(Decision):
     @property
     def _playable(self) -> dict[int, int]:
         """The cards that may be played, each with its action: first come those with low ids, so they come sorted."""
-        moves = zip(self._options, self._batch.legal_moves(), strict=True)
-        return {int(move.split()[1]): action for (action, _), move in moves if action != PASS}
+        return {move.parts["card"]: action for action, move, _ in self._options if not move.declines}
 
     @property
     def _may_be_none(self) -> bool:
-        return any(action == PASS for action, _ in self._options)
+        return any(move.declines for _, move, _ in self._options)
 
     @property
     def _most(self) -> int:
@@ -112,18 +120,20 @@ class CardsDecision(Decision):
 
     def _numbered(self, number: str, card: int) -> str:
         flags = count(self._flags(card), "flag")
-        return f"{number:>2}  {padded(aligned_card(self._batch, card), CARD - 2)} {flags}"
+        return f"{number:>2}  {padded(aligned_card(self._batch.ruleset, card), CARD - 2)} {flags}"
 
-    def _told(self) -> list[str]:
+    @property
+    def told(self) -> list[Pieces]:
         """Who fights whom, and what is enough."""
         g, scene = self._scene.g, self._scene
         attack, defence = scene.sides
         ranks = f"rank {g.attacker_rank + 1} against rank {g.defender_rank + 1}"
         between = f", +{scene.bonus} for the defence" if scene.bonus else ""
-        attacks = f"player {attack.player} attacks player {defence.player} in {self._company}: {ranks}{between}."
-        played = [card_words(self._batch, card) for card in attack.cards]
-        with_cards = f" {count(g.strength[0], 'flag')} on {', '.join(played)}." if played and self._defends else ""
-        return [*wrapped(attacks + with_cards), *wrapped(self._enough(defence.player))]
+        attacks = Who(attack.player, begins=True), " ", Does(attack.player, "attack"), " ", Who(defence.player)
+        fight: Pieces = (*attacks, f" in {self._company}: {ranks}{between}.")
+        if attack.cards and self._defends:
+            fight += (f" {count(g.strength[0], 'flag')} on ", *self._listed(attack.cards), ".")
+        return [fight, (self._enough(defence.player),)]
 
     def _enough(self, defender: int) -> str:
         g = self._scene.g

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
-from borneo_agents.human.options import Shipment, aligned_card, options, port_at
+from borneo_agents.human.options import Shipment, aligned_card, in_colours, options
 from borneo_env.engine.batch import Batch
 from borneo_env.engine.state import (
     DROP,
@@ -17,6 +17,7 @@ from borneo_env.engine.state import (
     TRADERS,
 )
 from borneo_env.files import in_short
+from borneo_env.pieces import Pieces, paragraph, plain
 from borneo_env.render.scene import Scene
 from borneo_env.render.terminal import details, hands
 from borneo_env.render.text import BOLD, CARD, WIDTH, length, packed, padded, paint
@@ -67,33 +68,43 @@ class Decision:
 
     def parse(self, typed: str) -> list[int]:
         """The actions of what was typed; raises NoOption."""
-        numbers = {str(number): action for number, (action, _) in enumerate(self._options, start=1)}
+        numbers = {str(number): action for number, (action, *_) in enumerate(self._options, start=1)}
         if typed not in numbers:
             raise NoOption(f"{in_short(typed)} is no option. Type a number from 1 to {len(numbers)}, or ? for help.")
         return [numbers[typed]]
 
-    def words(self, actions: Sequence[int]) -> str:
+    def words(self, actions: Sequence[int]) -> Pieces:
         """What choosing these actions would mean, and lead to: "ship 15 [...] to Banda. Monopoly of red. ..."."""
-        chosen = dict(self._options)[actions[0]] + "."
-        if self._scene.g.phase == SHIP:
-            chosen = " ".join([chosen, *Shipment(self._batch, actions[0]).words])
-        return chosen
+        return paragraph([(*self.chosen(actions), "."), *self.leads_to(actions)])
+
+    def chosen(self, actions: Sequence[int]) -> Pieces:
+        """What these actions are: "ship 15 [...] to Banda"."""
+        return next(offer.pieces for offer in self._options if offer.action == actions[0])
+
+    def leads_to(self, actions: Sequence[int]) -> list[Pieces]:
+        """What would come of them, in sentences: "Monopoly of red."."""
+        return Shipment(self._batch, actions[0]).sentences if self._scene.g.phase == SHIP else []
+
+    def _plain(self, pieces: Pieces) -> str:
+        """For the one who decides, at a terminal."""
+        return plain(pieces, self._scene.names, int(self._batch.player[0]), in_colours(self._batch.ruleset))
 
     def _columns(self) -> Iterator[str]:
-        numbered = [f"{number:>2}  {words}" for number, (_, words) in enumerate(self._options, start=1)]
+        numbered = [f"{number:>2}  {self._plain(one.pieces)}" for number, one in enumerate(self._options, start=1)]
         width = 2 + max(map(length, numbered))
         return packed((padded(words, width) for words in numbered), "")
 
     def _shipments(self) -> Iterator[str]:
         """A line for each card, a column for each port."""
-        heads = (padded(paint(port_at(self._batch, place)[: CELL - 4], BOLD), CELL) for place in range(OPEN_PORTS))
+        ports = (self._scene.port(place) for place in range(OPEN_PORTS))
+        heads = (padded(paint(port.name[: CELL - 4], BOLD), CELL) for port in ports if port)
         yield (" " * (CARD + 3) + "".join(heads)).rstrip()
         for row in range(0, len(self._options), OPEN_PORTS):
             cells = ""
             for number in range(row, row + OPEN_PORTS):
-                short = Shipment(self._batch, self._options[number][0]).short
+                short = Shipment(self._batch, self._options[number].action).short
                 cells += padded(f"{number + 1:>2} {short}", CELL)
-            yield (padded(aligned_card(self._batch, self._cards[row // OPEN_PORTS]), CARD) + cells).rstrip()
+            yield (padded(aligned_card(self._batch.ruleset, self._cards[row // OPEN_PORTS]), CARD) + cells).rstrip()
 
     @property
     def _cards(self) -> list[int]:
@@ -102,15 +113,15 @@ class Decision:
     def _traders(self) -> Iterator[str]:
         """A line for each trader: where it can go, and whom it can attack."""
         moves: defaultdict[str, list[str]] = defaultdict(list)
-        for number, (action, words) in enumerate(self._options, start=1):
-            verb, *where = self._batch.actions.text(action, self._batch.phase_name()).split()
-            if verb == "traders":
-                yield f"{number:>2}  {words}"
-            elif verb == "transfer":
-                moves[f"{where[0]} {where[1]}"].append(f"{number:>2} to {where[2]}  ")
+        for number, (_, move, pieces) in enumerate(self._options, start=1):
+            if move.declines:
+                yield f"{number:>2}  {self._plain(pieces)}"
+                continue
+            if move.verb == "transfer":
+                deed = f"to {move.parts['to']}"
             else:
-                between = int(where[1]) - int(where[2]) - 1
-                bonus = f" (+{between})" if between else ""
-                moves[f"{where[0]} {where[1]}"].append(f"{number:>2} attack rank {where[2]}{bonus}  ")
-        for trader, pieces in moves.items():
-            yield from packed(pieces, f"    {trader:<9} ")
+                between = move.parts["rank"] - move.parts["target"] - 1
+                deed = f"attack rank {move.parts['target']}" + (f" (+{between})" if between else "")
+            moves[f"{move.parts['company']} {move.parts['rank']}"].append(f"{number:>2} {deed}  ")
+        for trader, deeds in moves.items():
+            yield from packed(deeds, f"    {trader:<9} ")

@@ -29,7 +29,7 @@ from borneo_env.record import (
     step_and_record,
 )
 from borneo_env.ruleset import Ruleset
-from borneo_env.story import Teller, agent_names, card_name, with_names
+from borneo_env.story import Teller, Told, agent_names, drawn
 
 HUMAN = "human"
 FORMAT = "borneo-play/1"
@@ -42,13 +42,6 @@ class SaveError(ValueError):
 
 class AgentFailed(ValueError):
     """An agent at the table did not play as it should."""
-
-
-class News(NamedTuple):
-    """A line of the story."""
-
-    words: str
-    seat: int | None = None  # who alone is told, or None: everybody
 
 
 class Past(NamedTuple):
@@ -72,10 +65,10 @@ class Game:
         check_agents({seats[seat]: agent for seat, agent in self.agents.items()}, ruleset)
         self.batch = Batch(1, ruleset, seed=seed, finished="hold", skip_forced=False, threads=1)
         self.lines: list[Line] = [header(ruleset, self.batch.games[0], seats, seed)]
-        self.told: list[News] = []
+        self.told: list[Told] = []
         self._teller = Teller(brief=True)
         self._past: list[Past] = []  # what the person who decides may go back to
-        self._tell_drawn(np.zeros(CARDS), "is dealt")
+        self._tell_drawn(None)
 
     @property
     def player(self) -> int:
@@ -125,23 +118,21 @@ class Game:
         for number, line in enumerate(self.lines[written:], start=written + 1):
             kind = next((kind for kind in ("move", "shuffle") if kind in line), "result")
             moment = Moment(kind, number, line, before, self.batch)
-            self.told += [News(words) for words in self._teller.tell(moment)]
+            self.told += self._teller.tell(moment)
             before = self.batch.games[0].copy()
         self._tell_drawn(places)
 
-    def _tell_drawn(self, before: NDArray[Any], verb: str = "draws") -> None:
+    def _tell_drawn(self, before: NDArray[Any] | None) -> None:
         """Tell people which cards they have drawn, and nobody else."""
         places = self.batch.games["place"][0, :CARDS]
         for seat in self.humans:
-            drawn = np.flatnonzero((places == HAND + seat) & (before != HAND + seat)).tolist()
-            if drawn:
-                cards = ", ".join(card_name(self.batch.ruleset, card) for card in drawn)
-                self.told.append(News(f"    player {seat} {verb} {cards}", seat))
+            held = places == HAND + seat
+            new = held if before is None else held & (before != HAND + seat)
+            self.told += drawn(self.batch.ruleset, seat, np.flatnonzero(new).tolist(), dealt=before is None)
 
-    def news(self, seat: int, since: int = 0) -> list[str]:
-        """What has happened since a line of the story, told to a person (or a spectator)."""
-        heard = (news for news in self.told[since:] if news.seat in (None, seat))
-        return [with_names(news.words, self.names, seat) for news in heard]
+    def news(self, seat: int, since: int = 0) -> list[Told]:
+        """What has happened since a line of the story, as far as a person (or a spectator) is told."""
+        return [told for told in self.told[since:] if told.seat in (None, seat)]
 
     # ---------------------------------------------------------------- a person's choice
 

@@ -2,128 +2,86 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from borneo_env.cards import COMPANIES, CONTRACT_KINDS, SPICES
+from borneo_env.cards import COMPANIES, CONTRACT_KINDS
+from borneo_env.engine.actions import Move
 from borneo_env.engine.batch import Batch
-from borneo_env.engine.state import CARDS, SPECTATOR, TAKE
+from borneo_env.engine.state import AMOUNT, SPECTATOR, TAKE
+from borneo_env.pieces import Mention, Pieces, Shown, Who, filled, listed
 from borneo_env.record import Moment
 from borneo_env.render.scene import Scene, count
 from borneo_env.render.text import flags, short_card
-from borneo_env.story import in_story, port_result, shipped_to
+from borneo_env.ruleset import Ruleset
+from borneo_env.story import DEEDS, facts_of, named_company, port_result, shipped_to
+
+# Where an option says something else than the story does when it was played.
+OFFERED = DEEDS | {
+    "contract": ("fulfil", "{contract}: {wanted}, {points}"),
+    "pay": ("pay", "with {thing}"),
+    "attack": ("attack", "{defender} in {company}: rank {rank} against rank {target}{bonus}"),
+    "commit": ("attack", "with {card}"),
+    "commit done": ("play", "no more cards"),
+    "defend done": ("play", "no more cards"),
+    "yield": ("leave", "for {company}, rank {next}"),
+    "yield slot": ("take", "the slot the attacker left, rank {next}"),
+}
 
 
-def options(batch: Batch) -> list[tuple[int, str]]:
-    """The legal actions of the first game, each with what it means; those of one trader stand together."""
-    moves = zip(np.flatnonzero(batch.mask[0]).tolist(), batch.legal_moves(), strict=True)
-    return [(action, option(batch, move)) for action, move in sorted(moves, key=lambda pair: _trader(pair[1]))]
+class Offer(NamedTuple):
+    """A legal action, and what it means: "ship 15 rrg/b pepper to Banda"."""
+
+    action: int
+    move: Move
+    pieces: Pieces
 
 
-def _trader(move: str) -> tuple[int, int]:
+def options(batch: Batch) -> list[Offer]:
+    """The legal actions of the first game; those of one trader stand together."""
+    actions, phase = np.flatnonzero(batch.mask[0]).tolist(), batch.phase_name()
+    moves = ((action, batch.actions.move(action, phase)) for action in actions)
+    found = [Offer(action, move, option(batch, move)) for action, move in moves]
+    return sorted(found, key=lambda offer: _trader(offer.move))
+
+
+def _trader(move: Move) -> tuple[int, int]:
     """The company and rank of the trader that a move is about; (-1, 0) for another move."""
-    verb, *words = move.split()
-    return (COMPANIES.index(words[0]), int(words[1])) if verb in ("transfer", "attack") else (-1, 0)
+    return (COMPANIES.index(move.parts["company"]), move.parts["rank"]) if "rank" in move.parts else (-1, 0)
 
 
-def option(batch: Batch, move: str) -> str:
-    """What a legal move of the first game means: "ship 15 rrg/b pepper to Banda"."""
-    verb, *words = move.split()
-    told: str = _WORDS[verb](batch, batch.games[0], *words)
-    return told
+def option(batch: Batch, move: Move) -> Pieces:
+    """What a legal move of the first game means."""
+    verb, rest = OFFERED[move.event]
+    facts = facts_of(batch.ruleset, batch.games[0], move) | _more(batch.ruleset, move)
+    return (f"{verb} ", *filled(rest, **facts))
 
 
-def card_words(batch: Batch, card: int | str) -> str:
-    """A cargo card in short: its number, flags and spice."""
-    return aligned_card(batch, card).lstrip()
+def _more(ruleset: Ruleset, move: Move) -> dict[str, Any]:
+    """What is worth knowing before a move."""
+    if move.event == "contract":
+        kind = CONTRACT_KINDS.index(move.parts["contract"])
+        wanted = f"{AMOUNT[kind]} {move.parts.get('spice', 'of every spice')}"
+        return {"wanted": wanted, "points": count(ruleset.tables.contracts[kind].points, "point")}
+    if move.event == "attack":
+        between = move.parts["rank"] - move.parts["target"] - 1
+        return {"bonus": f", {count(between, 'flag')} more for the defence" if between else ""}
+    return {}
 
 
-def aligned_card(batch: Batch, card: int | str) -> str:
-    """The same, so that cards below each other have their flags in one column."""
-    return short_card(int(card), batch.ruleset.tables.cargo[int(card)])
+def in_colours(ruleset: Ruleset) -> Shown:
+    """Cards as the board of a terminal has them: their number, flags and spice."""
+
+    def shown(one: Mention) -> str:
+        return aligned_card(ruleset, one.number).lstrip() if one.kind == "card" else one.short
+
+    return shown
 
 
-def port_at(batch: Batch, place: int) -> str:
-    """What the port open at a place is called."""
-    ports = batch.ruleset.tables.ports_in_play(batch.ruleset.players)
-    return in_story(ports[int(batch.games["open"][0, place]) - CARDS].name)
-
-
-def _next_rank(game: np.void, company: str) -> int:
-    return int(game["height"][COMPANIES.index(company)]) + 1
-
-
-def _place(batch: Batch, game: np.void, company: str) -> str:
-    return f"place a trader in {company}, rank {_next_rank(game, company)}"
-
-
-def _contract(batch: Batch, game: np.void, kind: str, spice: str = "") -> str:
-    if kind == "none":
-        return "fulfil no contract"
-    points = batch.ruleset.tables.contracts[CONTRACT_KINDS.index(kind)].points
-    wanted = f"{kind.split('-')[1]} {spice or 'of every spice'}"
-    return f"fulfil {kind}: {wanted}, {count(points, 'point')}"
-
-
-def _pay(batch: Batch, game: np.void, spice: str, size: str = "") -> str:
-    if spice == "joker":
-        return "pay with a joker"
-    owed = SPICES[int(np.argmax(game["owed"] > 0))]
-    return f"pay with a {size} of {spice}" + (" through the pirates" if spice != owed else "")
-
-
-def _traders(batch: Batch, game: np.void, none: str) -> str:
-    return "leave the traders where they are"
-
-
-def _transfer(batch: Batch, game: np.void, company: str, rank: str, other: str) -> str:
-    return f"transfer the trader on {company} {rank} to {other}, rank {_next_rank(game, other)}"
-
-
-def _attack(batch: Batch, game: np.void, company: str, rank: str, above: str) -> str:
-    defender = game["ladder"][COMPANIES.index(company), int(above) - 1]
-    between = int(rank) - int(above) - 1
-    bonus = f", {count(between, 'flag')} more for the defence" if between else ""
-    return f"attack player {defender} in {company}: rank {rank} against rank {above}{bonus}"
-
-
-def _commit(batch: Batch, game: np.void, card: str) -> str:
-    return "play no more cards" if card == "done" else f"attack with {card_words(batch, card)}"
-
-
-def _defend(batch: Batch, game: np.void, card: str) -> str:
-    return "play no more cards" if card == "done" else f"defend with {card_words(batch, card)}"
-
-
-def _keep(batch: Batch, game: np.void, card: str) -> str:
-    return "keep no card" if card == "none" else f"keep {card_words(batch, card)}"
-
-
-def _yield(batch: Batch, game: np.void, where: str) -> str:
-    if where == "slot":
-        return f"take the slot the attacker left, rank {game['attacker_rank'] + 1}"
-    own = int(COMPANIES.index(where) == game["company"])  # the trader leaves that ladder first (card edition)
-    return f"leave for {where}, rank {_next_rank(game, where) - own}"
-
-
-def _ship(batch: Batch, game: np.void, card: str, place: str) -> str:
-    return f"ship {card_words(batch, card)} to {port_at(batch, int(place))}"
-
-
-def _take(batch: Batch, game: np.void, card: str) -> str:
-    return f"take {card_words(batch, card)}"
-
-
-def _drop(batch: Batch, game: np.void, card: str) -> str:
-    return f"drop {card_words(batch, card)}"
-
-
-_WORDS: dict[str, Any] = {
-    "place": _place, "contract": _contract, "pay": _pay, "traders": _traders, "transfer": _transfer,
-    "attack": _attack, "commit": _commit, "defend": _defend, "keep": _keep, "yield": _yield,
-    "ship": _ship, "take": _take, "drop": _drop,
-}  # fmt: skip
+def aligned_card(ruleset: Ruleset, card: int) -> str:
+    """A cargo card so that those below each other have their flags in one column."""
+    return short_card(card, ruleset.tables.cargo[card])
 
 
 # ---------------------------------------------------------------- what a shipment would do
@@ -141,18 +99,15 @@ class Shipment:
         self.place, self._result = shipped_to(self._moment)
 
     @property
-    def words(self) -> list[str]:
-        """In sentences: the flags, or who gets the port and who takes the cargo."""
-        told = list(port_result(self._moment))
+    def sentences(self) -> list[Pieces]:
+        """The flags, or who gets the port and who takes the cargo."""
+        found = [told.pieces for told in port_result(self._moment)]
         game = self._after.games[0]
         if game["phase"] == TAKE:
-            scene = Scene(self._after.ruleset, game, SPECTATOR, "", None)
-            takers = (
-                f"player {trader.player} ({COMPANIES[trader.company]} {trader.rank + 1})"
-                for trader in scene.traders_to_come
-            )
-            told.append(f"The cargo is taken in this order: {', '.join(takers)}.")
-        return told
+            traders = Scene(self._after.ruleset, game, SPECTATOR, "", None).traders_to_come
+            takers = ((Who(one.player), " (", named_company(one.company), f" {one.rank + 1})") for one in traders)
+            found.append(("The cargo is taken in this order: ", *listed(takers), "."))
+        return found
 
     @property
     def short(self) -> str:

@@ -14,21 +14,20 @@ from typing import Any, TextIO
 from borneo_agents.human.contest import decision
 from borneo_agents.human.decision import RULES, Decision, NoOption
 from borneo_agents.human.game import Game
-from borneo_agents.human.options import card_words
+from borneo_agents.human.options import in_colours
 from borneo_agents.human.window import Interrupted, Window, fitted
 from borneo_env.engine.hidden import redact
 from borneo_env.engine.state import SPECTATOR
 from borneo_env.files import FileError, in_short, on_one_line
+from borneo_env.pieces import Pieces, plain
 from borneo_env.render.scene import Scene
 from borneo_env.render.terminal import board, details, hands, pirates
 from borneo_env.render.text import BOLD, WIDTH, length, padded, paint
 from borneo_env.rulebook import UnknownRule, find_rules
-from borneo_env.story import with_names
+from borneo_env.story import Told
 
 RECENT = 12  # lines of the story that are told again when a game goes on
 ROOMY = 36  # rows from which the board has rules between its parts
-CARD_IN_STORY = re.compile(r"card (\d+) \[[^\]]*\]")
-PORT_IN_STORY = re.compile(r" \([a-z]+, limit \d+, monopoly \d+\)")
 STOPS = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
 
 HELP = """\
@@ -62,6 +61,7 @@ class Terminal:
         self.save_to = save_to
         self.confirm = confirm
         self._window = Window(typed, shown)
+        self._shown = in_colours(game.batch.ruleset)
         self._viewer = SPECTATOR  # the person who may be looking
         self._note = ""  # what is said at the next question
         recent = max(0, len(game.told) - RECENT)
@@ -156,12 +156,11 @@ class Terminal:
         """What has happened since this person's last decision."""
         news = self.game.news(seat, self._heard[seat])
         self._heard[seat] = len(self.game.told)
-        return fitted([self._short(words) for words in news])
+        return self._lines(news, seat)
 
-    def _short(self, words: str) -> str:
-        """A line of the story with cards as the board has them."""
-        words = PORT_IN_STORY.sub("", words)
-        return CARD_IN_STORY.sub(lambda card: card_words(self.game.batch, card[1]), words)
+    def _lines(self, story: Sequence[Told], seat: int) -> list[str]:
+        """Lines of the story with cards as the board has them."""
+        return fitted([told.line(self.game.names, seat, self._shown) for told in story])
 
     def _page_news(self, seat: int, lines: Sequence[str]) -> list[str]:
         """The news; if they have no room beside the board and these lines, they are shown on pages first."""
@@ -225,7 +224,7 @@ class Terminal:
         """Ask a person until a choice is made, or the last one taken back."""
         seat = self.game.player
         asked = decision(self.game.batch, self._scene(seat))
-        lines = fitted([re.sub("^you", "You", with_names(line, self.game.names, seat)) for line in asked.lines])
+        lines = fitted(asked.lines)
         news = self._page_news(seat, lines)
         prompt = f"{asked.prompt}{', u: undo' if self.game.can_undo else ''}, ?: help. "
         typed = self._ask_below_board(seat, lines, prompt, news)
@@ -247,7 +246,7 @@ class Terminal:
             except NoOption as error:
                 self._note = str(error)
                 return False
-            if not self.confirm or not self.game.is_final(actions) or self._confirmed(asked.words(actions)):
+            if not self.confirm or not self.game.is_final(actions) or self._confirmed(("You ", *asked.words(actions))):
                 self.game.choose(actions)
                 return True
         return False
@@ -261,15 +260,16 @@ class Terminal:
         self._note = "Taken back."
         return True
 
-    def _confirmed(self, words: str) -> bool:
+    def _confirmed(self, choice: Pieces) -> bool:
         """Whether somebody still wants what cannot be taken back later."""
         seat = self.game.player
-        lines = [*hands(self._scene(seat)), *fitted([with_names(f"You {words}", self.game.names, seat)])]
+        words = plain(choice, self.game.names, seat, self._shown)
+        lines = [*hands(self._scene(seat)), *fitted([words])]
         while True:
             if self._window.is_screen:
                 typed = self._ask_below_board(seat, lines, CONFIRM, [])
             else:
-                self._window.say(with_names(f"You {words}", self.game.names, seat))
+                self._window.say(words)
                 typed = self._ask(CONFIRM)
             if typed in ("", "u"):
                 return typed == ""
@@ -312,7 +312,7 @@ class Terminal:
         self._window.read_pages(fitted(lines))
 
     def _history(self) -> None:
-        self._window.read_pages(fitted([self._short(words) for words in self.game.news(self.game.player)]))
+        self._window.read_pages(self._lines(self.game.news(self.game.player), self.game.player))
 
     def _quit(self) -> None:
         raise Quit

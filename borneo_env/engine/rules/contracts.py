@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from borneo_env.cards import CONTRACT_KINDS
 from borneo_env.compile import rule
 from borneo_env.engine.actions import BARGAIN, JOKER, PASS, PAYMENT
 from borneo_env.engine.rules.ending import next_last_contract
 from borneo_env.engine.state import (
+    AMOUNT,
     CARDS,
     CHEST,
     DISCARD,
     DOUBLE,
     N_KINDS,
     N_SPICES,
+    OF_ONE_SPICE,
     OUT,
     PAY,
     PORT,
@@ -22,9 +23,6 @@ from borneo_env.engine.state import (
     WAREHOUSE,
 )
 
-# R0.10, from the names of the kinds: how many spices are owed, and whether of one spice or of each.
-AMOUNT = tuple(int(kind[-1]) for kind in CONTRACT_KINDS)
-OF_ONE_SPICE = tuple(kind.startswith("same") for kind in CONTRACT_KINDS)
 NOTHING = -1  # no card is set aside
 
 

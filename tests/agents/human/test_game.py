@@ -17,9 +17,10 @@ import pytest
 from borneo_agents.human.contest import decision
 from borneo_agents.human.decision import NoOption
 from borneo_agents.human.game import AgentFailed, Game, SaveError
-from borneo_agents.human.options import card_words, option, options
+from borneo_agents.human.options import aligned_card, in_colours, option, options
 from borneo_agents.human.terminal import Terminal, free_name
 from borneo_agents.human.window import FORGET
+from playing import told_to
 
 from borneo_env import cli
 from borneo_env.agent import UnknownAgent
@@ -27,10 +28,10 @@ from borneo_env.engine.batch import Batch
 from borneo_env.engine.hidden import redact
 from borneo_env.engine.state import HAND
 from borneo_env.files import FileError
+from borneo_env.pieces import Does, Who, paragraph, plain
 from borneo_env.record import read_record, verify
 from borneo_env.render.scene import Scene
 from borneo_env.ruleset import Ruleset, every_ruleset
-from borneo_env.story import with_names
 
 TINY = Ruleset(players=3, tables="tiny")
 SEATS = ["human", "random", "random"]
@@ -115,7 +116,7 @@ def test_the_board_is_that_of_the_person(tmp_path):
 def test_what_happened_since_the_last_decision_is_told_once(tmp_path):
     game = sit()
     _, shown = table(game, confirmed([1, 1, 1, 1]), tmp_path / "save.json")
-    news = [line for line in game.news(0) if "places a trader" in line or "you place" in line]
+    news = [line for line in told_to(game, 0) if "places a trader" in line or "you place" in line]
     assert [line for line in shown.splitlines() if line in news] == news
     assert len(news) == 9, "three rounds of placing"
     assert "    random 1 places a trader in" in shown
@@ -124,12 +125,12 @@ def test_what_happened_since_the_last_decision_is_told_once(tmp_path):
 def test_a_person_is_told_what_was_drawn_and_nobody_else():
     _, game = typed_game(5, ["human", "human", "random"])
     for seat in (0, 1):
-        news = "\n".join(game.news(seat))
+        news = "\n".join(told_to(game, seat))
         dealt = game.lines[0]["deal"]["hands"][seat]
         assert f"you are dealt card {dealt[0]} [" in news
         assert re.search(r"you draw card \d+ \[.*\], card \d+ \[", news)
         assert not re.search(rf"human {1 - seat} (draws|is dealt)", news)
-    assert not re.search("draw|dealt", "\n".join(game.news(-1)))
+    assert not re.search("draw|dealt", "\n".join(told_to(game, -1)))
 
 
 @pytest.mark.parametrize("mark", ["  ", "0", "5", "-1", "x", "1.0", "²", "1 2"])
@@ -274,9 +275,9 @@ def test_what_is_enough_is_said():
         game = at_phase("defend", seed, Ruleset(players=3))
         asked = question(game)
         typed = some_choice(game, np.random.default_rng(seed))
-        promised = asked.words(asked.parse(typed))
+        promised = plain(asked.words(asked.parse(typed)))
         game.choose(asked.parse(typed))
-        told = " ".join(game.news(0)[-3:])
+        told = " ".join(told_to(game, 0)[-3:])
         if "against" in promised:
             held += "you hold" in promised and "the attack fails" in told
             beaten += "you are beaten" in promised and "the attack succeeds" in told
@@ -293,7 +294,7 @@ def test_a_shipment_is_told_as_it_then_happens():
             asked = question(game)
             actions = asked.parse(some_choice(game, rng))
             if game.batch.phase_name() == "ship":
-                words, before = asked.words(actions), game.batch.games[0].copy()
+                words, before = plain(asked.words(actions)), game.batch.games[0].copy()
                 game.choose(actions)
                 after = game.batch.games[0]
                 if "Monopoly" in words or "Shared" in words:
@@ -413,7 +414,7 @@ def test_a_continued_game_tells_what_happened_last(tmp_path):
     game = sit()
     table(game, lines(1, "", 1, "", "q"), tmp_path / "save.json")
     _, shown = table(Game.load(tmp_path / "save.json"), "q\n", tmp_path / "save.json")
-    assert game.news(0)[-1] in shown
+    assert told_to(game, 0)[-1] in shown
 
 
 def change(saved, place, value):
@@ -618,7 +619,7 @@ def test_saving_overwrites_no_file_of_others(tmp_path):
     assert all(other.read_text() == "not yours" for other in others)
 
 
-class Told(io.StringIO):
+class Hangup(io.StringIO):
     """Somebody who types, and then the process is told to end."""
 
     def __init__(self, typed, number):
@@ -636,7 +637,7 @@ class Told(io.StringIO):
 def test_being_told_to_end_saves(name, tmp_path):
     game, file, number = sit(), tmp_path / "save.json", getattr(signal, name)
     before = signal.getsignal(number)
-    assert not Terminal(game, file, typed=Told("1\n\n", number), shown=io.StringIO()).run()
+    assert not Terminal(game, file, typed=Hangup("1\n\n", number), shown=io.StringIO()).run()
     assert Game.load(file).lines == game.lines
     assert game.lines[1]["move"] == "place red"
     assert signal.getsignal(number) == before
@@ -750,12 +751,14 @@ def test_every_option_has_words_of_its_own(ruleset):
     verbs = set()
     while batch.player[0] >= 0:
         choices = options(batch)
-        assert sorted(action for action, _ in choices) == np.flatnonzero(batch.mask[0]).tolist()
-        assert len({words for _, words in choices}) == len(choices)
-        for move in batch.legal_moves():
-            verbs.add(move.split()[0])
-            for card in re.findall(r"(?:ship|commit|defend|keep|take|drop) (\d+)", move):
-                assert card_words(batch, card) in option(batch, move)
+        assert sorted(one.action for one in choices) == np.flatnonzero(batch.mask[0]).tolist()
+        assert len({plain(one.pieces) for one in choices}) == len(choices)
+        for _, move, pieces in choices:
+            verbs.add(move.verb)
+            assert option(batch, move) == pieces
+            if "card" in move.parts:
+                card = aligned_card(ruleset, move.parts["card"]).lstrip()
+                assert card in plain(pieces, shown=in_colours(ruleset))
         batch.step(batch.sample())
     assert {"place", "contract", "traders", "transfer", "ship", "take"} <= verbs
 
@@ -768,12 +771,13 @@ def test_options_say_what_they_lead_to():
         game.advance()
         while not game.over:
             choices = options(game.batch)
-            action, words = choices[rng.integers(len(choices))]
+            action, _, pieces = choices[rng.integers(len(choices))]
+            words = plain(pieces)
             start = len(game.told)
             game.play(action)
-            news = " ".join(game.news(0, start))
+            news = " ".join(told_to(game, 0, start))
             if words.startswith(("place", "transfer", "attack player", "leave for")):
-                verb, rest = with_names(words, game.names, 0).split(" ", 1)
+                verb, rest = plain(pieces, game.names, 0).split(" ", 1)
                 rest = re.sub(r", \d+ flags? more for the defence", "", rest)
                 if verb != "leave":
                     assert f"you {verb} {rest}" in news
@@ -901,7 +905,9 @@ def test_the_opponents_are_normal_by_default(capsys, monkeypatch, tmp_path):
 
 
 def test_a_sentence_about_the_reader_begins_with_a_capital():
-    told = "player 1 ships a card. player 1 gets Banda, and player 0 has nothing. player 0 takes it."
-    assert with_names(told, ["Anna", "Bo"], 1) == (
-        "you ship a card. You get Banda, and Anna has nothing. Anna takes it."
+    ships, gets = (Who(1), " ", Does(1, "ship"), " a card."), (Who(1), " ", Does(1, "get"), " Banda, and ")
+    told = paragraph(
+        [ships, (*gets, Who(0), " ", Does(0, "have"), " nothing."), (Who(0), " ", Does(0, "take"), " it.")]
     )
+    assert plain(told, ["Anna", "Bo"], 1) == "you ship a card. You get Banda, and Anna has nothing. Anna takes it."
+    assert plain(told) == "player 1 ships a card. Player 1 gets Banda, and player 0 has nothing. Player 0 takes it."

@@ -138,7 +138,7 @@ def test_agents_alone_are_watched_turn_by_turn(tmp_path):
         for typed in ("", "2", "x", "0", "", "999999"):
             while "Enter goes on" in (text := seat.wait()):
                 seat.type("")
-            turns.append(sum(news.words.startswith("Turn ") for news in game.told))
+            turns.append(sum(told.event == "turn" for told in game.told))
             assert "Enter: the next turn." in text and len(re.findall("^hand  ", text, re.MULTILINE)) == 3
             seat.type(typed)
         while seat.wait() is not None:

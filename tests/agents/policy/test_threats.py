@@ -47,7 +47,7 @@ def by_hand(model, views, action, playouts):
             line = {"player": int(batch.player[0]), "move": batch.actions.text(int(move), batch.phase_name())}
             before = batch.games[0].copy()
             batch.step([int(move)])
-            told = " ".join(teller.tell(Moment("move", 2, line, before, batch)))
+            told = " ".join(told.line() for told in teller.tell(Moment("move", 2, line, before, batch)))
             if line["player"] != me:
                 story.append(told)
             away = away or batch.games["turn"][0] != me

@@ -27,22 +27,14 @@ from borneo_env.engine.state import (
     YIELD,
 )
 from borneo_env.files import on_one_line
+from borneo_env.pieces import Pieces, plain
 from borneo_env.record import Line, Moment, RecordError, replay
-from borneo_env.render.text import ESCAPE
-from borneo_env.story import Teller, card_name, move_in_words, with_names
+from borneo_env.story import Teller, Told, deed, drawn
 
 LONGEST_NAME = 40  # characters of a name that are shown
 RIGHT_TO_LEFT = ("R", "AL", "AN")
 UNSETTLED = (PAY, COMMIT, DEFEND, KEEP, YIELD, TAKE, DROP)
 ISOLATE, END_ISOLATE = "\u2068", "\u2069"  # around words that are read in another direction than those beside them
-
-
-class Told(NamedTuple):
-    """A line of the story."""
-
-    words: str
-    kind: str  # "heading", "move", or "quiet": a choice to decline, which says little
-    seat: int | None  # who alone knows it; None: everybody
 
 
 class Position(NamedTuple):
@@ -58,7 +50,7 @@ class Decision(NamedTuple):
     """What is decided in a position."""
 
     actions: list[int]
-    options: list[str]  # in words
+    options: list[Pieces]
     played: int | None  # which of them; None where a record breaks off
 
 
@@ -71,7 +63,7 @@ class RecordedGame:
         self.names = called(record[0]["agents"])
         self.positions = list(_positions(moves, self.names))
         self.games: NDArray[np.void] = np.array([position.game for position in self.positions])
-        self._moves = [str(move[0].line["move"]) for move in moves]
+        self._moves = [move[0].move for move in moves]
 
     def __len__(self) -> int:
         return len(self.positions)
@@ -116,10 +108,10 @@ class RecordedGame:
 
     def _decision(self, number: int, table: Batch, one: Batch) -> Decision:
         one.games[:] = self.games[number]  # `option` tells about the first game of a batch
-        moves = table.legal_moves(number)
-        words = [with_names(ESCAPE.sub("", option(one, move)), self.page_names) for move in moves]
+        actions, phase = np.flatnonzero(table.mask[number]).tolist(), table.phase_name(number)
+        moves = [table.actions.move(action, phase) for action in actions]
         played = moves.index(self._moves[number]) if number < len(self._moves) else None
-        return Decision(np.flatnonzero(table.mask[number]).tolist(), words, played)
+        return Decision(actions, [option(one, move) for move in moves], played)
 
 
 def called(agents: Sequence[str]) -> list[str]:
@@ -163,33 +155,22 @@ def _shuffles(moment: Moment) -> bool:
 
 
 def _positions(moves: Sequence[Sequence[Moment]], names: Sequence[str]) -> Iterator[Position]:
-    page_names = [isolated(name) for name in names]
     deal = moves[0][0].before
-    yield Position(deal, list(_drawn(moves[0][0], None, deal, page_names)), "", 0)
-    everything, telling, turn = Teller(forced=True), Teller(), 0
+    yield Position(deal, list(_drawn(moves[0][0], None, deal)), "", 0)
+    teller, turn = Teller(forced=True), 0
     for moments in moves:
         move, after = moments[0], moments[-1].after
-        told = []
-        for moment in moments:
-            loud = list(telling.tell(moment))
-            told += [_told(words, loud, page_names) for words in everything.tell(moment)]
+        told = [line for moment in moments for line in teller.tell(moment)]
         turn += move.before["phase"] == CONTRACT
-        told += _drawn(move, move.before, after, page_names)
-        words = move_in_words(move.batch.ruleset, move.before, move.line["player"], move.line["move"])
-        yield Position(after, told, with_names(words, names), int(turn))
+        told += _drawn(move, move.before, after)
+        words = plain(deed(move.batch.ruleset, move.before, move.line["player"], move.move), names)
+        yield Position(after, told, words, int(turn))
 
 
-def _told(words: str, loud: Sequence[str], names: Sequence[str]) -> Told:
-    kind = "heading" if not words.startswith(" ") else "move" if words in loud else "quiet"
-    return Told(with_names(words.strip(), names), kind, None)
-
-
-def _drawn(moment: Moment, before: Any, after: np.void, names: Sequence[str]) -> Iterator[Told]:
+def _drawn(moment: Moment, before: Any, after: np.void) -> Iterator[Told]:
     """The cards that players have drawn or were dealt, each told to that player alone."""
     ruleset = moment.batch.ruleset
     hidden = np.ones(CARDS, bool) if before is None else np.isin(before["place"][:CARDS], (PILE, DISCARD))
     for player in range(ruleset.players):
         cards = np.flatnonzero(hidden & (after["place"][:CARDS] == HAND + player)).tolist()
-        if cards:
-            what = ", ".join(card_name(ruleset, card) for card in cards)
-            yield Told(f"{names[player]} {'is dealt' if before is None else 'draws'} {what}", "move", player)
+        yield from drawn(ruleset, player, cards, dealt=before is None)

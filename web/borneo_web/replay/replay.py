@@ -9,14 +9,15 @@ from typing import Any
 
 from borneo_env.engine.arguments import checked_seat
 from borneo_env.files import write_file
+from borneo_env.pieces import as_json
 from borneo_env.record import Line, read_record
 from borneo_env.render.picture import TAIL
 from borneo_web.replay.eyes import Eyes, Parts, swings
 from borneo_web.replay.page import page
-from borneo_web.replay.recorded import Position, RecordedGame, Told
+from borneo_web.replay.recorded import Position, RecordedGame
 from borneo_web.replay.thoughts import PER_MILLE, Track, thoughts, untracked, usual_agents
 
-FORMAT = "borneo-replay/1"
+FORMAT = "borneo-replay/2"
 HEIGHT = 900  # pixels in a notebook
 
 
@@ -114,11 +115,17 @@ def _content(
         "jumps": game.jumps(),
         "story": [_story(position, knowing) for position in game.positions],
         "players": game.games["player"].tolist(),
-        "decisions": [decision and {"options": decision.options, "played": decision.played} for decision in decisions],
+        "decisions": [
+            decision and {"options": [*map(as_json, decision.options)], "played": decision.played}
+            for decision in decisions
+        ],
         "thoughts": thoughts(game, decisions, agents, seed, track),
     }
 
 
-def _story(position: Position, knowing: set[int | None]) -> list[Told]:
-    """What led to a position, as far as somebody who watches knows it."""
-    return [told for told in position.told if told.seat is None or {None, told.seat} & knowing]
+def _story(position: Position, knowing: set[int | None]) -> list[tuple[Any, ...]]:
+    """What led to a position, as far as somebody who watches knows it: pieces, how they are told, and who alone is."""
+    told = (one for one in position.told if one.seat is None or {None, one.seat} & knowing)
+    return [
+        (as_json(one.pieces), "heading" if one.heading else "quiet" if one.quiet else "move", one.seat) for one in told
+    ]

@@ -28,7 +28,7 @@ function tellMoments(content, view, place) {
     const words = heard(content, view, from + 1).find(([, kind]) => kind === "move");
     const change = `${percent(win[from][player])} → ${percent(win[to][player])}`;
     return make("li", {}, make("a", { href: `#${to}` },
-      token(player), `${content.names[player]} `, make("b", {}, change), ` · move ${from + 1}: `, ...told(content, words ? words[0] : "")));
+      token(player), `${content.names[player]} `, make("b", {}, change), ` · move ${from + 1}: `, ...told(content, words ? words[0] : [])));
   });
   place.replaceChildren(...(items.length ? items : [make("li", {}, "No single move changed much.")]));
 }

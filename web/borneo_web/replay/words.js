@@ -1,18 +1,10 @@
-// Words of the game: cargo cards in them are drawn in small, with the symbols of the board.
-// "card 17 [red red green / blue, pepper x2]" of the story, and "17 rrg/b pepper x2" of an option.
-const CARD = /\bcard (\d{1,2}) \[[a-z0-9/, ]*\]|\b(\d{1,2}) [rygb]{3}\/[rygb] [a-z]+(?: x2)?/g;
-const PORT = / \([a-z]+, limit \d+, monopoly \d+\)/g; // stands on the board
+// Sentences of the game are lists of texts and things: [kind, number, words]. Cargo cards are drawn in small, with the
+// symbols of the board; ports and companies stand there.
+const told = (content, pieces) => pieces.map((piece) => (typeof piece === "string" ? piece : shown(content, piece)));
 
-function told(content, words) {
-  const plain = words.replace(PORT, ""), pieces = [];
-  let end = 0;
-  for (const found of plain.matchAll(CARD)) {
-    const number = Number(found[1] ?? found[2]);
-    if (number >= content.cards.length) continue; // a name may look like a card
-    pieces.push(plain.slice(end, found.index), card(number, content.cards[number]));
-    end = found.index + found[0].length;
-  }
-  return [...pieces, plain.slice(end)];
+function shown(content, [kind, number, words]) {
+  if (kind === "card") return card(number, content.cards[number]);
+  return kind === "player" ? content.names[number] : words;
 }
 
 // Whoever hears a card is told its flags, too.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from borneo_env.cards import COMPANIES, CONTRACT_KINDS, Port
-from borneo_env.engine.state import BOARD_SLOTS, OPEN_PORTS, slots_of
+from borneo_env.engine.state import AMOUNT, BOARD_SLOTS, OF_ONE_SPICE, OPEN_PORTS, slots_of
 from borneo_env.render.board import contract_words
 from borneo_env.render.pen import TIMES
 from borneo_env.render.scene import Scene, count
@@ -88,8 +88,8 @@ def _contract(scene: Scene, kind: int) -> Html:
     left, points = scene.g.supply[kind], scene.ruleset.tables.contracts[kind].points
     words = contract_words(kind)
     kind_of = " ".join(["chosen-kind"] * (scene.g.contract == kind) + ["spent"] * (not left)) or None
-    spice = "of every spice" if words.endswith("each") else "of one spice"
-    title = f"{words.split()[0]} {spice}: {count(points, 'point')}; {left} left"
+    spice = "of one spice" if OF_ONE_SPICE[kind] else "of every spice"
+    title = f"{AMOUNT[kind]} {spice}: {count(points, 'point')}; {left} left"
     return tag("li", seal(points, title), tag("span", words), tag("small", f"{TIMES}{left}"), class_=kind_of,
                title=title, data_part=f"contract {CONTRACT_KINDS[kind]}")  # fmt: skip
 

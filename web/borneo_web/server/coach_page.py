@@ -46,7 +46,7 @@ def _ask(words: str, address: str) -> Html:
 
 def _answer(table: Table, seat: int, advice: Advice, number: int) -> Html:
     answer = advice.answers[number]
-    words = sentence(table.game.batch.ruleset, table.words(seat, table.question(seat).words(answer.actions)))
+    words = sentence(table, seat, table.question(seat).words(answer.actions))
     chosen = number == advice.chosen
     figures = [f"{answer.win:.0%} to win"] if answer.win is not None else []
     figures += [f"plays it with {answer.sure:.0%}"] if answer.sure is not None else []
@@ -86,9 +86,11 @@ def _listed(words: list[str]) -> str:
 
 def _fear(table: Table, seat: int, fear: Threat) -> Html:
     """What could happen, what it would cost, and how often it does."""
-    deed = table.words(seat, fear.event)
+    event = fear.event
+    for player, name in enumerate(table.game.names):  # it is text; what others do needs no other verb for "you"
+        event = event.replace(f"player {player}", "you" if player == seat else name)
     often = f"happens in {fear.frequency:.0%} of the games it imagines"
-    words = f"{deed}. That costs you {fear.cost:.2f} of a win, and {often}."
+    words = f"{event}. That costs you {fear.cost:.2f} of a win, and {often}."
     return join(tag("i", "It fears: "), words)
 
 

@@ -6,9 +6,9 @@ from functools import cache
 from importlib.resources import files
 from string import Template
 
-from borneo_env.cards import COMPANIES, CONTRACT_KINDS
+from borneo_env.cards import COMPANIES
 from borneo_env.engine.batch import Batch
-from borneo_env.engine.state import SPECTATOR
+from borneo_env.engine.state import AMOUNT, OF_ONE_SPICE, SPECTATOR
 from borneo_env.render.board import contract_words, seal
 from borneo_env.render.pen import Pane
 from borneo_env.render.picture import DEFINITIONS, Picture
@@ -93,10 +93,9 @@ def _contracts() -> Html:
     """The kinds of contracts with their points."""
     rows = []
     for kind, contract in enumerate(Ruleset().tables.contracts):
-        which, amount = CONTRACT_KINDS[kind].split("-")
-        of = "of each of the four spices" if which == "each" else "of one spice, whichever you like"
+        of = "of one spice, whichever you like" if OF_ONE_SPICE[kind] else "of each of the four spices"
         wax = drawn(seal(0, 0, 17, contract.points), (-18, -18, 36, 36))
-        rows.append(tag("li", wax, tag("span", tag("b", contract_words(kind)), f": {amount} {of}, ",
+        rows.append(tag("li", wax, tag("span", tag("b", contract_words(kind)), f": {AMOUNT[kind]} {of}, ",
                                        f"for {contract.points} points")))  # fmt: skip
     return join(*rows)
 

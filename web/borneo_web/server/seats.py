@@ -25,7 +25,7 @@ from borneo_web.server.requests import read_form, whole_number
 from borneo_web.server.sight import steps
 from borneo_web.server.table import Refused, Table
 from borneo_web.server.table_page import story_page, table_page
-from borneo_web.server.words import sentence
+from borneo_web.server.words import told
 
 MOST_QUESTIONS, MOST_ANSWERS = 16, 256  # to the coach that wait, of two seconds each; of it that are kept
 HEARTBEAT = 15.0  # seconds after which a silent stream says that it is there
@@ -143,8 +143,7 @@ class Seats:
                 actions = table.actions(seat, request.query_params.getlist("move"))
             except Refused as error:
                 return join(str(error))
-            words = f"You {table.question(seat).words(actions)}"
-        return sentence(table.game.batch.ruleset, table.words(seat, words))
+            return told(table, seat, ("You ", *table.question(seat).words(actions)))
 
     async def events(self, request: Request) -> Response:
         table, seat = await run_in_threadpool(self._found, request)

@@ -50,11 +50,8 @@ def news(table: Table, seat: int) -> list[Html]:
 
 def story(table: Table, seat: int, since: int = 0) -> list[Html]:
     """All that has happened since so much was told."""
-    ruleset = table.game.batch.ruleset
-    return [
-        tag("li", sentence(ruleset, words), class_="turn" if not words.startswith(" ") else None)
-        for words in table.game.news(seat, since)
-    ]
+    lines = table.game.news(seat, since)
+    return [tag("li", sentence(table, seat, line.pieces), class_="turn" if line.heading else None) for line in lines]
 
 
 def steps(table: Table, seat: int, since: int) -> list[dict[str, Any]]:
@@ -70,7 +67,7 @@ def steps(table: Table, seat: int, since: int) -> list[dict[str, Any]]:
         lines = [line for line in lines_told[start:count] if line.seat in (None, seat)]
         start = count
         if lines:
-            words = [told(table.game.batch.ruleset, table.words(seat, line.words).strip()) for line in lines]
+            words = [told(table, seat, line.pieces) for line in lines]
             drawn = [piece for place in pieces(scene_of(table, seat, game)).values() for piece in place]
             changed = [piece for piece in drawn if piece not in before]
             shown.append({"told": words, "who": player, "turn": int(game["turn"]), "pieces": changed})

@@ -29,7 +29,6 @@ from borneo_env.engine.state import SPECTATOR
 from borneo_env.files import FileError, write_file
 from borneo_env.record import Line
 from borneo_env.render.scene import Scene
-from borneo_env.story import with_names
 
 FORMAT = "borneo-web/1"
 UNREADABLE, UNSAVED = 422, 507  # statuses: files that cannot be read, and written
@@ -142,10 +141,6 @@ class Table:
         """What a person who decides is asked."""
         return decision(self.game.batch, self.scene(seat))
 
-    def words(self, seat: int, words: str) -> str:
-        """Words with the names of the players, for a person: "You ship ..."."""
-        return with_names(words, self.game.names, seat)
-
     # ---------------------------------------------------------------- what people do
 
     def choose(self, seat: int, number: int, moves: Sequence[str]) -> None:
@@ -187,19 +182,21 @@ class Table:
     def actions(self, seat: int, moves: Sequence[str]) -> list[int]:
         """The actions of a choice: one move, or the cards of a contest; Refused if it is not legal."""
         asked = self.question(seat)
-        phase = self.game.batch.phase_name()
+        table, phase = self.game.batch.actions, self.game.batch.phase_name()
         legal = self.game.batch.legal_moves()
         wrong = [move for move in moves if move not in legal]
         if wrong:
             raise Refused(422, f"{wrong[0]!r} is not legal now; legal are: {', '.join(legal)}")
+        actions = [table.action(move, phase) for move in moves]
         if isinstance(asked, CardsDecision):
+            played = [table.move(action, phase) for action in actions]
             try:
-                return asked.playing({int(move.split()[1]) for move in moves if not move.endswith(" done")})
+                return asked.playing({move.parts["card"] for move in played if not move.declines})
             except NoOption as error:
                 raise Refused(422, str(error)) from None
         if len(moves) != 1:
             raise Refused(422, f"Choose one of the options: you have chosen {len(moves)}.")
-        return [self.game.batch.actions.action(moves[0], phase)]
+        return actions
 
     def _check_asked(self, seat: int, number: int) -> None:
         if self.trouble:

@@ -100,7 +100,6 @@ def _status(table: Table, seat: int, question: str) -> Html:
 
 
 def _form(table: Table, seat: int, asked: Question, address: str, chosen: Container[str]) -> Html:
-    ruleset = table.game.batch.ruleset
     choices = [_choice(table, seat, asked, choice, choice.move in chosen) for choice in asked.choices]
     do = "Play these cards" if asked.several else "Do it"
     undo = tag("button", "Take back my last choice", formaction=f"{address}/undo", formnovalidate=True)
@@ -108,7 +107,7 @@ def _form(table: Table, seat: int, asked: Question, address: str, chosen: Contai
     return tag(
         "form",
         tag("h2", asked.words),
-        *(tag("p", sentence(ruleset, table.words(seat, line)), class_="told") for line in asked.told),
+        tag("p", sentence(table, seat, asked.told), class_="told") if asked.told else None,
         tag("input", type="hidden", name="decision", value=table.choices),
         tag("fieldset", tag("legend", "Your options", class_="spoken"), *choices, class_="choices"),
         tag("p", id="preview", aria_live="polite", class_="preview"),
@@ -122,8 +121,6 @@ def _form(table: Table, seat: int, asked: Question, address: str, chosen: Contai
 
 
 def _choice(table: Table, seat: int, asked: Question, choice: Choice, chosen: bool) -> Html:
-    ruleset = table.game.batch.ruleset
-    more = table.words(seat, choice.more)
     return tag(
         "label",
         tag(
@@ -135,8 +132,8 @@ def _choice(table: Table, seat: int, asked: Question, choice: Choice, chosen: bo
             checked=chosen,
             data_parts=" > ".join(choice.parts),
         ),
-        tag("span", sentence(ruleset, table.words(seat, choice.words)), class_="what"),
-        tag("span", told(ruleset, more), class_="more") if more else None,
+        tag("span", sentence(table, seat, choice.words), class_="what"),
+        tag("span", told(table, seat, choice.more), class_="more") if choice.more else None,
         class_="choice",
     )
 

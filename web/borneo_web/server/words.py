@@ -1,38 +1,33 @@
-"""Words of the game as HTML: cargo cards in them are drawn in small, with the symbols of the pictures."""
+"""Sentences of the game as HTML: cargo cards in them are drawn in small, with the symbols of the pictures."""
 
 from __future__ import annotations
 
-import re
+from collections.abc import Iterator
 from functools import cache
 
 from borneo_env.cards import Cargo
-from borneo_env.render.text import ESCAPE
-from borneo_env.ruleset import Ruleset
+from borneo_env.pieces import Pieces, spoken
 from borneo_web.server.html import Html, join, tag
 from borneo_web.server.pieces import symbol
-
-# "card 17 [red red green / blue, pepper x2]" of a story, and "17 rrg/b pepper x2" of an option.
-CARD = re.compile(r"\bcard (\d{1,2}) \[[a-z0-9/, ]*\]|\b(\d{1,2}) [rygb]{3}/[rygb] [a-z]+(?: x2)?")
-PORT = re.compile(r" \([a-z]+, limit \d+, monopoly \d+\)")  # stands on the board
+from borneo_web.server.table import Table
 
 
-def told(ruleset: Ruleset, words: str) -> Html:
-    """Words with their cards drawn."""
-    plain = PORT.sub("", ESCAPE.sub("", words)).strip()
-    pieces: list[object] = []
-    end = 0
-    for found in CARD.finditer(plain):
-        number = int(found[1] or found[2])
-        if number < len(ruleset.tables.cargo):  # a name may look like a card
-            pieces += [plain[end : found.start()], card(number, ruleset.tables.cargo[number])]
-            end = found.end()
-    return join(*pieces, plain[end:])
+def told(table: Table, seat: int, pieces: Pieces) -> Html:
+    """A sentence with its cards drawn, for a person at a table: "you ship ..."."""
+    return join(*_shown(table, seat, pieces))
 
 
-def sentence(ruleset: Ruleset, words: str) -> Html:
+def sentence(table: Table, seat: int, pieces: Pieces) -> Html:
     """The same, with a capital letter at the beginning."""
-    plain = words.strip()
-    return told(ruleset, plain[:1].upper() + plain[1:])
+    first, *others = _shown(table, seat, pieces)
+    return join(first if isinstance(first, Html) else first[:1].upper() + first[1:], *others)
+
+
+def _shown(table: Table, seat: int, pieces: Pieces) -> Iterator[str]:
+    """Texts, and cards that are HTML already; ports and companies stand on the board."""
+    cargo = table.game.batch.ruleset.tables.cargo
+    for one in spoken(pieces, table.game.names, seat):
+        yield one if isinstance(one, str) else card(one.number, cargo[one.number]) if one.kind == "card" else one.short
 
 
 @cache
