@@ -180,7 +180,7 @@ def test_no_function_is_too_long_without_a_reason():
 TAKING_APART = {"split", "partition", "rpartition", "startswith", "endswith", "removeprefix", "removesuffix", "replace"}
 MOVES_AND_SENTENCES = re.compile(r"\bmoves?\b|\.texts?\(|\bnews\b|\btold\b|\bdeed\b|plain\(|\.line\(")
 NAMES_IN_SENTENCES = re.compile(r"card |port |player |monopoly |rygb")
-NOT_YET = {"borneo_agents.policy.fears", "borneo_web.server.coach_page"}  # a fear is told as text
+NOT_YET = {"borneo_agents.policy.threats", "borneo_web.server.coach_page"}  # a fear is told as text
 
 
 def takes_apart(call):

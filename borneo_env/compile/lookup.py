@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from importlib import import_module
+from inspect import unwrap
 from types import FunctionType
 from typing import Any, NamedTuple
 
@@ -44,6 +45,6 @@ def look_up(one: Private) -> Any:
 
 
 def _of_bases(kind: type, function: FunctionType) -> list[FunctionType]:
-    """A function of a class, and those of its name that its base classes have."""
-    found = [vars(base).get(function.__name__) for base in kind.__mro__]
-    return [one for one in found if isinstance(one, FunctionType)]
+    """A function of a class, and those of its name that its base classes have, without what decorates them."""
+    found = [vars(base)[function.__name__] for base in kind.__mro__ if function.__name__ in vars(base)]
+    return [unwrap(one) for one in found if isinstance(one, FunctionType)]

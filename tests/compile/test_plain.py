@@ -3,7 +3,9 @@
 import os
 import subprocess
 import sys
+from functools import wraps
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from copies import Copy
@@ -97,6 +99,29 @@ def test_every_private_part_is_there_and_what_is_not_there_is_found_missing():
         Private("numba.core.codegen", "CodeLibrary.__init__._nothing", "0.49", ""),
     ]
     assert look_up_all(table) == ({}, [f"{one.module}.{one.name}" for one in table])
+
+
+def locked(function):
+    """As numba-cuda decorates the making of kernels."""
+
+    @wraps(function)
+    def under_a_lock(*given):
+        return function(*given)
+
+    return under_a_lock
+
+
+class Kernel:
+    @locked
+    def __init__(self):
+        self._library = 1
+
+
+def test_what_a_decorated_function_uses_is_found(monkeypatch):
+    monkeypatch.setitem(sys.modules, "card", SimpleNamespace(Kernel=Kernel))
+    assert look_up(Private("card", "Kernel.__init__._library", "0.24", "")) is Kernel
+    with pytest.raises(AttributeError, match="_other is missing"):
+        look_up(Private("card", "Kernel.__init__._other", "0.24", ""))
 
 
 # Plays golden games again; prints which are other ones.
