@@ -16,6 +16,7 @@ import pytest
 from borneo_agents.arena import play_arena
 from borneo_agents.arena.report.replays import write_replays
 from borneo_agents.policy.agent import SHIPPED
+from borneo_agents.policy.model import FORMAT
 from borneo_agents.statistics.intervals import Estimate
 from borneo_web.replay.page import unpacked
 from borneo_web.server.arena_folder import ArenaFolder
@@ -311,7 +312,7 @@ def test_the_models_of_all_checkpoints_are_opponents(training, tmp_path):
         page = httpx.get(f"{address}/training").text
         assert re.findall(r">(policy [^<]*)<", page) == ["policy best", "policy at 1,000", "policy at 3,000"]
         assert "policy at 1,000</a></td><td>1,000</td><td>0.500</td>" in page
-        assert "reads &#x27;borneo-policy/8&#x27;" in page and str(training) not in page
+        assert f"reads &#x27;{FORMAT}&#x27;" in page and str(training) not in page
         link = unescape(re.search(r'href="(/[?][^"]*at[+]1[^"]*)"', page)[1])
         start = httpx.get(address + link).text
         assert 'name="players" value="4" checked' in start and start.count('value="policy at 1,000" selected') == 4
