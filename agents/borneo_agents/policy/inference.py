@@ -151,10 +151,10 @@ def run(network, table, scratch):
 @rule
 def put_in_steps(scratch, units):
     """Write the values as inputs, in whole steps; returns the step. What is no number counts as the largest."""
-    highest = SMALLEST_VALUE
     for unit in range(units):
-        highest = max(highest, scratch.values[unit])
+        scratch.terms[unit] = scratch.values[unit]
     most = np.float32(MOST_IN_VALUES)
+    highest = max(largest(scratch.terms, units), SMALLEST_VALUE)
     factor = most / highest
     for unit in range(units):
         scratch.inputs[unit] = np.int32(min(most, scratch.values[unit] * factor + np.float32(0.5)))
@@ -231,3 +231,15 @@ def total(terms, length):
     for i in range(length):
         whole += terms[i]
     return whole
+
+
+@rule
+def largest(terms, length):
+    """The largest of terms, which are lost, an even number of them: as `total` finds the sum."""
+    while length % 2 == 0:
+        length //= 2
+        for i in range(length):
+            terms[i] = max(terms[i], terms[length + i])
+    for i in range(1, length):
+        terms[0] = max(terms[0], terms[i])
+    return terms[0]

@@ -125,6 +125,8 @@ def value_after(search, race, g, me, action):
             moments += 1
             total += moments * value_now(search, race, g, me)
             begun = False
+        elif count > 1:
+            observe(box, g, int(g.player), search.table[: len(search.table) - SEATS - SECRETS])
         if moments < turns:
             begun = plays_into_turn(box, g, move(search, race, g, me, count)) or begun
     if g.phase == OVER:
@@ -148,7 +150,7 @@ def weight_until(moment):
 
 @rule
 def value_now(search, race, g, me):
-    """What the critic thinks of a player; the table is written for the one who decides."""
+    """What the critic thinks of a player; the table, observation first, is written for the one who decides."""
     box = search.boxes[0]
     length = len(search.table) - SEATS
     own = seat_from(box, g.player, me)
@@ -176,12 +178,10 @@ def outcome(box, g, me, margin_coef):
 
 @rule
 def move(search, race, g, me, count):
-    """What the rollout network plays: a move that is drawn, or its most probable one."""
+    """What the rollout network plays, shown the table: a move that is drawn, or its most probable one."""
     if count == 1:
         return search.options[0]
-    observation = search.table[: len(search.table) - SEATS - SECRETS]
-    observe(search.boxes[0], g, int(g.player), observation)
-    run(search.rollout, observation, search.scratch)
+    run(search.rollout, search.table, search.scratch)
     race.evaluations += 1
     power = 1.0 if g.player == me else search.config.opponent_power
     best = 0
