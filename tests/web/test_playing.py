@@ -23,6 +23,7 @@ from web_games import Person, begin, seats, served, table_at
 
 from borneo_env import Batch, resample
 from borneo_env.engine.loops import NO_ACTION
+from borneo_env.pieces import Who
 from borneo_env.record import verify
 from borneo_env.ruleset import Ruleset
 
@@ -384,7 +385,7 @@ def test_the_coach_says_why_and_what_it_fears_and_how_the_choice_compares(server
     anna.wait()
     best = advise(games.table(anna.address.split("/")[2]).batch()).answers[0].actions[0]
     chosen = next(move for move in anna.moves if anna.moves.index(move) != best)
-    first = outlook(0.2, Threat("player 2 attacks player 0 in red", 0.123, 0.31), points=5.0, rivals=3.0)
+    first = outlook(0.2, Threat((Who(2), " attacks ", Who(0), " in red"), 0.123, 0.31), points=5.0, rivals=3.0)
     second = outlook(0.1, points=4.0, rivals=3.0)
     found = iter([first, second, second])
     monkeypatch.setattr("borneo_agents.policy.agent.outlook_of", lambda model, views, actions: next(found, "too many"))

@@ -16,16 +16,25 @@ from numpy.typing import NDArray
 from borneo_agents.policy.model import MARGIN, MOST_MARGIN, Model
 from borneo_agents.policy.network import drawn_actions, logits_of
 from borneo_env.agent import Views
-from borneo_env.cards import COMPANIES
 from borneo_env.engine.batch import Batch
 from borneo_env.engine.hidden import resample
 from borneo_env.engine.loops import NO_ACTION
-from borneo_env.engine.state import CARDS, DOUBLE, SEATS, SHIP, TAKE
+from borneo_env.engine.state import DOUBLE, SEATS, SHIP, TAKE
+from borneo_env.pieces import Does, Pieces, Who, filled, plain
+from borneo_env.story import facts_of
 
 PLAYOUTS = 256
 RAREST = 0.05  # share of the playouts in which something happens, or does not, that can be a threat
 LEAST = 0.02  # of a win: what costs less is not worth a word
 CERTAIN = 3.0  # standard errors that a cost has at least: dozens of events are looked at
+
+THREATENING = {  # the event of a move: a verb, and what follows it
+    "attack": ("attack", "{defender} in {company}"),
+    "ship": ("ship", "to {port}"),
+    "contract": ("fulfil", "a contract {contract}"),
+    "place": ("place", "a trader in {company}"),
+    "transfer": ("transfer", "a trader to {to}"),
+}
 
 Numbers = NDArray[np.float64]
 
@@ -33,7 +42,7 @@ Numbers = NDArray[np.float64]
 class Threat(NamedTuple):
     """Something that another player may do."""
 
-    event: str  # "player 2 attacks player 0 in red"
+    event: Pieces  # "player 2 attacks player 0 in red"
     cost: float  # how much less the decider's position is worth after it, in wins
     frequency: float  # share of the playouts in which it happens
 
@@ -65,10 +74,10 @@ def _had(batch: Batch, me: int) -> dict[str, Numbers]:
     }
 
 
-def worst(values: Numbers, events: Sequence[set[str]]) -> Threat | None:
+def worst(values: Numbers, events: Sequence[set[Pieces]]) -> Threat | None:
     """The event that costs most in all: its cost, times its frequency."""
     threats = []
-    for event in sorted(set().union(*events)):
+    for event in sorted(set[Pieces]().union(*events), key=plain):
         happens = np.array([event in some for some in events])
         frequency = float(happens.mean())
         if RAREST <= frequency <= 1 - RAREST:
@@ -81,12 +90,12 @@ def worst(values: Numbers, events: Sequence[set[str]]) -> Threat | None:
 
 def played_on(
     model: Model, views: Views, actions: Sequence[int], playouts: int
-) -> tuple[Numbers, list[set[str]], Batch]:
+) -> tuple[Numbers, list[set[Pieces]], Batch]:
     """What the playouts of a choice are worth to the decider, what others do in each, and where they end."""
     batch, me = _determinizations(views, playouts), int(views.player[0])
     for action in actions:
         batch.step(np.full(playouts, action))
-    events: list[set[str]] = [set() for _ in range(playouts)]
+    events: list[set[Pieces]] = [set() for _ in range(playouts)]
     away = np.zeros(playouts, np.bool_)  # whether another's turn has begun
     while True:
         own, free = batch.games["turn"] == me, batch.forced() == NO_ACTION
@@ -99,7 +108,7 @@ def played_on(
         happened = [(row, event) for row, move in others if (event := _event(batch, row, int(move)))]
         batch.step(moves, rows)
         for row, event in happened:
-            events[row].add(event + _consequence(batch, row) if ships[row] else event)
+            events[row].add((*event, _consequence(batch, row)) if ships[row] else event)
 
 
 def _moves(model: Model, batch: Batch, rows: NDArray[np.intp]) -> NDArray[np.int64]:
@@ -121,23 +130,14 @@ def _determinizations(views: Views, count: int) -> Batch:
     return batch
 
 
-def _event(batch: Batch, row: int, action: int) -> str:
-    """What a move does, as far as everybody sees it and it could be a threat; "" for other moves."""
-    game, player = batch.games[row], f"player {batch.player[row]}"
-    verb, *words = batch.actions.text(action, batch.phase_name(row)).split()
-    if words[-1] == "none":
-        return ""
-    if verb == "attack":
-        defender = game["ladder"][COMPANIES.index(words[0]), int(words[2]) - 1]
-        return f"{player} attacks player {defender} in {words[0]}"
-    if verb == "ship":
-        port = int(game["open"][int(words[1])]) - CARDS
-        return f"{player} ships to {batch.ruleset.tables.ports_in_play(batch.ruleset.players)[port].name}"
-    if verb == "contract":
-        return f"{player} fulfils a contract {words[0]}"
-    if verb == "place":
-        return f"{player} places a trader in {words[0]}"
-    return f"{player} transfers a trader to {words[2]}" if verb == "transfer" else ""
+def _event(batch: Batch, row: int, action: int) -> Pieces:
+    """What a move does, as far as everybody sees it and it could be a threat; () for other moves."""
+    move, player = batch.actions.move(action, batch.phase_name(row)), int(batch.player[row])
+    if move.event not in THREATENING:
+        return ()
+    verb, rest = THREATENING[move.event]
+    facts = facts_of(batch.ruleset, batch.games[row], move)
+    return (Who(player), " ", Does(player, verb), " ", *filled(rest, **facts))
 
 
 def _consequence(batch: Batch, row: int) -> str:

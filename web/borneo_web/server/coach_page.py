@@ -7,7 +7,7 @@ from borneo_agents.policy.threats import PLAYOUTS, Threat
 from borneo_web.server.coach import Advice, Answer
 from borneo_web.server.html import Html, join, tag
 from borneo_web.server.table import Table
-from borneo_web.server.words import sentence
+from borneo_web.server.words import sentence, told
 
 HAS = {  # what somebody has more of after a choice, and less of
     "contracts": ("{:.1f} contracts more", "{:.1f} contracts fewer"),
@@ -86,12 +86,12 @@ def _listed(words: list[str]) -> str:
 
 def _fear(table: Table, seat: int, fear: Threat) -> Html:
     """What could happen, what it would cost, and how often it does."""
-    event = fear.event
-    for player, name in enumerate(table.game.names):  # it is text; what others do needs no other verb for "you"
-        event = event.replace(f"player {player}", "you" if player == seat else name)
     often = f"happens in {fear.frequency:.0%} of the games it imagines"
-    words = f"{event}. That costs you {fear.cost:.2f} of a win, and {often}."
-    return join(tag("i", "It fears: "), words)
+    return join(
+        tag("i", "It fears: "),
+        told(table, seat, fear.event),
+        f". That costs you {fear.cost:.2f} of a win, and {often}.",
+    )
 
 
 def _meaning(advice: Advice) -> list[str]:
