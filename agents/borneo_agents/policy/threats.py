@@ -1,8 +1,8 @@
 """Where a choice leads, as a policy imagines it, and what others threaten to do before its next turn.
 
 A choice is played in many determinizations. The policy's rollout network draws everybody's moves up to the next turn of
-the one who decides, where the critic values the table. What somebody does in some of these playouts costs what they are
-worth less than the others.
+the one who decides, where the critic values the table. The cost of an event is the mean value of playouts without it,
+minus the mean value of those with it.
 """
 
 from __future__ import annotations
