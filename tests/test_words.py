@@ -13,7 +13,8 @@ FIELD = {
     "appraiser": "value fitting", "imitator": "behaviour cloning", "meeting_place": "rendezvous",
     "taken_up": "resume", "take_up": "resume", "freeze": "snapshot", "chairs": "agent seats",
     "condemned": "forfeits", "given_up": "disqualified", "study": "train step", "judged": "evaluated",
-    "hears": "receives", "odds_of": "probs", "sureness": "opponent_power", "fears": "threats", "whoever": "who, by name", "somebody": "who, by name",
+    "hears": "receives", "sureness": "opponent_power", "fears": "threats",
+    "whoever": "who, by name", "somebody": "who, by name",
 }  # fmt: skip
 OF_THE_FIELD = ("borneo_train", "borneo_agents.arena", "borneo_agents.policy", "borneo_agents.search")
 
