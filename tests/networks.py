@@ -25,14 +25,9 @@ def card(edition="board", **changes):
     return ModelCard(**(entries | changes))
 
 
-def shown_to_critic(batch, seats, me, opponents_shown=False):
-    """The tables of games, and who is an opponent of a player there, if that is shown: all other players."""
-    seats, players = np.broadcast_to(seats, len(batch)), batch.ruleset.players
-    opponents = np.zeros((len(batch), SEATS), np.int8)
-    for number, (seat, own) in enumerate(zip(seats, np.broadcast_to(me, len(batch)), strict=True)):
-        for player in range(players):
-            opponents[number, (player - seat) % players] = opponents_shown and player != own
-    return np.concatenate([batch.state(seats), opponents], 1)
+def shown_to_critic(batch, seats):
+    """The tables of games as a critic is shown them in a search: no seat is an opponent's."""
+    return np.concatenate([batch.state(np.broadcast_to(seats, len(batch))), np.zeros((len(batch), SEATS), np.int8)], 1)
 
 
 def layers_of(rng, inputs, outputs, width, depth, liking):

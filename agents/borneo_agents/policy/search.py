@@ -47,8 +47,6 @@ class SearchConfig(NamedTuple):
 
     turns: int = 0  # that begin before a rollout is cut off; 0 for those of a round, but at least four
     sampled: bool = True  # whether moves are drawn by their probabilities; else the most probable ones are played
-    opponent_power: float = 1.0  # the power of the probabilities by which moves of the other seats are drawn
-    opponents_shown: bool = False  # whether the critic is shown which seats are the opponents'
     value_weight: float = 200.0  # what a value of 1 counts beside a log probability
     drop_after: float = 2.0  # standard errors behind the best after which an option drops out
     margin_coef: float = 0.1  # what a lead counts beside a win, as in the critic's values
@@ -128,7 +126,7 @@ def value_after(search, race, g, me, action):
         elif count > 1:
             observe(box, g, int(g.player), search.table[: len(search.table) - SEATS - SECRETS])
         if moments < turns:
-            begun = plays_into_turn(box, g, move(search, race, g, me, count)) or begun
+            begun = plays_into_turn(box, g, move(search, race, g, count)) or begun
     if g.phase == OVER:
         total += (weight_until(turns) - weight_until(moments)) * outcome(box, g, me, config.margin_coef)
     return total / weight_until(turns)
@@ -152,11 +150,8 @@ def weight_until(moment):
 def value_now(search, race, g, me):
     """What the critic thinks of a player; the table, observation first, is written for the one who decides."""
     box = search.boxes[0]
-    length = len(search.table) - SEATS
     own = seat_from(box, g.player, me)
-    write_state(box, g, int(g.player), search.table[:length])
-    for seat in range(SEATS):
-        search.table[length + seat] = search.config.opponents_shown and seat < box.players and seat != own
+    write_state(box, g, int(g.player), search.table[: len(search.table) - SEATS])  # the rest, flags of opponents, is 0
     run(search.critic, search.table, search.scratch)
     race.evaluations += 1
     return output(search.critic, own, search.scratch)
@@ -177,16 +172,15 @@ def outcome(box, g, me, margin_coef):
 
 
 @rule
-def move(search, race, g, me, count):
+def move(search, race, g, count):
     """What the rollout network plays, shown the table: a move that is drawn, or its most probable one."""
     if count == 1:
         return search.options[0]
     run(search.rollout, search.table, search.scratch)
     race.evaluations += 1
-    power = 1.0 if g.player == me else search.config.opponent_power
     best = 0
     for i in range(count):
-        search.logits[i] = power * output(search.rollout, search.options[i], search.scratch)
+        search.logits[i] = output(search.rollout, search.options[i], search.scratch)
         if search.logits[i] > search.logits[best]:
             best = i
     return search.options[draw(g, count, search.logits, best, search.cdf) if search.config.sampled else best]

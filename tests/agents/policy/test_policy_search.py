@@ -42,7 +42,7 @@ def outcomes(batch, lead_counts):
     return first / first.sum(1, keepdims=True) - 1 / players + lead_counts * np.clip(lead, -1.5, 1.5)
 
 
-def values_by_hand(model, views, actions, turns, opponents_shown=False):
+def values_by_hand(model, views, actions, turns):
     """The mean values of the deciders after actions, over turns that the policy plays on; and how often it was asked.
 
     The second turn counts twice as much as the first, the third three times.
@@ -62,7 +62,7 @@ def values_by_hand(model, views, actions, turns, opponents_shown=False):
         begun[rows] |= batch.games["turn"][rows] != turn
         free = (batch.player >= 0) & (batch.mask.sum(1) > 1)
         now = np.flatnonzero(free & begun & (moments < turns))
-        shown = shown_to_critic(batch, np.maximum(batch.player, 0), me, opponents_shown)
+        shown = shown_to_critic(batch, np.maximum(batch.player, 0))
         found = logits_of(in_eight_bits(model.critic), shown)
         moments[now] += 1
         values[now] += moments[now] * found[now, (me[now] - batch.player[now]) % players]
@@ -100,40 +100,6 @@ def test_options_are_behind_by_the_values_of_games_that_are_played_on(ruleset, t
     np.testing.assert_allclose(found[certain], wanted[certain], atol=2e-3)
     assert np.count_nonzero(value != other) > 20 and certain.sum() > 30
     assert (logits.max(1) == 0).all() and ((logits > -np.inf) == two).all()
-
-
-def test_a_critic_that_is_shown_who_the_opponents_are_values_by_that():
-    """Two options in one determinization, with the seats of the other players marked."""
-    views, rows = views_of(nth=11), np.arange(len(views_of(nth=11)))
-    first, last = views.mask.argmax(1), views.mask.shape[1] - 1 - views.mask[:, ::-1].argmax(1)
-    log_probs = np.full(views.mask.shape, -np.inf)
-    log_probs[rows, first] = log_probs[rows, last] = 0.0
-    behind = []
-    for shown in (False, True):
-        config = SearchConfig(turns=3, sampled=False, value_weight=10.0, opponents_shown=shown)
-        logits = OptionSearch(MODEL, config).with_budget(views, log_probs, 1)
-        (value, asked), (other, too) = (values_by_hand(MODEL, views, option, 3, shown) for option in (first, last))
-        certain = (asked + too > 0) & (first != last)  # else there is another determinization
-        behind.append((logits[rows, first] - logits[rows, last])[certain])
-        np.testing.assert_allclose(behind[-1], (10 * (value - other))[certain], atol=2e-3)
-    assert len(behind[0]) > 30 and np.abs(behind[0] - behind[1]).max() > 0.01
-
-
-def test_moves_of_opponents_are_drawn_by_a_power_of_their_probabilities():
-    """Where only they move, logits twice as large and half the power lead to the same; the usual power is 1."""
-    views = views_of(nth=5)
-    log_probs = np.where(views.mask, 0.0, -np.inf)
-
-    def found(times, power):
-        *layers, last = MODEL.layers
-        last = Layer(last.weights * np.float32(times), last.biases * np.float32(times))
-        config = SearchConfig(turns=1, opponent_power=power)
-        return OptionSearch(replace(MODEL, layers=[*layers, last]), config).with_budget(views, log_probs, 60)
-
-    usual, half, whole = found(1, SearchConfig().opponent_power), found(2, 0.5), found(2, 1.0)
-    np.testing.assert_array_equal(usual, found(1, 1.0))
-    alike_by_half, alike = ((usual == other).all(1).sum() for other in (half, whole))
-    assert len(views) > alike_by_half > alike + 20
 
 
 @pytest.mark.parametrize(("players", "turns"), [(3, 4), (4, 4), (5, 5)])

@@ -19,7 +19,7 @@ from borneo_env.engine.state import DOUBLE
 from borneo_env.pieces import briefly, plain
 from borneo_env.record import Moment
 from borneo_env.render.scene import Scene
-from borneo_env.story import Teller
+from borneo_env.story import Narrator
 
 BOARD = Ruleset("board", 3)
 MODEL = searcher(liking=2)
@@ -43,12 +43,12 @@ def by_hand(model, views, action, playouts):
         batch = Batch(1, ruleset, finished="hold", skip_forced=False)
         batch.games[0] = game
         batch.refresh()
-        teller, story, away, move = Teller(forced=True), [], False, action
+        narrator, story, away, move = Narrator(forced=True), [], False, action
         while True:
             line = {"player": int(batch.player[0]), "move": batch.actions.text(int(move), batch.phase_name())}
             before = batch.games[0].copy()
             batch.step([int(move)])
-            told = " ".join(told.line() for told in teller.tell(Moment("move", 2, line, before, batch)))
+            told = " ".join(told.line() for told in narrator.tell(Moment("move", 2, line, before, batch)))
             if line["player"] != me:
                 story.append(told)
             away = away or batch.games["turn"][0] != me
@@ -60,7 +60,7 @@ def by_hand(model, views, action, playouts):
                 shown, mask, dice = batch.look(FIRST)
                 move = drawn_actions(logits_of(model.rollout or model.layers, shown), mask, dice)[0]
         seat = max(player, 0)
-        found = logits_of(model.critic, shown_to_critic(batch, seat, me))[0, (me - seat) % ruleset.players]
+        found = logits_of(model.critic, shown_to_critic(batch, seat))[0, (me - seat) % ruleset.players]
         values.append(outcomes(batch, model.margin_coef)[0, me] if player < 0 else found)
         stories.append(story)
     return np.array(values), stories
