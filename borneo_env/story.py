@@ -49,14 +49,14 @@ def tell(lines: Sequence[Line], *, forced: bool = False) -> Iterator[str]:
 
 def story(lines: Sequence[Line], *, forced: bool = False) -> Iterator[Told]:
     """The same as lines that know what is named in them."""
-    teller = Teller(forced=forced)
+    narrator = Narrator(forced=forced)
     for moment in replay(lines):
         if moment.line_number == 2:
             yield from _opening(lines[0])
-        yield from teller.tell(moment)
+        yield from narrator.tell(moment)
 
 
-class Teller:
+class Narrator:
     """Tells a game moment by moment, and counts its turns.
 
     Arguments:

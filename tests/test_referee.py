@@ -275,7 +275,7 @@ def referee_position(game: Referee) -> dict[str, Any]:
     }
 
 
-class Beside:
+class RefereeWatch:
     """Watches a batch with one referee per game beside it and compares the positions after every move."""
 
     def __init__(self) -> None:
@@ -298,17 +298,17 @@ class Beside:
 @pytest.mark.parametrize("players", PLAYERS)
 @pytest.mark.parametrize("ruleset", playing.RULESETS)
 def test_the_positions_agree_after_every_move(ruleset, players):
-    beside = Beside()
-    records = play(ruleset, 1, 77, players, watch=beside)
-    assert beside.compared == sum("move" in line for record in records for line in record)
+    watch = RefereeWatch()
+    records = play(ruleset, 1, 77, players, watch=watch)
+    assert watch.compared == sum("move" in line for record in records for line in record)
 
 
 @pytest.mark.parametrize("players", PLAYERS)
 @pytest.mark.parametrize("seed", range(100, 104))
 def test_the_positions_agree_with_any_card_table(seed, players):
-    beside = Beside()
-    play(random_ruleset(seed), 1, seed, players, watch=beside)
-    assert beside.compared > 0
+    watch = RefereeWatch()
+    play(random_ruleset(seed), 1, seed, players, watch=watch)
+    assert watch.compared > 0
 
 
 # ---------------------------------------------------------------- the comparison can fail
@@ -425,11 +425,11 @@ def halfway() -> tuple[Batch, Referee]:
     """A game in which player 0 has cards in hand and in the warehouse, and the referee beside it."""
     batch = Batch(1, Ruleset(players=3), seed=4, finished="hold", skip_forced=False)
     records = [[header(batch.ruleset, batch.games[0], ["random"] * 3, 4)]]
-    beside = Beside()
+    watch = RefereeWatch()
     while (batch.games["stock"][0, 0].sum() < 6) or batch.phase_name() != "ship":
         step_and_record(batch, batch.sample(), records)
-        beside(batch, records)
-    return batch, beside.referees[0]
+        watch(batch, records)
+    return batch, watch.referees[0]
 
 
 # ---------------------------------------------------------------- soak
@@ -448,7 +448,7 @@ def soak_task(task: tuple[str, int]) -> tuple[int, int]:
         ruleset, games = RULESETS[number // 2 % len(RULESETS)], GAMES_PER_TASK
     else:
         ruleset, games = random_ruleset(1_000 + number), GAMES_PER_TABLE
-    records = play(ruleset, games, 10_000 + number, players, watch=Beside() if number % 10 < 2 else None)
+    records = play(ruleset, games, 10_000 + number, players, watch=RefereeWatch() if number % 10 < 2 else None)
     for record in records:
         try:
             check_record(record)

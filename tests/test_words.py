@@ -8,7 +8,7 @@ from test_structure import modules
 
 # Words of a private dialect, and what the field says.
 FIELD = {
-    "teller": "progress reporter", "desk": "server, scratch, pending", "pupil": "trainee", "lesson": "config",
+    "teller": "progress reporter, narrator", "desk": "server, scratch, pending", "pupil": "trainee", "lesson": "config",
     "guest": "roll-in policy", "caution": "kl_lr_scale", "papers": "scratch", "appraise": "fit values",
     "appraiser": "value fitting", "imitator": "behaviour cloning", "meeting_place": "rendezvous",
     "taken_up": "resume", "take_up": "resume", "freeze": "snapshot", "chairs": "agent seats",

@@ -18,7 +18,7 @@ from borneo_env.render.cards import face
 from borneo_env.render.pen import use
 from borneo_env.render.picture import TAIL, Picture
 from borneo_env.render.pixels import check_extra, extra
-from borneo_env.story import Teller, deed
+from borneo_env.story import Narrator, deed
 
 SECONDS = 1.2  # for each picture
 LONGER = 4  # times as long the end is shown
@@ -149,7 +149,7 @@ def _parts(pictures: Sequence[Picture]) -> Iterator[tuple[int, int, str]]:
 def _positions(record: Sequence[Line], decisions: bool) -> list[tuple[np.void, list[Pieces]]]:
     """The positions that are shown, each with what led to it; a record that is wrong is refused."""
     shown: dict[int, tuple[np.void, list[Pieces]]] = {}  # by the line after which they came about
-    teller, told = Teller(), list[Pieces]()
+    narrator, told = Narrator(), list[Pieces]()
     for moment in replay(record):
         before = moment.line_number - 1
         if not shown:
@@ -159,7 +159,7 @@ def _positions(record: Sequence[Line], decisions: bool) -> list[tuple[np.void, l
         if moment.kind != "move":
             continue
         if decisions:
-            told += [line.pieces for line in teller.tell(moment) if not line.heading]
+            told += [line.pieces for line in narrator.tell(moment) if not line.heading]
         elif moment.move.event in OF_A_TURN:
             told.append(deed(moment.batch.ruleset, moment.before, moment.line["player"], moment.move))
         phase = moment.after["phase"]

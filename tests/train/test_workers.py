@@ -21,7 +21,7 @@ from borneo_train.run.learner import create_learner  # noqa: E402
 pytestmark = pytest.mark.usefixtures("games_are_hardly_played_before", "no_curves_are_drawn")
 
 
-class Beside(ProcessGroup):
+class ThreadGroup(ProcessGroup):
     """One of two threads that learn as one, as processes would."""
 
     def __init__(self, rank, barrier, told):
@@ -38,7 +38,7 @@ class Beside(ProcessGroup):
 
 def two_learners(settings):
     barrier, told = threading.Barrier(2), [None, None]
-    return [create_learner(settings, Beside(rank, barrier, told)) for rank in range(2)]
+    return [create_learner(settings, ThreadGroup(rank, barrier, told)) for rank in range(2)]
 
 
 def side_by_side(*works):

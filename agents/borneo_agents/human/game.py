@@ -29,7 +29,7 @@ from borneo_env.record import (
     step_and_record,
 )
 from borneo_env.ruleset import Ruleset
-from borneo_env.story import Teller, Told, agent_names, drawn
+from borneo_env.story import Narrator, Told, agent_names, drawn
 
 HUMAN = "human"
 FORMAT = "borneo-play/1"
@@ -50,7 +50,7 @@ class Past(NamedTuple):
     batch: Batch
     lines: int
     told: int
-    teller: Teller
+    narrator: Narrator
 
 
 class Game:
@@ -66,7 +66,7 @@ class Game:
         self.batch = Batch(1, ruleset, seed=seed, finished="hold", skip_forced=False, threads=1)
         self.lines: list[Line] = [header(ruleset, self.batch.games[0], seats, seed)]
         self.told: list[Told] = []
-        self._teller = Teller(brief=True)
+        self._narrator = Narrator(brief=True)
         self._past: list[Past] = []  # what the person who decides may go back to
         self._tell_drawn(None)
 
@@ -118,7 +118,7 @@ class Game:
         for number, line in enumerate(self.lines[written:], start=written + 1):
             kind = next((kind for kind in ("move", "shuffle") if kind in line), "result")
             moment = Moment(kind, number, line, before, self.batch)
-            self.told += self._teller.tell(moment)
+            self.told += self._narrator.tell(moment)
             before = self.batch.games[0].copy()
         self._tell_drawn(places)
 
@@ -140,7 +140,7 @@ class Game:
         """Make the moves of a person's choice; `undo` takes them back while nobody has learnt of them."""
         if not self.can_undo:
             self._past = []
-        self._past.append(Past(self.batch.copy(), len(self.lines), len(self.told), copy.copy(self._teller)))
+        self._past.append(Past(self.batch.copy(), len(self.lines), len(self.told), copy.copy(self._narrator)))
         for action in actions:
             self.play(action)
 
@@ -165,7 +165,7 @@ class Game:
     def undo(self) -> None:
         """Take the last choice back."""
         past = self._past.pop()
-        self.batch, self._teller = past.batch, past.teller
+        self.batch, self._narrator = past.batch, past.narrator
         del self.lines[past.lines :], self.told[past.told :]
 
     def _views(self) -> Views:

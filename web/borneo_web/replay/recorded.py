@@ -29,7 +29,7 @@ from borneo_env.engine.state import (
 from borneo_env.files import on_one_line
 from borneo_env.pieces import Pieces, plain
 from borneo_env.record import Line, Moment, RecordError, replay
-from borneo_env.story import Teller, Told, deed, drawn
+from borneo_env.story import Narrator, Told, deed, drawn
 
 LONGEST_NAME = 40  # characters of a name that are shown
 RIGHT_TO_LEFT = ("R", "AL", "AN")
@@ -157,10 +157,10 @@ def _shuffles(moment: Moment) -> bool:
 def _positions(moves: Sequence[Sequence[Moment]], names: Sequence[str]) -> Iterator[Position]:
     deal = moves[0][0].before
     yield Position(deal, list(_drawn(moves[0][0], None, deal)), "", 0)
-    teller, turn = Teller(forced=True), 0
+    narrator, turn = Narrator(forced=True), 0
     for moments in moves:
         move, after = moments[0], moments[-1].after
-        told = [line for moment in moments for line in teller.tell(moment)]
+        told = [line for moment in moments for line in narrator.tell(moment)]
         turn += move.before["phase"] == CONTRACT
         told += _drawn(move, move.before, after)
         words = plain(deed(move.batch.ruleset, move.before, move.line["player"], move.move), names)

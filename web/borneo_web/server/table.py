@@ -77,7 +77,7 @@ class SteppedGame(Game):
     def copy(self) -> SteppedGame:
         """The same game at the same position; what is done to one is not done to the other."""
         other = copy.copy(self)
-        other.batch, other._teller = self.batch.copy(), copy.copy(self._teller)
+        other.batch, other._narrator = self.batch.copy(), copy.copy(self._narrator)
         other.lines, other.told, other._past = [*self.lines], [*self.told], [*self._past]
         other.positions, other._turns = dict(self.positions), [*self._turns]
         return other
