@@ -1,5 +1,8 @@
-"""How functions become machine code, and how that is kept. Nothing here knows a game."""
+"""Until all imports say kontor.compile."""
 
-from borneo_env.compile.decorators import INTERPRETED, attributes, entry, machine_code, rule
+import sys
+from importlib import import_module
 
-__all__ = ["INTERPRETED", "attributes", "entry", "machine_code", "rule"]
+for _name in ("decorators", "digest", "linking", "lookup", "numba_private", "plain", "progress", "store"):
+    sys.modules[f"{__name__}.{_name}"] = import_module(f"kontor.compile.{_name}")
+sys.modules[__name__] = import_module("kontor.compile")

@@ -12,6 +12,7 @@ from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
 from importlib.metadata import version
+from io import BytesIO
 from itertools import product
 from math import ceil
 from pathlib import Path
@@ -31,6 +32,7 @@ from borneo_train.distributed.process_group import CHECKPOINT, STEP
 from borneo_train.run import checkpoint
 from borneo_train.run.checks import check, check_notes, filled, lengthened, refuse_code, refuse_other_settings
 from borneo_train.run.config import CUDA, EVAL_SEED_OFFSET, Settings, option
+from borneo_train.run.curve import picture, svg_of, too_short
 from borneo_train.run.folders import (
     clear_folder,
     folders_by_steps,
@@ -42,12 +44,11 @@ from borneo_train.run.folders import (
 )
 from borneo_train.run.learner import LAST, create_learner, model_of, with_strength
 from borneo_train.run.progress import ProgressReporter
-from borneo_train.run.report import Row, compare, draw_curve, plot_curve, too_short
 from borneo_train.run.tasks import Measurement, evaluate, score
 
 SOFTWARE = ("borneo-env", "numpy", "numba", "torch")
 CHECKPOINTS = 20  # of a training, evenly, beside those at evaluations
-CURVE, PICTURE, REPORT, SETTINGS = FILES = ("curve.jsonl", "curve.png", "report.json", "settings.json")
+CURVE, PICTURE, SETTINGS = FILES = ("curve.jsonl", "curve.png", "settings.json")
 LOG = "tensorboard"
 FOLDERS = (checkpoint.FOLDER, BEST, LAST, LOG)
 MODEL_FILES = (CARD, WEIGHTS)
@@ -183,8 +184,8 @@ class Training:
 
     # ------------------------------------------------------------ running
 
-    def run(self) -> list[Row]:
-        """Train to the end, or until Ctrl-C; returns how the learner compares with the bots."""
+    def run(self) -> None:
+        """Train to the end, or until Ctrl-C."""
         self.log = SummaryWriter(str(self.folder / LOG))
         try:
             with self.reporter:
@@ -198,7 +199,7 @@ class Training:
                     if self.stopped:
                         self._checkpoint()  # evaluating takes a while, and may be cut short
                     self._checkpoint(self._evaluate())
-                return self._report()
+                self._end()
         finally:
             self.log.close()
 

@@ -14,7 +14,7 @@ from typing import Any
 
 from platformdirs import user_cache_path
 
-from borneo_env.compile.digest import digest_of
+from kontor.compile.digest import digest_of
 
 KEEP_VERSIONS = 4  # of the machine code of a function
 KEEP_DAYS = 60  # machine code of functions unused for longer is removed

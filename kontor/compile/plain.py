@@ -16,8 +16,8 @@ from typing import Any
 
 import numba
 
-from borneo_env.compile.digest import SETTINGS
-from borneo_env.compile.store import place
+from kontor.compile.digest import SETTINGS
+from kontor.compile.store import place
 
 OPTIONS = {"nogil": True, "error_model": "numpy"}
 KEEP_FOLDERS = 12  # of other versions and packages

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from borneo_env.compile.lookup import Private, look_up_all
+from kontor.compile.lookup import Private, look_up_all
 
 PRIVATE = (
     Private("numba.core.registry", "CPUDispatcher", "0.49", "rules and entries are such dispatchers"),

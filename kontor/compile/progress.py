@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from borneo_env.compile.digest import UnknownConstant, reached_from
+from kontor.compile.digest import UnknownConstant, reached_from
 
 BYTE_SECONDS = 0.0006  # about what a byte of byte code takes
 SHORT = 2.0  # seconds that need no word but the first

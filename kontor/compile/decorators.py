@@ -28,13 +28,17 @@ INTERPRETED = bool(numba.config.DISABLE_JIT)  # NUMBA_DISABLE_JIT=1: every rule 
 
 def rule(function: Function) -> Function:
     """Compile a function; it becomes part of the entry that calls it."""
-    compiled: Function = function if INTERPRETED else _way().rule(function)
-    return compiled
+    return _compiled(function, "rule")
 
 
 def entry(function: Function) -> Function:
     """Compile a function that Python or many compiled functions call, and keep its machine code on disk."""
-    compiled: Function = function if INTERPRETED else _way().entry(function)
+    return _compiled(function, "entry")
+
+
+def _compiled(function: Function, kind: str) -> Function:
+    function.compiled_as = kind  # type: ignore[attr-defined]  # by which a binder knows it, with the compiler off too
+    compiled: Function = function if INTERPRETED else getattr(_way(), kind)(function)
     return compiled
 
 
@@ -42,10 +46,10 @@ def entry(function: Function) -> Function:
 def _way() -> Any:
     """The module whose `rule` and `entry` compile here."""
     if os.environ.get("BORNEO_COMPILE") != "plain":
-        from borneo_env.compile import numba_private
+        from kontor.compile import numba_private
 
         if not numba_private.MISSING:
-            from borneo_env.compile import linking
+            from kontor.compile import linking
 
             return linking
         missing = " and ".join(numba_private.MISSING)
@@ -55,7 +59,7 @@ def _way() -> Any:
             file=sys.stderr,
         )
         os.environ["BORNEO_COMPILE"] = "plain"  # processes that are started from here need not say it again
-    from borneo_env.compile import plain
+    from kontor.compile import plain
 
     return plain
 

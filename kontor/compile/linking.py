@@ -20,9 +20,9 @@ from llvmlite.binding import parse_assembly
 from numba import types
 from numba.extending import lower_cast
 
-from borneo_env.compile import store
-from borneo_env.compile.digest import digest_of, reached_from
-from borneo_env.compile.numba_private import (
+from kontor.compile import store
+from kontor.compile.digest import digest_of, reached_from
+from kontor.compile.numba_private import (
     AnnotateTypes,
     CompilerBase,
     CompileResult,
@@ -36,7 +36,7 @@ from borneo_env.compile.numba_private import (
     register,
     register_pass,
 )
-from borneo_env.compile.progress import progress
+from kontor.compile.progress import progress
 
 OPTIONS = {"nogil": True, "error_model": "numpy"}  # of everything that is compiled here
 

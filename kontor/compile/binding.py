@@ -1,0 +1,104 @@
+"""Functions written once for all games, bound to the functions of one.
+
+A loop such as "play a random game" is a template: the names that a game gives (`legal`, `apply`, ...) are open in it,
+as `OpenName`s that its module imports. `bind` makes a copy of a function with these names filled in, and of all that
+it calls and that has open names too. What has none is shared by all games. A copy has the byte code, the file and the
+lines of its template, so that breakpoints and tracebacks show it.
+
+Passing the game's functions as arguments would compile, too; but Numba writes the address of a function into the type
+of such an argument, so that machine code would never be found again by another process.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from types import CellType, CodeType, FunctionType
+from typing import Any
+
+from kontor.compile.decorators import entry, rule
+
+KINDS = {"rule": rule, "entry": entry}
+
+
+class OpenName:
+    """A name that each game fills in, with what it stands for."""
+
+    def __init__(self, name: str, meaning: str) -> None:
+        self.__name__, self.__doc__ = name, meaning
+
+    def __call__(self, *arguments: Any) -> Any:
+        raise TypeError(f"{self.__name__} is a name for games to fill in: bind the function that calls it to one")
+
+    def __repr__(self) -> str:
+        return f"OpenName({self.__name__!r})"
+
+
+class Binder:
+    """Binds functions to one game: each of them once."""
+
+    def __init__(self, names: Mapping[str, Any], tag: str) -> None:
+        self.names, self.tag = names, tag
+        self._bound: dict[Any, Any] = {}
+
+    def __call__(self, function: Any) -> Any:
+        """The function with its open names filled in; the same function, if it has none."""
+        if function not in self._bound:
+            self._bound[function] = function  # for those that call themselves
+            self._bound[function] = self._made(function)
+        return self._bound[function]
+
+    def _made(self, function: Any) -> Any:
+        plain = getattr(function, "py_func", function)
+        used = {name: plain.__globals__[name] for name in _names(plain.__code__) if name in plain.__globals__}
+        cells = [cell.cell_contents for cell in plain.__closure__ or ()]
+        filled = {name: self._value(value) for name, value in used.items()}
+        filled_cells = [self._value(value) for value in cells]
+        same = all(filled[name] is used[name] for name in used) and all(map(_is, filled_cells, cells))
+        if same and hasattr(plain, "compiled_as"):
+            return function
+        return made_of(plain, {**plain.__globals__, **filled}, filled_cells, self.tag)
+
+    def _value(self, value: Any) -> Any:
+        if isinstance(value, OpenName):
+            return self.names[value.__name__]
+        return self(value) if is_compiled(value) or _is_plain(value) else value
+
+
+def made_of(plain: FunctionType, scope: dict[str, Any], cells: list[Any], tag: str) -> Any:
+    """A compiled copy of a function that finds its names in another scope. The tag keeps its machine code apart."""
+    copy = FunctionType(plain.__code__, scope, plain.__name__, plain.__defaults__, tuple(map(CellType, cells)) or None)
+    copy.__qualname__, copy.__module__, copy.__doc__ = f"{plain.__qualname__}[{tag}]", plain.__module__, plain.__doc__
+    return KINDS[getattr(plain, "compiled_as", "rule")](copy)
+
+
+def is_compiled(value: Any) -> bool:
+    """Whether something is a rule or an entry."""
+    return hasattr(getattr(value, "py_func", value), "compiled_as")
+
+
+def _is_plain(value: Any) -> bool:
+    """Whether something is a function of somebody's game that is not compiled yet: a helper of its rules."""
+    return type(value) is FunctionType and value.__module__.partition(".")[0] not in ("numba", "numpy", "kontor")
+
+
+def _is(one: Any, other: Any) -> bool:
+    return one is other
+
+
+def _names(code: CodeType) -> set[str]:
+    inner = (constant for constant in code.co_consts if isinstance(constant, CodeType))
+    return set(code.co_names).union(*map(_names, inner))
+
+
+def one_of(rules: list[Callable[..., Any]], numbers: list[int], otherwise: Callable[..., Any]) -> Any:
+    """A rule that does what the rule of a number does: compiled code calls no function of a table."""
+    if not rules:
+        return otherwise
+    number, own, others = numbers[0], rules[0], one_of(rules[1:], numbers[1:], otherwise)
+
+    def chosen(key, *arguments):  # type: ignore[no-untyped-def]
+        if key == number:
+            return own(*arguments)
+        return others(key, *arguments)
+
+    return rule(chosen)

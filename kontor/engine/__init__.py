@@ -1,0 +1,1 @@
+"""Games by the thousand: batches, their files, and functions over arrays of records."""

@@ -1,0 +1,346 @@
+"""A game: what its author gives, and what follows from it.
+
+Everything in the library that plays, shows, searches or learns takes what it knows of a game from here.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache, cached_property
+from importlib.metadata import entry_points
+from pathlib import Path
+from types import ModuleType
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kontor.actions import Action, ActionTable
+from kontor.compile import machine_code
+from kontor.compile.binding import Binder, one_of
+from kontor.derived import Derived
+from kontor.fields import NONE, Axis, Field, all_fields, record_type
+from kontor.layout import Layout
+from kontor.ruleset import Option, ruleset_class
+from kontor.ruleset import Ruleset as AnyRuleset
+from kontor.templates import dispatch, loops, scoring
+
+GROUP = "kontor.games"  # entry points of installed games
+Rule = Callable[..., Any]
+Rows = Sequence[Action | tuple[Action, ...]]
+
+
+class Phase(NamedTuple):
+    """What can be decided at a time: the functions that list it and do it, and the question in words.
+
+    A phase is a draw of chance while `g.player` is CHANCE: then `legal` lists outcomes, and `weight(box, g, outcome)`
+    says how likely each is beside the others; without it they are equally likely.
+    """
+
+    name: str
+    legal: Rule
+    apply: Rule
+    question: str = ""
+    weight: Rule | None = None
+
+
+class Result(NamedTuple):
+    """What a game keeps of each player at its end beside points and place."""
+
+    name: str
+    dtype: str
+    rule: Rule  # of (box, g, player)
+
+
+@dataclass(frozen=True, eq=False)
+class Game:
+    """A game, as its author gives it.
+
+    Rules are plain functions of `box`, the constants of a ruleset, and `g`, the record of one game.
+
+    What must be given:
+        name: short, for files and commands; a title for people is made of it.
+        fields: what a record is made of.
+        actions: the action table's rows, or a function of the ruleset that returns them.
+        phases: in the order of their numbers, from 0; after them comes "over".
+        setup: (box, g): bring a blank record to the first decision or draw.
+        points: (box, g, player): points as they are now, a whole number.
+
+    What may be given, and what happens otherwise:
+        players: how many can play; 2.
+        options: of the ruleset; none.
+        outcomes: rows of a table like that of the actions, for draws; none.
+        constants: a function of the ruleset that returns the fields of `box` beside players and options.
+        streams: of random numbers beside the general two; 0.
+        most_options: the most actions or outcomes that can be legal at once; as many as there are.
+        places, wins: (box, g, player); by points, and who is first.
+        results: what is kept of a finished game beside points and places; nothing.
+        rules: any of the functions that follow from the fields (observe, write_state, blank_secrets, fill_secrets,
+            can_be_filled, is_possible), and `layout`, `state_layout` as functions of the ruleset with the first two.
+        wrongs: a function of a ruleset and records: statements that hold for all, each with where it does not.
+        counts_turns: whether the rules set `turn` and `turns` themselves; a turn begins when another player decides.
+        blank: a function of the ruleset that returns the record before the deal; -1 where there are members of an
+            axis, else 0.
+    """
+
+    name: str
+    fields: Sequence[Field]
+    actions: Rows | Callable[[Any], Rows]
+    phases: Sequence[Phase]
+    setup: Rule
+    points: Rule
+    title: str = ""
+    players: Sequence[int] = (2,)
+    options: Sequence[Option] = ()
+    outcomes: Rows = ()
+    constants: Callable[[Any], Mapping[str, Any]] | None = None
+    streams: int = 0
+    most_options: int = 0
+    places: Rule | None = None
+    wins: Rule | None = None
+    results: Sequence[Result] = ()
+    rules: Mapping[str, Any] = field(default_factory=dict)
+    blank: Callable[[Any], NDArray[np.void]] | None = None
+    wrongs: Callable[[Any, NDArray[np.void]], Any] | None = (
+        None  # statements about records, and where they are not true
+    )
+    counts_turns: bool = False
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "title", self.title or self.name.replace("_", " ").title())
+
+    # ------------------------------------------------------------ what it is made of
+
+    @property
+    def seats(self) -> int:
+        """The most players: records have room for them, whatever the ruleset."""
+        return max(self.players)
+
+    @cached_property
+    def phase_names(self) -> tuple[str, ...]:
+        return (*(phase.name for phase in self.phases), "over")
+
+    @cached_property
+    def all_fields(self) -> tuple[Field, ...]:
+        """The fields of a record, general ones included."""
+        return all_fields(self.fields, self.phase_names, self.streams)
+
+    @cached_property
+    def record(self) -> np.dtype[np.void]:
+        """The type of a record."""
+        return record_type(self.all_fields, self.seats)
+
+    @cached_property
+    def desk(self) -> np.dtype[np.void]:
+        """What a batch knows about each game beside its record: what can be decided, and the last result."""
+        return np.dtype(
+            [
+                ("options", "i2", (self.most_options_of_all,)),  # the legal actions, ascending
+                ("count", "i2"),  # how many there are; 0 for a finished game that is held
+                ("done", "?"),  # the last step finished a game
+                ("scores", "i4", (self.seats,)),  # of the game finished last
+                ("places", "i1", (self.seats,)),
+                *((result.name, result.dtype, (self.seats,)) for result in self.results),
+            ],
+            align=True,
+        )
+
+    @property
+    def result_names(self) -> tuple[str, ...]:
+        """What is kept of a finished game."""
+        return ("scores", "places", *(result.name for result in self.results))
+
+    @cached_property
+    def most_options_of_all(self) -> int:
+        every = [len(self.action_table(ruleset)) for ruleset in self.Ruleset.every()]
+        return self.most_options or max(*every, len(self.outcome_table), 1)
+
+    @cached_property
+    def Ruleset(self) -> type[AnyRuleset]:
+        """The class of its rulesets."""
+        return ruleset_class(self, self.players, self.options)
+
+    @cached_property
+    def _tables(self) -> dict[Any, Any]:
+        return {}
+
+    def action_table(self, ruleset: AnyRuleset) -> ActionTable:
+        """The actions of a ruleset: ids, blocks, moves and texts."""
+        rows = self.actions
+        table: ActionTable = self._once(
+            "actions", ruleset, lambda: ActionTable(rows(ruleset) if callable(rows) else rows)
+        )
+        return table
+
+    def _once(self, what: str, ruleset: AnyRuleset, make: Callable[[], Any]) -> Any:
+        if (what, ruleset) not in self._tables:
+            self._tables[what, ruleset] = make()
+        return self._tables[what, ruleset]
+
+    @cached_property
+    def outcome_table(self) -> ActionTable:
+        """What chance can bring: ids, blocks and texts, as of the actions."""
+        return ActionTable(self.outcomes)
+
+    def box(self, ruleset: AnyRuleset) -> NDArray[np.void]:
+        """The constants of a ruleset, as an array of one record."""
+        return self._once("box", ruleset, lambda: _box(self._constants(ruleset)))  # type: ignore[no-any-return]
+
+    def _constants(self, ruleset: AnyRuleset) -> dict[str, Any]:
+        given = dict(self.constants(ruleset)) if self.constants else {}
+        numbers = {name: value for name, value in ruleset.as_dict().items() if isinstance(value, int)}
+        return numbers | given
+
+    def blank_record(self, ruleset: AnyRuleset) -> NDArray[np.void]:
+        """The record before the deal, as an array of one."""
+        return self._once("blank", ruleset, lambda: self.blank(ruleset) if self.blank else self._blank())  # type: ignore[no-any-return]
+
+    def _blank(self) -> NDArray[np.void]:
+        blank = np.zeros(1, self.record)
+        for one in self.all_fields:
+            if isinstance(one.of, Axis):
+                blank[one.name] = NONE
+            elif one.of[0] > 0:
+                blank[one.name] = one.of[0]
+        return blank
+
+    # ------------------------------------------------------------ what follows from it
+
+    @cached_property
+    def derived(self) -> Derived:
+        """The functions that follow from the fields."""
+        return Derived(self.name, self.all_fields, self.phase_names, self.seats)
+
+    def layout(self, ruleset: AnyRuleset) -> Layout:
+        """The blocks of an observation."""
+        return self.rules["layout"](ruleset) if "layout" in self.rules else self.derived.layout
+
+    def state_layout(self, ruleset: AnyRuleset) -> Layout:
+        """The blocks of the whole table: an observation, and the secrets behind it."""
+        return self.rules["state_layout"](ruleset) if "state_layout" in self.rules else self.derived.state_layout
+
+    @property
+    def room(self) -> int:
+        """How many things can be unseen at once: what `resample` has to work with."""
+        return int(self.rules.get("room", self.derived.room()))
+
+    @cached_property
+    def bind(self) -> Binder:
+        """Fills in the open names of a function of the library with this game's: machine code of its own."""
+        names: dict[str, Any] = {}
+        binder = Binder(names, self.name)
+        phases, numbers = list(self.phases), list(range(len(self.phases)))
+        weights = [number for number in numbers if phases[number].weight]
+        names |= {
+            "legal_in": one_of([binder(p.legal) for p in phases], numbers, dispatch.no_options),
+            "apply_in": one_of([binder(p.apply) for p in phases], numbers, dispatch.nothing_to_do),
+            "weight_in": one_of([binder(phases[n].weight) for n in weights], weights, dispatch.equally_likely),
+            "note_turn": dispatch.turn_by_the_rules if self.counts_turns else dispatch.turn_of_who_decides,
+            "over_phase": len(phases),
+            "deal": binder(self.setup),
+            "score": binder(self.points),
+            "is_possible": scoring.always,
+            "note_results": scoring.noting([(result.name, binder(result.rule)) for result in self.results]),
+            "most_room": self.room,
+        }  # fmt: skip
+        names |= {name: binder(getattr(dispatch, name)) for name in ("legal", "apply", "weight")}
+        names["place_of"] = binder(self.places or scoring.place_by_points)
+        names["wins"] = binder(self.wins or scoring.first_place)
+        for name in ("observe", "write_state", "blank_secrets", "fill_secrets", "can_be_filled"):
+            if name not in self.rules:
+                names[name] = self.derived.function(name, binder)
+        names |= {
+            name: binder(own) for name, own in self.rules.items() if name not in ("layout", "state_layout", "room")
+        }
+        return binder
+
+    def __getattr__(self, name: str) -> Any:
+        """A compiled function of the game by its open name: `game.legal(box, g, options)`."""
+        if name.startswith("_") or name not in self.bind.names:
+            raise AttributeError(f"a game has no {name!r}")
+        return self.bind.names[name]
+
+    def cannot_resample(self) -> list[str]:
+        """The hidden fields that nobody says how to deal anew."""
+        return [] if "fill_secrets" in self.rules else self.derived.cannot_be_filled()
+
+    @cached_property
+    def play_game(self) -> Callable[..., None]:
+        """The machine code of `loops.play_game`, for the arrays of a batch: Numba does not look at their types anew."""
+        types = (self.box(next(iter(self.Ruleset.every()))).dtype, self.record, loops.RUN, self.record, self.desk)
+        arrays = (np.zeros(1, dtype) for dtype in types)
+        return machine_code(self.of(loops).play_game, *arrays, np.zeros((1, 1), np.bool_), 0, 0)  # type: ignore[no-any-return]
+
+    def of(self, module: ModuleType) -> BoundModule:
+        """The functions of a module of templates, bound to this game."""
+        return self._tables.setdefault(module, BoundModule(self, module))  # type: ignore[no-any-return]
+
+    def __reduce__(self) -> Any:
+        return find_game, (self.name,)
+
+
+class BoundModule:
+    """The functions of a module, each bound to a game when it is first asked for."""
+
+    def __init__(self, game: Game, module: ModuleType) -> None:
+        self._game, self._module = game, module
+
+    def __getattr__(self, name: str) -> Any:
+        bound = self._game.bind(getattr(self._module, name))
+        setattr(self, name, bound)
+        return bound
+
+
+def _box(constants: Mapping[str, Any]) -> NDArray[np.void]:
+    arrays = {name: np.asarray(value) for name, value in constants.items()}
+    box = np.zeros(1, np.dtype([(name, array.dtype, array.shape) for name, array in arrays.items()], align=True))
+    for name, array in arrays.items():
+        box[name] = array
+    return box
+
+
+class UnknownGame(ValueError):
+    """A name that no game has."""
+
+
+@cache
+def find_game(name: str) -> Game:
+    """A game by the name of its entry point, or as `file.py:NAME` or `package.module:NAME`."""
+    if ":" in name:
+        return _checked(name, getattr(_module(name.rpartition(":")[0]), name.rpartition(":")[2], None))
+    found = entry_points(group=GROUP, name=name)
+    if not found:
+        known = ", ".join(sorted(game_names()))
+        raise UnknownGame(f"there is no game {name!r}; there are {known}; or give yours as my_game.py:MY_GAME")
+    return _checked(name, next(iter(found)).load())
+
+
+def game_names() -> list[str]:
+    """The games that are installed."""
+    return [point.name for point in entry_points(group=GROUP)]
+
+
+def _checked(name: str, found: Any) -> Game:
+    if not isinstance(found, Game):
+        raise UnknownGame(f"{name} is not a game: {found!r} is no kontor.Game")
+    return found
+
+
+def _module(place: str) -> ModuleType:
+    if not place.endswith(".py"):
+        return importlib.import_module(place)
+    path = Path(place).resolve()
+    if not path.is_file():
+        raise UnknownGame(f"there is no file {place}")
+    for module in list(sys.modules.values()):
+        if getattr(module, "__file__", None) == str(path):
+            return module
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[path.stem] = module
+    spec.loader.exec_module(module)
+    return module
