@@ -27,7 +27,7 @@ def legal_deal(box, g, cards):
 
 def apply_deal(box, g, card):
     if g.card[1] >= 0:
-        g.board, g.round = card, 1
+        g.board, g.stage = card, 1
     elif g.card[0] >= 0:
         g.card[1] = card
     else:
@@ -51,18 +51,18 @@ def legal_bet(box, g, options):
 
 def apply_bet(box, g, move):
     player, other = g.player, 1 - g.player
-    g.said[g.round, g.moves] = move
+    g.said[g.stage, g.moves] = move
     g.moves += 1
     if move != FOLD:
         g.paid[player] = g.paid[other]
     if move == RAISE:
-        g.paid[player] += STAKES[g.round]
+        g.paid[player] += STAKES[g.stage]
         g.raises += 1
     if move == FOLD:
         g.folded, g.player = player, OVER
     elif move == RAISE or g.moves == 1:
         g.player = other
-    elif g.round == 1:
+    elif g.stage == 1:
         g.player = OVER
     else:
         g.moves, g.raises, g.phase, g.player = 0, 0, DEAL, CHANCE
@@ -88,7 +88,7 @@ LEDUC = Game(
         Field("card", CARD, (SEAT,), "the card of each player", OWN),
         Field("board", CARD, (), "the card on the table"),
         Field("paid", (0, 13), (SEAT,), "chips in the pot"),
-        Field("round", (0, 1), (), "the round of bets"),
+        Field("stage", (0, 1), (), "the round of bets"),
         Field("said", MOVE, (2, 4), "the moves of each round"),
         Field("moves", (0, 4), (), "moves in this round"),
         Field("raises", (0, MOST_RAISES), (), "raises in this round"),

@@ -229,7 +229,7 @@ class Derived:
         often than there are of it, the caller says."""
         yield "    n = 0"
         yield f"    for member in range({len(deck)}):"
-        yield f"        left = {'there_of_' + deck.name + '(box, member)' if deck.there else deck.copies}"
+        yield f"        left = {'int(there_of_' + deck.name + '(box, member))' if deck.there else deck.copies}"
         for field in self._of(deck):
             for line in self._each_entry(field, "== member", "left -= 1"):
                 yield "    " + line

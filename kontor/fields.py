@@ -73,6 +73,8 @@ class Field:
     dtype: str = ""
 
     def __post_init__(self) -> None:
+        if hasattr(np.record, self.name) or not self.name.isidentifier():
+            raise ValueError(f"a field cannot be called {self.name!r}: NumPy's records have that name already")
         if self.seen not in (PUBLIC, OWN, NOBODY):
             raise ValueError(f"field {self.name} is seen by PUBLIC, OWN or NOBODY, not {self.seen!r}")
         if self.seen == OWN and self.each[:1] != (SEAT,):

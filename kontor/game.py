@@ -26,7 +26,7 @@ from kontor.fields import NONE, Axis, Field, all_fields, record_type
 from kontor.layout import Layout
 from kontor.ruleset import Option, ruleset_class
 from kontor.ruleset import Ruleset as AnyRuleset
-from kontor.templates import dispatch, loops, scoring
+from kontor.templates import dispatch, loops, rewards, scoring
 
 GROUP = "kontor.games"  # entry points of installed games
 Rule = Callable[..., Any]
@@ -78,6 +78,7 @@ class Game:
         most_options: the most actions or outcomes that can be legal at once; as many as there are.
         places, wins: (box, g, player); by points, and who is first.
         results: what is kept of a finished game beside points and places; nothing.
+        rewards: by name further rules (box, before, after, player); only the general ones.
         rules: any of the functions that follow from the fields (observe, write_state, blank_secrets, fill_secrets,
             can_be_filled, is_possible), and `layout`, `state_layout` as functions of the ruleset with the first two.
         wrongs: a function of a ruleset and records: statements that hold for all, each with where it does not.
@@ -102,6 +103,7 @@ class Game:
     places: Rule | None = None
     wins: Rule | None = None
     results: Sequence[Result] = ()
+    rewards: Mapping[str, Rule] = field(default_factory=dict)
     rules: Mapping[str, Any] = field(default_factory=dict)
     blank: Callable[[Any], NDArray[np.void]] | None = None
     wrongs: Callable[[Any, NDArray[np.void]], Any] | None = (
@@ -227,6 +229,11 @@ class Game:
         """How many things can be unseen at once: what `resample` has to work with."""
         return int(self.rules.get("room", self.derived.room()))
 
+    @property
+    def all_rewards(self) -> dict[str, Rule]:
+        """Its rewards by name."""
+        return {**rewards.GENERAL, **self.rewards}
+
     @cached_property
     def bind(self) -> Binder:
         """Fills in the open names of a function of the library with this game's: machine code of its own."""
@@ -245,10 +252,15 @@ class Game:
             "is_possible": scoring.always,
             "note_results": scoring.noting([(result.name, binder(result.rule)) for result in self.results]),
             "most_room": self.room,
+            "idle": len(self.phase_names),
+            "keys": len(self.phase_names) + 1,
         }  # fmt: skip
-        names |= {name: binder(getattr(dispatch, name)) for name in ("legal", "apply", "weight")}
+        names |= {name: binder(getattr(dispatch, name)) for name in ("legal", "apply")}
+        names["weight"] = binder(dispatch.weight)
         names["place_of"] = binder(self.places or scoring.place_by_points)
         names["wins"] = binder(self.wins or scoring.first_place)
+        given = [binder(reward) for reward in self.all_rewards.values()]
+        names["reward_of"] = one_of(given, list(range(len(given))), rewards.no_reward)
         for name in ("observe", "write_state", "blank_secrets", "fill_secrets", "can_be_filled"):
             if name not in self.rules:
                 names[name] = self.derived.function(name, binder)

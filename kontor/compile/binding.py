@@ -34,41 +34,64 @@ class OpenName:
 
 
 class Binder:
-    """Binds functions to one game: each of them once."""
+    """Binds functions to one game: each of them once. Those of a module have one scope: its names, filled in."""
 
     def __init__(self, names: Mapping[str, Any], tag: str) -> None:
         self.names, self.tag = names, tag
         self._bound: dict[Any, Any] = {}
+        self._scopes: dict[int, dict[str, Any]] = {}
 
     def __call__(self, function: Any) -> Any:
         """The function with its open names filled in; the same function, if it has none."""
         if function not in self._bound:
             self._bound[function] = function  # for those that call themselves
-            self._bound[function] = self._made(function)
+            self._bound[function] = self._made(function) if self._has_open_names(function) else function
         return self._bound[function]
 
-    def _made(self, function: Any) -> Any:
-        plain = getattr(function, "py_func", function)
-        used = {name: plain.__globals__[name] for name in _names(plain.__code__) if name in plain.__globals__}
-        cells = [cell.cell_contents for cell in plain.__closure__ or ()]
-        filled = {name: self._value(value) for name, value in used.items()}
-        filled_cells = [self._value(value) for value in cells]
-        same = all(filled[name] is used[name] for name in used) and all(map(_is, filled_cells, cells))
-        if same and hasattr(plain, "compiled_as"):
-            return function
-        return made_of(plain, {**plain.__globals__, **filled}, filled_cells, self.tag)
+    def _has_open_names(self, function: Any, seen: frozenset[Any] = frozenset()) -> bool:
+        """Whether a copy is needed: a name is open in it or in what it calls, or it is not compiled yet."""
+        if not is_compiled(function) or _plain(function).compiled_as not in ("rule", "entry"):
+            return True
+        named = _used(_plain(function)).values()
+        called = [value for value in named if _is_function(value) and value not in seen]
+        return any(isinstance(value, OpenName) for value in named) or any(
+            self._has_open_names(one, seen | {function}) for one in called
+        )
 
-    def _value(self, value: Any) -> Any:
+    def _made(self, function: Any) -> Any:
+        plain = _plain(function)
+        scope = self._scopes.setdefault(id(plain.__globals__), dict(plain.__globals__))
+        for name, value in _used(plain).items():
+            if name in scope:
+                scope[name] = self._value(value, plain.__globals__)
+        cells = [CellType(self._value(cell.cell_contents, None)) for cell in plain.__closure__ or ()]
+        copy = FunctionType(plain.__code__, scope, plain.__name__, plain.__defaults__, tuple(cells) or None)
+        copy.__qualname__, copy.__module__ = f"{plain.__qualname__}[{self.tag}]", plain.__module__
+        copy.__doc__ = plain.__doc__
+        return KINDS[getattr(plain, "compiled_as", "rule")](copy)
+
+    def _value(self, value: Any, scope: dict[str, Any] | None) -> Any:
         if isinstance(value, OpenName):
             return self.names[value.__name__]
-        return self(value) if is_compiled(value) or _is_plain(value) else value
+        if not _is_function(value):
+            return value
+        if _plain(value).__globals__ is scope and value not in self._bound:  # a neighbour shares the scope
+            self._bound[value] = self._made(value)
+        return self(value)
 
 
-def made_of(plain: FunctionType, scope: dict[str, Any], cells: list[Any], tag: str) -> Any:
-    """A compiled copy of a function that finds its names in another scope. The tag keeps its machine code apart."""
-    copy = FunctionType(plain.__code__, scope, plain.__name__, plain.__defaults__, tuple(map(CellType, cells)) or None)
-    copy.__qualname__, copy.__module__, copy.__doc__ = f"{plain.__qualname__}[{tag}]", plain.__module__, plain.__doc__
-    return KINDS[getattr(plain, "compiled_as", "rule")](copy)
+def _plain(function: Any) -> Any:
+    return getattr(function, "py_func", function)
+
+
+def _used(plain: FunctionType) -> dict[str, Any]:
+    """The values that a function names: global ones, and those it closes over."""
+    named = {name: plain.__globals__[name] for name in _names(plain.__code__) if name in plain.__globals__}
+    return named | {f"cell {k}": cell.cell_contents for k, cell in enumerate(plain.__closure__ or ())}
+
+
+def _is_function(value: Any) -> bool:
+    return is_compiled(value) or _is_plain(value)
 
 
 def is_compiled(value: Any) -> bool:
@@ -79,10 +102,6 @@ def is_compiled(value: Any) -> bool:
 def _is_plain(value: Any) -> bool:
     """Whether something is a function of somebody's game that is not compiled yet: a helper of its rules."""
     return type(value) is FunctionType and value.__module__.partition(".")[0] not in ("numba", "numpy", "kontor")
-
-
-def _is(one: Any, other: Any) -> bool:
-    return one is other
 
 
 def _names(code: CodeType) -> set[str]:
