@@ -12,7 +12,7 @@ from borneo_env.bot import Bot
 from borneo_env.cards import TableError, Tables, load_tables
 from borneo_env.engine.batch import Batch, IllegalMove
 from borneo_env.engine.batch_file import BatchFileError
-from borneo_env.engine.hidden import redact, resample
+from borneo_env.engine.hiding import redact, resample
 from borneo_env.engine.loops import NO_ACTION
 from borneo_env.engine.state import GAME, PHASES, SPECTATOR
 from borneo_env.ruleset import Ruleset, RulesetError, every_ruleset

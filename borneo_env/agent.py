@@ -35,7 +35,7 @@ from borneo_env.engine.arguments import whole_numbers
 from borneo_env.engine.batch import Batch
 from borneo_env.engine.dice import HALF, LOW
 from borneo_env.engine.games import observe
-from borneo_env.engine.hidden import resample
+from borneo_env.engine.hiding import resample
 from borneo_env.engine.state import GAME, make_box, slots_of
 from borneo_env.files import counted, in_short, on_one_line
 from borneo_env.ruleset import Ruleset

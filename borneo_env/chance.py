@@ -18,7 +18,7 @@ from borneo_env.compile import attributes, entry, machine_code
 from borneo_env.engine.actions import action_table
 from borneo_env.engine.batch import Batch, IllegalMove
 from borneo_env.engine.game import MAX_OPTIONS, apply, legal
-from borneo_env.engine.hidden import resample
+from borneo_env.engine.hiding import resample
 from borneo_env.engine.loops import observe_game
 from borneo_env.engine.observe import length
 from borneo_env.engine.state import (

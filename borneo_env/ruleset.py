@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import asdict, dataclass, fields
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from borneo_env.cards import Tables, check_tables, load_tables
+from borneo_env.cards import Tables, check_tables, load_tables, read_tables
 from borneo_env.files import in_short
 
 EDITIONS = ("board", "card")
@@ -91,6 +91,24 @@ class Ruleset:
     def __getstate__(self) -> dict[str, Any]:
         """Without the hash: texts have another one in every process."""
         return {name: value for name, value in self.__dict__.items() if name != "_hash"}
+
+    @classmethod
+    def every(cls) -> list[Ruleset]:
+        """All rulesets of the box."""
+        return every_ruleset()
+
+    def as_dict(self) -> dict[str, Any]:
+        """As JSON has it, card tables of one's own left out."""
+        return {name: getattr(self, name) for name in ("edition", "players", "traders", "blackbeard")}
+
+    def saved(self) -> dict[str, Any]:
+        """What a file has of it: the settings and the cards."""
+        return {"ruleset": self.as_dict(), "tables": asdict(self.tables)}
+
+    @classmethod
+    def from_saved(cls, about: dict[str, Any]) -> Ruleset:
+        """The ruleset of a file."""
+        return cls(**about["ruleset"], tables=read_tables(about["tables"], "tables"))
 
     @property
     def name(self) -> str:

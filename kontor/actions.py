@@ -20,13 +20,20 @@ class Move(NamedTuple):
     """What an action does in a phase: a verb and its parts by name, in the order of its text."""
 
     verb: str
-    parts: dict[str, str]  # labels
+    parts: dict[str, Any]  # members of the axes: texts or numbers
     kinds: dict[str, str]  # for each part the name of its axis
+    word: str = ""  # in place of parts
+    declines: bool = False  # whether it is to do nothing, or nothing more
 
     @property
     def text(self) -> str:
         """As records and bots have it: "ship 17 0"."""
-        return " ".join([self.verb, *self.parts.values()])
+        return " ".join([self.verb, *map(str, self.parts.values())] + [self.word] * bool(self.word))
+
+    @property
+    def event(self) -> str:
+        """What it is about, whatever its parts: its verb, or its text where a word stands for them."""
+        return self.text if self.word else self.verb
 
 
 @dataclass(frozen=True)
@@ -37,7 +44,9 @@ class Action:
         verb: what is done, a word or two.
         parts: by name the axis of each.
         phases: in which phases; by default in all.
-        only: which combinations there are, as a function of the labels.
+        only: which combinations there are, as a function of the members.
+        word: what stands in place of parts: "contract none".
+        declines: whether it is to do nothing, or nothing more.
         block: a name for the block of ids; by default the verb.
         meaning: a sentence.
     """
@@ -48,18 +57,31 @@ class Action:
     only: Callable[..., bool] | None = None
     block: str = ""
     meaning: str = ""
+    word: str = ""
+    declines: bool = False
 
     def moves(self) -> Iterator[Move]:
         kinds = {name: axis.name for name, axis in self.parts.items()}
-        for labels in product(*(axis.labels for axis in self.parts.values())):
-            if self.only is None or self.only(*labels):
-                yield Move(self.verb, dict(zip(self.parts, labels, strict=True)), kinds)
+        for members in product(*(axis.members for axis in self.parts.values())):
+            if self.only is None or self.only(*members):
+                parts = dict(zip(self.parts, members, strict=True))
+                yield Move(self.verb, parts, kinds, self.word, self.declines)
 
 
-def action(verb: str, *, phases: str | tuple[str, ...] = ANY, only: Any = None, block: str = "", meaning: str = "",
-           **parts: Axis) -> Action:  # fmt: skip
+def action(
+    verb: str,
+    *,
+    phases: str | tuple[str, ...] = ANY,
+    only: Callable[..., bool] | None = None,
+    block: str = "",
+    meaning: str = "",
+    word: str = "",
+    declines: bool = False,
+    **parts: Axis,
+) -> Action:
     """Actions of a verb, its parts as keywords: `action("ship", card=CARD, port=PORT)`."""
-    return Action(verb, parts, (phases,) if isinstance(phases, str) else phases, only, block, meaning)
+    where = (phases,) if isinstance(phases, str) else phases
+    return Action(verb, parts, where, only, block, meaning, word, declines)
 
 
 class Ids(NamedTuple):
@@ -75,7 +97,8 @@ class ActionTable:
     """All actions of a ruleset: how many there are, their blocks, their moves and texts.
 
     Arguments:
-        rows: an Action for each block, or several that share their ids, each in other phases.
+        rows: an Action for each block, or several that share their ids, each in other phases; rows of one block
+            follow one another.
     """
 
     def __init__(self, rows: Sequence[Action | tuple[Action, ...]]) -> None:
@@ -98,7 +121,11 @@ class ActionTable:
                     moves.append({})
                 moves[k].update(dict.fromkeys(one.phases, move))
         first = actions[0]
-        self.blocks.append(Ids(first.block or first.verb, len(self._moves), len(moves), first.meaning))
+        block = Ids(first.block or first.verb, len(self._moves), len(moves), first.meaning)
+        if self.blocks and self.blocks[-1].name == block.name:  # it goes on
+            last = self.blocks.pop()
+            block = last._replace(size=last.size + block.size)
+        self.blocks.append(block)
         self._moves.extend(moves)
 
     def __len__(self) -> int:
@@ -116,8 +143,8 @@ class ActionTable:
         return moves[phase] if phase in moves else moves[ANY]
 
     def moves(self, action: int) -> list[Move]:
-        """Every move of an action, one for each phase in which it can be legal."""
-        return list(self._moves[action].values())
+        """Every move of an action that has a text of its own, in the order of the phases."""
+        return list({move.text: move for move in self._moves[action].values()}.values())
 
     def moves_in(self, phase: str) -> dict[int, Move]:
         """Every action that has a meaning in a phase, with its move."""
@@ -125,12 +152,16 @@ class ActionTable:
             action: self.move(action, phase) for action, moves in enumerate(self._moves) if moves.keys() & {phase, ANY}
         }
 
+    def texts(self, action: int) -> list[str]:
+        """Every text of an action, in the order of the phases."""
+        return [move.text for move in self.moves(action)]
+
     def text(self, action: int, phase: str) -> str:
         """The text of an action in a phase; an action that has no meaning there is shown with its number."""
         if not 0 <= action < len(self):
             return f"action {action} (there are 0 to {len(self) - 1})"
         texts = self._texts[action]
-        return texts.get(phase) or texts.get(ANY) or f"action {action} ({' or '.join(dict.fromkeys(texts.values()))})"
+        return texts.get(phase) or texts.get(ANY) or f"action {action} ({' or '.join(self.texts(action))})"
 
     def action(self, text: str, phase: str) -> int:
         """The id of a move's text, which must belong to the phase; raises ValueError otherwise."""

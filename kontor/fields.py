@@ -32,20 +32,25 @@ class Axis:
     """
 
     name: str
-    labels: tuple[str, ...]
+    members: tuple[Any, ...]  # texts or numbers
     copies: int = 0
     there: Callable[..., int] | None = None
 
     def __init__(
-        self, name: str, labels: Iterable[Any], copies: int = 0, there: Callable[..., int] | None = None
+        self, name: str, members: Iterable[Any], copies: int = 0, there: Callable[..., int] | None = None
     ) -> None:
         object.__setattr__(self, "name", name)
-        object.__setattr__(self, "labels", tuple(map(str, labels)))
+        object.__setattr__(self, "members", tuple(members))
         object.__setattr__(self, "copies", copies)
         object.__setattr__(self, "there", there)
 
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """What people read of the members."""
+        return tuple(map(str, self.members))
+
     def __len__(self) -> int:
-        return len(self.labels)
+        return len(self.members)
 
 
 SEAT = Axis("seat", ())  # as many as the game has players at most

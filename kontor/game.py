@@ -71,9 +71,10 @@ class Game:
 
     What may be given, and what happens otherwise:
         players: how many can play; 2.
-        options: of the ruleset; none.
+        options: of the ruleset; none. Or `ruleset`, a class of its own.
         outcomes: rows of a table like that of the actions, for draws; none.
-        constants: a function of the ruleset that returns the fields of `box` beside players and options.
+        constants: a function of the ruleset that returns the fields of `box` beside players and options; or `box_of`,
+            one that returns the whole record, as an array of one.
         streams: of random numbers beside the general two; 0.
         most_options: the most actions or outcomes that can be legal at once; as many as there are.
         places, wins: (box, g, player); by points, and who is first.
@@ -81,7 +82,8 @@ class Game:
         rewards: by name further rules (box, before, after, player); only the general ones.
         rules: any of the functions that follow from the fields (observe, write_state, blank_secrets, fill_secrets,
             can_be_filled, is_possible), and `layout`, `state_layout` as functions of the ruleset with the first two.
-        wrongs: a function of a ruleset and records: statements that hold for all, each with where it does not.
+        wrongs, unreadable: functions of a ruleset and records: statements that hold for all, each with where it does
+            not; the second for redacted records too, so that who looks at them reads nothing outside. Ranges alone.
         counts_turns: whether the rules set `turn` and `turns` themselves; a turn begins when another player decides.
         blank: a function of the ruleset that returns the record before the deal; -1 where there are members of an
             axis, else 0.
@@ -96,8 +98,10 @@ class Game:
     title: str = ""
     players: Sequence[int] = (2,)
     options: Sequence[Option] = ()
+    ruleset: type[AnyRuleset] | None = None
     outcomes: Rows = ()
     constants: Callable[[Any], Mapping[str, Any]] | None = None
+    box_of: Callable[[Any], NDArray[np.void]] | None = None
     streams: int = 0
     most_options: int = 0
     places: Rule | None = None
@@ -106,13 +110,14 @@ class Game:
     rewards: Mapping[str, Rule] = field(default_factory=dict)
     rules: Mapping[str, Any] = field(default_factory=dict)
     blank: Callable[[Any], NDArray[np.void]] | None = None
-    wrongs: Callable[[Any, NDArray[np.void]], Any] | None = (
-        None  # statements about records, and where they are not true
-    )
+    wrongs: Callable[[Any, NDArray[np.void]], Any] | None = None
+    unreadable: Callable[[Any, NDArray[np.void]], Any] | None = None
     counts_turns: bool = False
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "title", self.title or self.name.replace("_", " ").title())
+        if self.ruleset:
+            self.ruleset.game = self
 
     # ------------------------------------------------------------ what it is made of
 
@@ -163,7 +168,7 @@ class Game:
     @cached_property
     def Ruleset(self) -> type[AnyRuleset]:
         """The class of its rulesets."""
-        return ruleset_class(self, self.players, self.options)
+        return self.ruleset or ruleset_class(self, self.players, self.options)
 
     @cached_property
     def _tables(self) -> dict[Any, Any]:
@@ -189,7 +194,8 @@ class Game:
 
     def box(self, ruleset: AnyRuleset) -> NDArray[np.void]:
         """The constants of a ruleset, as an array of one record."""
-        return self._once("box", ruleset, lambda: _box(self._constants(ruleset)))  # type: ignore[no-any-return]
+        make = self.box_of or (lambda ruleset: _box(self._constants(ruleset)))
+        return self._once("box", ruleset, lambda: make(ruleset))  # type: ignore[no-any-return]
 
     def _constants(self, ruleset: AnyRuleset) -> dict[str, Any]:
         given = dict(self.constants(ruleset)) if self.constants else {}
@@ -239,18 +245,21 @@ class Game:
         """Fills in the open names of a function of the library with this game's: machine code of its own."""
         names: dict[str, Any] = {}
         binder = Binder(names, self.name)
-        phases, numbers = list(self.phases), list(range(len(self.phases)))
-        weights = [number for number in numbers if phases[number].weight]
+        phases = dict(enumerate(self.phases))
+        legal = {number: binder(phase.legal) for number, phase in phases.items()}
+        apply = {number: binder(phase.apply) for number, phase in phases.items()}
+        weights = {number: binder(phase.weight) for number, phase in phases.items() if phase.weight}
         names |= {
-            "legal_in": one_of([binder(p.legal) for p in phases], numbers, dispatch.no_options),
-            "apply_in": one_of([binder(p.apply) for p in phases], numbers, dispatch.nothing_to_do),
-            "weight_in": one_of([binder(phases[n].weight) for n in weights], weights, dispatch.equally_likely),
+            "legal_in": one_of("legal_in", "box, g, options", legal, dispatch.no_options),
+            "apply_in": one_of("apply_in", "box, g, action", apply, dispatch.nothing_to_do),
+            "weight_in": one_of("weight_in", "box, g, outcome", weights, dispatch.equally_likely),
             "note_turn": dispatch.turn_by_the_rules if self.counts_turns else dispatch.turn_of_who_decides,
             "over_phase": len(phases),
             "deal": binder(self.setup),
             "score": binder(self.points),
             "is_possible": scoring.always,
             "note_results": scoring.noting([(result.name, binder(result.rule)) for result in self.results]),
+            "has_chance": len(self.outcome_table) > 0,
             "most_room": self.room,
             "idle": len(self.phase_names),
             "keys": len(self.phase_names) + 1,
@@ -259,8 +268,8 @@ class Game:
         names["weight"] = binder(dispatch.weight)
         names["place_of"] = binder(self.places or scoring.place_by_points)
         names["wins"] = binder(self.wins or scoring.first_place)
-        given = [binder(reward) for reward in self.all_rewards.values()]
-        names["reward_of"] = one_of(given, list(range(len(given))), rewards.no_reward)
+        given = {number: binder(reward) for number, reward in enumerate(self.all_rewards.values())}
+        names["reward_of"] = one_of("reward_of", "box, before, after, player", given, rewards.no_reward)
         for name in ("observe", "write_state", "blank_secrets", "fill_secrets", "can_be_filled"):
             if name not in self.rules:
                 names[name] = self.derived.function(name, binder)
@@ -291,7 +300,17 @@ class Game:
         return self._tables.setdefault(module, BoundModule(self, module))  # type: ignore[no-any-return]
 
     def __reduce__(self) -> Any:
-        return find_game, (self.name,)
+        return find_game, (self.place,)
+
+    @cached_property
+    def place(self) -> str:
+        """Where it was found, so that other processes find it too: `package.module:NAME`, or `file.py:NAME`."""
+        for name, module in list(sys.modules.items()):
+            for variable, value in list(getattr(module, "__dict__", {}).items()):
+                if value is self and not name.startswith("__"):
+                    file = getattr(module, "__file__", "") or ""
+                    return f"{file if name in _FROM_FILES else name}:{variable}"
+        raise TypeError(f"{self.title} stands in no module: other processes cannot find it")
 
 
 class BoundModule:
@@ -312,6 +331,9 @@ def _box(constants: Mapping[str, Any]) -> NDArray[np.void]:
     for name, array in arrays.items():
         box[name] = array
     return box
+
+
+_FROM_FILES: set[str] = set()  # modules that were loaded by their path
 
 
 class UnknownGame(ValueError):
@@ -354,5 +376,6 @@ def _module(place: str) -> ModuleType:
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     sys.modules[path.stem] = module
+    _FROM_FILES.add(path.stem)
     spec.loader.exec_module(module)
     return module

@@ -73,9 +73,14 @@ class Ruleset:
         """As JSON has it."""
         return {option.name: getattr(self, option.name) for option in self.options}
 
+    def saved(self) -> dict[str, Any]:
+        """What a file has of it."""
+        return {"ruleset": self.as_dict()}
+
     @classmethod
-    def from_dict(cls, about: dict[str, Any]) -> Self:
-        return cls.given(None, about)
+    def from_saved(cls, about: dict[str, Any]) -> Self:
+        """The ruleset of a file."""
+        return cls.given(None, about["ruleset"])
 
 
 def ruleset_class(game: Any, players: Sequence[int], options: Sequence[Option]) -> type[Ruleset]:

@@ -14,7 +14,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from borneo_env.cards import load_tables
-from borneo_env.engine.hidden import redact
+from borneo_env.engine.hiding import redact
 from borneo_env.pieces import Does, Mention, Who, as_json, briefly, filled, listed, plain
 from borneo_env.record import RecordError, parse_record, record_games
 from borneo_env.render import Animation

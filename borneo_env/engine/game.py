@@ -1,94 +1,72 @@
-"""One game: the one dispatch on the phase. `legal` lists what may be done, `apply` does it."""
+"""Borneo, as Kontor plays it: what the game is made of, and its rules by phase."""
 
 from __future__ import annotations
 
-from borneo_env.compile import entry
-from borneo_env.engine.rules.cargo import apply_ship, apply_take, legal_ship, legal_take
-from borneo_env.engine.rules.contracts import apply_contract, apply_pay, legal_contract, legal_pay
-from borneo_env.engine.rules.drawing import apply_drop, legal_drop
-from borneo_env.engine.rules.setup import apply_place, legal_place
-from borneo_env.engine.rules.traders import (
-    apply_commit,
-    apply_defend,
-    apply_keep,
-    apply_traders,
-    apply_yield,
-    legal_commit,
-    legal_defend,
-    legal_keep,
-    legal_traders,
-    legal_yield,
-)
-from borneo_env.engine.state import (
-    COMMIT,
-    CONTRACT,
-    DEFEND,
-    DROP,
-    KEEP,
-    LAST_CONTRACT,
-    PAY,
-    PLACE,
-    SHIP,
-    TAKE,
-    TRADERS,
-    YIELD,
-)
+from typing import Any
+
+from borneo_env.engine import check, observe
+from borneo_env.engine.actions import rows
+from borneo_env.engine.hidden import blank_secrets, can_be_filled, fill_secrets, is_possible
+from borneo_env.engine.rewards import contracts as contract_points
+from borneo_env.engine.rewards import ranks
+from borneo_env.engine.rules import cargo, contracts, drawing, ending, setup, traders
+from borneo_env.engine.state import FIELDS, PHASES, SEATS, THINGS, make_blank, make_box, slots_of
+from borneo_env.ruleset import PLAYER_COUNTS, Ruleset
+from kontor.game import Game, Phase, Result
 
 MAX_OPTIONS = 64  # more than any position has: a port of 60 cards to choose from is the longest list
 
-
-@entry
-def legal(box, g, options):
-    """Write the legal actions into `options`, ascending; returns how many there are, 0 when the game is over."""
-    phase = g.phase
-    if phase == PLACE:
-        return legal_place(box, g, options)
-    if phase in (CONTRACT, LAST_CONTRACT):
-        return legal_contract(box, g, options)
-    if phase == PAY:
-        return legal_pay(box, g, options)
-    if phase == TRADERS:
-        return legal_traders(box, g, options)
-    if phase == COMMIT:
-        return legal_commit(box, g, options)
-    if phase == DEFEND:
-        return legal_defend(box, g, options)
-    if phase == KEEP:
-        return legal_keep(box, g, options)
-    if phase == YIELD:
-        return legal_yield(box, g, options)
-    if phase == SHIP:
-        return legal_ship(box, g, options)
-    if phase == TAKE:
-        return legal_take(box, g, options)
-    if phase == DROP:
-        return legal_drop(box, g, options)
-    return 0
+DECISIONS = {
+    "place": (setup.legal_place, setup.apply_place),
+    "contract": (contracts.legal_contract, contracts.apply_contract),
+    "pay": (contracts.legal_pay, contracts.apply_pay),
+    "traders": (traders.legal_traders, traders.apply_traders),
+    "commit": (traders.legal_commit, traders.apply_commit),
+    "defend": (traders.legal_defend, traders.apply_defend),
+    "keep": (traders.legal_keep, traders.apply_keep),
+    "yield": (traders.legal_yield, traders.apply_yield),
+    "ship": (cargo.legal_ship, cargo.apply_ship),
+    "take": (cargo.legal_take, cargo.apply_take),
+    "drop": (drawing.legal_drop, drawing.apply_drop),
+    "last contract": (contracts.legal_contract, contracts.apply_contract),
+}
+assert (*DECISIONS, "over") == PHASES
 
 
-@entry
-def apply(box, g, action):
-    """Carry out a legal action, and all that follows from it, up to the next decision."""
-    phase = g.phase
-    if phase == PLACE:
-        apply_place(box, g, action)
-    elif phase in (CONTRACT, LAST_CONTRACT):
-        apply_contract(box, g, action)
-    elif phase == PAY:
-        apply_pay(box, g, action)
-    elif phase == TRADERS:
-        apply_traders(box, g, action)
-    elif phase == COMMIT:
-        apply_commit(box, g, action)
-    elif phase == DEFEND:
-        apply_defend(box, g, action)
-    elif phase == KEEP:
-        apply_keep(box, g, action)
-    elif phase == YIELD:
-        apply_yield(box, g, action)
-    elif phase == SHIP:
-        apply_ship(box, g, action)
-    elif phase == TAKE:
-        apply_take(box, g, action)
-    elif phase == DROP:
-        apply_drop(box, g, action)
+def _contracts_of(box: Any, g: Any, player: int) -> Any:
+    return ending.contracts_of(g, player)
+
+
+BORNEO = Game(
+    "borneo",
+    title="Borneo",
+    players=PLAYER_COUNTS,
+    ruleset=Ruleset,
+    fields=FIELDS,
+    actions=lambda ruleset: rows(slots_of(ruleset)),
+    phases=[Phase(name, *functions) for name, functions in DECISIONS.items()],
+    setup=setup.new_game,
+    points=ending.score,
+    places=ending.place_of,
+    results=(Result("contracts", "i1", _contracts_of),),
+    rewards={"contracts": contract_points, "ranks": ranks},
+    box_of=make_box,
+    blank=make_blank,
+    wrongs=check.wrongs,
+    unreadable=check.unreadable,
+    counts_turns=True,
+    most_options=MAX_OPTIONS,
+    rules={
+        "observe": observe.observe,
+        "write_state": observe.write_state,
+        "layout": lambda ruleset: observe.layout(slots_of(ruleset)),
+        "state_layout": lambda ruleset: observe.state_layout(slots_of(ruleset)),
+        "blank_secrets": blank_secrets,
+        "fill_secrets": fill_secrets,
+        "can_be_filled": can_be_filled,
+        "is_possible": is_possible,
+        "room": THINGS,
+    },
+)
+assert BORNEO.seats == SEATS
+legal, apply = BORNEO.legal, BORNEO.apply

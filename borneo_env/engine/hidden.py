@@ -1,23 +1,16 @@
 """What a seat may know (R11): `redact` blanks the rest of a game, `resample` fills it in at random.
 
 `redact` defines secret information for the whole project: views of agents and observations are made from what it
-leaves. A spectator, who sees no hand at all, is seat -1.
+leaves. A spectator, who sees no hand at all, is seat -1. The drivers around these rules are Kontor's.
 """
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
 
-from borneo_env.compile import attributes, entry, rule
-from borneo_env.engine.arguments import checked_seats
-from borneo_env.engine.dice import below, scramble
 from borneo_env.engine.state import (
     CARDS,
     COMMIT,
-    GAME,
     HAND,
     HAND_ROOM,
     NO_CARD,
@@ -26,14 +19,15 @@ from borneo_env.engine.state import (
     SHUFFLES,
     THINGS,
     UNSEEN,
-    copy_games,
 )
+from kontor.compile import rule
+from kontor.templates.dice import below
 
 ONE = np.uint64(1)
 
 
 @rule
-def blank_secrets(g, seat):
+def blank_secrets(box, g, seat):
     """Blank what a seat does not know: other hands, the order of both piles (R11.2), and the random streams."""
     for thing in range(THINGS):
         place = g.place[thing]
@@ -46,7 +40,7 @@ def blank_secrets(g, seat):
 
 
 @rule
-def fill_secrets(g, seat, unseen):
+def fill_secrets(box, g, seat, unseen):
     """Deal the unseen things of a redacted game: each hand gets as many cards of each pile as it holds (R11.3)."""
     n = shuffled_unseen(g, 0, CARDS, unseen)
     for player in range(SEATS):
@@ -96,7 +90,7 @@ def lay_pile(g, pile, unseen, n):
 
 
 @rule
-def possible(g, seat):
+def is_possible(box, g, seat):
     """Whether the game can have come about: someone who just declared an attack holds a card for it (R4.3).
 
     Where no other deal of the unseen cards would help, this one is taken, so that a search for a better one ends.
@@ -133,9 +127,10 @@ def may_attack(g, seat):
 
 
 @rule
-def can_be_dealt(g, seat, unseen):
-    """Whether the unseen things are as many as the piles and the other hands of a game hold; blanks its secrets."""
-    blank_secrets(g, seat)
+def can_be_filled(box, g, seat, unseen):
+    """Whether the unseen things are as many as the piles and the other hands of a redacted game hold."""
+    if seat >= 0 and own_cards(g, seat) != g.hand_size[seat]:
+        return False
     n = list_unseen(g, 0, CARDS, unseen)
     left = n
     for player in range(SEATS):
@@ -152,6 +147,15 @@ def can_be_dealt(g, seat, unseen):
 
 
 @rule
+def own_cards(g, seat):
+    """How many cards of a hand are seen: none where another seat's view is looked at."""
+    seen = 0
+    for card in range(CARDS):
+        seen += g.place[card] == HAND + seat
+    return seen
+
+
+@rule
 def list_unseen(g, low, high, unseen):
     """List the unseen things with ids from low to high in their order; returns how many there are."""
     n = 0
@@ -160,80 +164,3 @@ def list_unseen(g, low, high, unseen):
             unseen[n] = thing
             n += 1
     return n
-
-
-@entry
-def redact_games(games, seats):
-    for i in range(len(games)):
-        blank_secrets(games[i], seats[i])
-
-
-@rule
-def resample_game(g, seat, stream, unseen):
-    """Replace a game by a random one its seat cannot tell apart; `unseen` is room to work in. Returns the stream."""
-    searching = True
-    while searching:
-        blank_secrets(g, seat)
-        g.rng[SHUFFLES] = stream
-        fill_secrets(g, seat, unseen)
-        stream = g.rng[SHUFFLES]
-        searching = not possible(g, seat)
-    for own in range(len(g.rng)):
-        g.rng[own] = scramble(stream, np.uint64(1 + own)) | ONE
-    return stream
-
-
-@entry
-def resample_games(games, seats, seeds, unseen):
-    for i in range(len(games)):
-        resample_game(games[i], seats[i], scramble(seeds[i], np.uint64(0)) | ONE, unseen)
-
-
-@entry
-def first_impossible(games, seats, unseen):
-    """The first of some games that cannot be resampled, or -1."""
-    for i in range(len(games)):
-        if not can_be_dealt(games[i], seats[i], unseen):
-            return i
-    return -1
-
-
-def redact(games: Any, seat: ArrayLike) -> Any:
-    """A copy of a game, or of an array of games, as a seat sees it; `seat` may differ from game to game."""
-    views, seats = _prepare(games, seat)
-    redact_games(attributes(views), seats)
-    return _like(games, views)
-
-
-def resample(games: Any, seat: ArrayLike, rng: np.random.Generator) -> Any:
-    """A random complete game among those that look the same to the seat, for one game or each of an array (R11.3).
-
-    Works on complete and on redacted games alike. Its random streams are fresh, so nothing that comes later
-    (reshuffles, the port pile) follows the original game.
-    """
-    if not isinstance(rng, np.random.Generator):
-        raise TypeError(f"resample draws from a generator, np.random.default_rng(seed), not from {rng!r}")
-    copies, seats = _prepare(games, seat)
-    watching = np.flatnonzero(seats >= 0)
-    seen = (copies["place"][watching] == HAND + seats[watching, None]).sum(1)
-    if np.any(seen != copies["hand_size"][watching, seats[watching]]):
-        raise ValueError("a view that hides the seat's own hand cannot be resampled for it; give its own view")
-    unseen = np.empty(THINGS, np.int8)
-    impossible = first_impossible(attributes(copies), seats, unseen)
-    if impossible >= 0:
-        seen_by = f"seat {seats[impossible]}" if seats[impossible] >= 0 else "a spectator"
-        raise ValueError(f"game {impossible}: no deal of the cards {seen_by} has not seen leads to this position")
-    seeds = rng.integers(2**64, size=len(copies), dtype=np.uint64)
-    resample_games(attributes(copies), seats, seeds, unseen)
-    return _like(games, copies)
-
-
-def _prepare(games: Any, seat: ArrayLike) -> tuple[NDArray[np.void], NDArray[np.int64]]:
-    records = np.atleast_1d(games)
-    if records.dtype != GAME or records.ndim != 1:
-        raise TypeError(f"give a GAME record or a row of them, not {type(games).__name__} of shape {records.shape}")
-    return copy_games(records), checked_seats(seat, SEATS, len(records))
-
-
-def _like(games: Any, copies: NDArray[np.void]) -> Any:
-    return copies if np.ndim(games) else copies[0]

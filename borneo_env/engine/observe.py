@@ -8,15 +8,12 @@ from __future__ import annotations
 
 from collections import namedtuple
 from functools import cache
-from itertools import product
-from math import prod
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from borneo_env.cards import CHEST, COMPANIES, CONTRACT_KINDS, MAX_PORTS, SPICES
-from borneo_env.compile import rule
 from borneo_env.engine.actions import SIZES
 from borneo_env.engine.rules.cargo import sharer_after
 from borneo_env.engine.rules.ending import score
@@ -42,19 +39,17 @@ from borneo_env.engine.state import (
     WAREHOUSE,
 )
 from borneo_env.ruleset import PLAYER_COUNTS
+from kontor import layout as layouts
+from kontor.compile import rule
+from kontor.derived import seat_from
+from kontor.fields import Axis
+from kontor.layout import Layout, laid_out
 
 OBSERVATION_VERSION = 1  # trained policies are made for one; a test knows when it must change
 AGES = ("newest pile", "pile before", "older piles")  # draw piles told apart (R11.3)
 N_AGES = len(AGES)
 TAKERS = 6  # traders of a distribution told in advance
 SMALLEST, LARGEST = -2, 127  # what the numbers can be; larger ones are cut
-
-
-class Axis(NamedTuple):
-    """What one axis of a block runs over."""
-
-    name: str
-    labels: tuple[str, ...]
 
 
 CARD = Axis("card", tuple(f"card {card}" for card in range(CARDS)))
@@ -72,21 +67,6 @@ TAKER = Axis("taker", ("now", *(f"after {i}" for i in range(1, TAKERS))))
 PILED = Axis("place in the pile", tuple(f"port {i} from the top" for i in range(1, MAX_PORTS - OPEN_PORTS + 1)))
 PORT_FACTS = Axis("spice or chest, limit, monopoly", (*SPICES, CHEST, "limit", "monopoly"))
 PLAYER_COUNT = Axis("number", tuple(str(n) for n in PLAYER_COUNTS))
-
-
-class Block(NamedTuple):
-    name: str
-    start: int
-    axes: tuple[Axis, ...]
-    meaning: str
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        return tuple(len(axis.labels) for axis in self.axes)
-
-    @property
-    def slice(self) -> slice:
-        return slice(self.start, self.start + prod(self.shape))
 
 
 _BLOCKS: tuple[tuple[str, tuple[Axis, ...], str], ...] = (
@@ -141,24 +121,17 @@ _SECRETS: tuple[tuple[str, tuple[Axis, ...], str], ...] = (
 
 
 @cache
-def layout(slots: int) -> tuple[Block, ...]:
+def layout(slots: int) -> Layout:
     """The blocks of the observation for ladders of this many slots; only the last block depends on it."""
     rank = Axis("rank", tuple(f"rank {rank}" for rank in range(1, slots + 1)))
     ladders = ("ladders", (COMPANY, rank, SEAT), "player on each rank of each company's ladder, one-hot")
-    return _laid_out(0, (*_BLOCKS, ladders))
+    return laid_out((*_BLOCKS, ladders))
 
 
 @cache
-def state_layout(slots: int) -> tuple[Block, ...]:
+def state_layout(slots: int) -> Layout:
     """The blocks of the state: an observation and the secrets behind it."""
-    return layout(slots) + _laid_out(length(slots), _SECRETS)
-
-
-def _laid_out(start: int, parts: tuple[tuple[str, tuple[Axis, ...], str], ...]) -> tuple[Block, ...]:
-    blocks: list[Block] = []
-    for name, axes, meaning in parts:
-        blocks.append(Block(name, blocks[-1].slice.stop if blocks else start, axes, meaning))
-    return tuple(blocks)
+    return layout(slots) + laid_out(_SECRETS, length(slots))
 
 
 @cache
@@ -178,9 +151,7 @@ LAYOUT = layout(BOARD_SLOTS)
 
 def split(observation: NDArray[Any]) -> dict[str, NDArray[Any]]:
     """The blocks of an observation or a state, or of an array of them, by name; views, not copies."""
-    blocks = _layout_of(observation)
-    batch = observation.shape[:-1]
-    return {block.name: observation[..., block.slice].reshape((*batch, *block.shape)) for block in blocks}
+    return layouts.split(_layout_of(observation), observation)
 
 
 def join(blocks: dict[str, NDArray[Any]]) -> NDArray[Any]:
@@ -191,25 +162,16 @@ def join(blocks: dict[str, NDArray[Any]]) -> NDArray[Any]:
 
 def explain(observation: NDArray[Any]) -> str:
     """An observation in words: a line for each block, with everything in it that is not zero."""
-    blocks = _layout_of(observation)
-    return "\n".join(f"{block.name}: {_entries(block, observation[block.slice])}" for block in blocks)
+    return layouts.explain(_layout_of(observation), observation)
 
 
-def _layout_of(observation: NDArray[Any]) -> tuple[Block, ...]:
+def _layout_of(observation: NDArray[Any]) -> Layout:
     for slots in (BOARD_SLOTS, CARD_SLOTS):
         for blocks in (layout(slots), state_layout(slots)):
             if observation.shape[-1] == blocks[-1].slice.stop:
                 return blocks
     lengths = f"{length(BOARD_SLOTS)} (board edition) or {length(CARD_SLOTS)} (card edition)"
     raise ValueError(f"an observation has {lengths} numbers, not {observation.shape[-1]}")
-
-
-def _entries(block: Block, values: NDArray[Any]) -> str:
-    labels, told = list(product(*(axis.labels for axis in block.axes))), []
-    for index in np.flatnonzero(values).tolist():
-        words, value = " ".join(labels[index]), values[index]
-        told.append(words if value == 1 and words else f"{words} = {value:g}".removeprefix(" = "))
-    return ", ".join(told) or "-"
 
 
 # The first index of every block, as constants for the compiler.
@@ -244,13 +206,6 @@ def observe(box, g, seat, out):
     out[AT.traders] = box.traders
     out[AT.blackbeard] = box.blackbeard
     out[AT.card_edition] = box.card_edition
-
-
-@rule
-def seat_from(box, seat, player):
-    """A player's seat counted from the viewer's; a spectator's table begins with player 0."""
-    away = int(player) - max(seat, 0)
-    return away if away >= 0 else away + box.players
 
 
 def _cards_by_place() -> tuple[NDArray[np.int64], NDArray[np.int8]]:

@@ -8,16 +8,20 @@ A batch of games is an array of such records: `games["ladder"][:, 0]` are the re
 from __future__ import annotations
 
 from functools import cache
-from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from borneo_env.cards import CARGO_CARDS, COMPANIES, CONTRACT_KINDS, MAX_PORTS, SPICES
 from borneo_env.cards import CHEST as CHEST_NAME
 from borneo_env.engine import actions
 from borneo_env.ruleset import Ruleset
+from kontor.engine.records import copy_games as copy_games
+from kontor.fields import SPECTATOR as SPECTATOR
+from kontor.fields import Field, record_type
+from kontor.templates.dice import CHOICES as CHOICES
+from kontor.templates.dice import LUCK
 
+SHUFFLES = LUCK  # the random stream of all that chance does
 CARDS = CARGO_CARDS
 THINGS = CARDS + MAX_PORTS
 SEATS = 5  # records have room for five players, whatever the ruleset
@@ -34,7 +38,6 @@ HAND_ROOM = HAND_LIMIT + 2  # two cards are drawn before any is dropped
 BOARD_SLOTS = 5  # R0.7
 CARD_SLOTS = SEATS * 3  # no limit: room for all traders of five players
 NOBODY = -1
-SPECTATOR = -1  # in place of a seat: somebody who sees no hand
 NO_CARD = -1
 
 # The sizes of a thing in a warehouse, and the column of a chest behind the four spices.
@@ -58,19 +61,6 @@ PLACE, CONTRACT, PAY, TRADERS, COMMIT, DEFEND, KEEP, YIELD, SHIP, TAKE, DROP, LA
 # one was asked for is a secret of who decides.
 TELLTALE = frozenset((TRADERS, COMMIT, DEFEND))
 
-# The two random streams of a game: the table's shuffles, and the choices of players who play at random.
-SHUFFLES, CHOICES = range(2)
-
-
-class Field(NamedTuple):
-    name: str
-    dtype: str
-    shape: tuple[int, ...]
-    low: int  # smallest and largest value in any real game: a loaded file is checked against them
-    high: int
-    meaning: str
-
-
 CLOCK_MAX = 32_000
 
 # What is counted of each player's doings. A contest counts for the attacker, or for the defender who won it.
@@ -78,73 +68,61 @@ TALLIES = ("transfers", "contests started", "contests won", "contests defended",
 TRANSFERS, CONTESTS_STARTED, CONTESTS_WON, CONTESTS_DEFENDED, MONOPOLIES, SHARED = range(len(TALLIES))
 
 FIELDS = (
-    Field("rng", "u8", (2,), 0, 2**64 - 1, "random streams: shuffles, random choices; secret"),
-    Field("number", "i8", (), 0, 2**63 - 1, "which game of its seed this is; secret, as it tells the deal"),
-    Field("fighters", "u8", (), 0, 2**60 - 1, "contest: bit c is set if card c shows a flag of the contested company"),
-    Field("clock", "i2", (), 0, CLOCK_MAX, "counts the arrivals of cards on the table and the shuffles"),
-    Field("since", "i2", (THINGS,), 0, CLOCK_MAX, "clock when a thing came to its port or warehouse; for a card in a "
+    Field("rng", (0, 2**64 - 1), (2,), "random streams: shuffles, random choices; secret", dtype="u8"),
+    Field("number", (0, 2**63 - 1), (), "which game of its seed this is; secret, as it tells the deal", dtype="i8"),
+    Field("fighters", (0, 2**60 - 1), (), "contest: bit c is set if card c shows a flag of the company", dtype="u8"),
+    Field("clock", (0, CLOCK_MAX), (), "counts the arrivals of cards on the table and the shuffles"),
+    Field("since", (0, CLOCK_MAX), (THINGS,), "clock when a thing came to its port or warehouse; for a card in a "
           "hand or in the draw pile, the clock of the shuffle that made its pile (R11.3)"),
-    Field("pile_since", "i2", (), 0, CLOCK_MAX, "clock of the shuffle that made the draw pile: the newest pile"),
-    Field("hand_since", "i2", (SEATS, HAND_ROOM), -1, CLOCK_MAX, "`since` of each player's hand cards, ascending, -1 "
+    Field("pile_since", (0, CLOCK_MAX), (), "clock of the shuffle that made the draw pile: the newest pile"),
+    Field("hand_since", (-1, CLOCK_MAX), (SEATS, HAND_ROOM), "`since` of each player's hand cards, ascending, -1 "
           "behind them: public, where the cards themselves are not"),
-    Field("tally", "i2", (SEATS, len(TALLIES)), 0, CLOCK_MAX, "what each player has done so far: see TALLIES"),
-    Field("shown", "i2", (OPEN_PORTS, N_COMPANIES), 0, 4 * CARDS, "visible flags of each company at each open port"),
-    Field("place", "i1", (THINGS,), 0, WAREHOUSE + SEATS - 1, "where each thing lies"),
-    Field("draw", "i1", (CARDS,), -1, CARDS - 1, "draw pile, its top card at draw_left - 1; secret"),
-    Field("draw_left", "i1", (), 0, CARDS, "cards in the draw pile"),
-    Field("draw_size", "i1", (), 0, CARDS, "cards the draw pile had when it was shuffled"),
-    Field("port_pile", "i1", (MAX_PORTS,), -1, THINGS - 1, "port pile, its top port at ports_left - 1; secret"),
-    Field("ports_left", "i1", (), 0, MAX_PORTS - OPEN_PORTS, "ports in the port pile"),
-    Field("open", "i1", (OPEN_PORTS,), -1, THINGS - 1, "the open ports; -1 while a port's cards are distributed"),
-    Field("laid", "i1", (OPEN_PORTS,), 0, CARDS, "cargo cards at each open port"),
-    Field("lowest", "i1", (OPEN_PORTS,), -1, CARDS - 1, "the card played last at each open port, or -1"),
-    Field("order", "i1", (THINGS,), 0, CARDS, "for a card at a port, its place in the order of play from 1; else 0"),
-    Field("ladder", "i1", (N_COMPANIES, CARD_SLOTS), -1, SEATS - 1, "player of the trader on each rank, or -1"),
-    Field("height", "i1", (N_COMPANIES,), 0, CARD_SLOTS, "traders on each ladder"),
-    Field("hand_size", "i1", (SEATS,), 0, HAND_ROOM - 1, "cards in each hand"),
-    Field("stock", "i1", (SEATS, N_SPICES + 1, 3), 0, THINGS, "warehouse of each player: things by spice (a chest is "
+    Field("tally", (0, CLOCK_MAX), (SEATS, len(TALLIES)), "what each player has done so far: see TALLIES"),
+    Field("shown", (0, 4 * CARDS), (OPEN_PORTS, N_COMPANIES), "visible flags of each company at each open port"),
+    Field("place", (0, WAREHOUSE + SEATS - 1), (THINGS,), "where each thing lies"),
+    Field("draw", (-1, CARDS - 1), (CARDS,), "draw pile, its top card at draw_left - 1; secret"),
+    Field("draw_left", (0, CARDS), (), "cards in the draw pile"),
+    Field("draw_size", (0, CARDS), (), "cards the draw pile had when it was shuffled"),
+    Field("port_pile", (-1, THINGS - 1), (MAX_PORTS,), "port pile, its top port at ports_left - 1; secret"),
+    Field("ports_left", (0, MAX_PORTS - OPEN_PORTS), (), "ports in the port pile"),
+    Field("open", (-1, THINGS - 1), (OPEN_PORTS,), "the open ports; -1 while a port's cards are distributed"),
+    Field("laid", (0, CARDS), (OPEN_PORTS,), "cargo cards at each open port"),
+    Field("lowest", (-1, CARDS - 1), (OPEN_PORTS,), "the card played last at each open port, or -1"),
+    Field("order", (0, CARDS), (THINGS,), "for a card at a port, its place in the order of play from 1; else 0"),
+    Field("ladder", (-1, SEATS - 1), (N_COMPANIES, CARD_SLOTS), "player of the trader on each rank, or -1"),
+    Field("height", (0, CARD_SLOTS), (N_COMPANIES,), "traders on each ladder"),
+    Field("hand_size", (0, HAND_ROOM - 1), (SEATS,), "cards in each hand"),
+    Field("stock", (0, THINGS), (SEATS, N_SPICES + 1, 3), "warehouse of each player: things by spice (a chest is "
           "the fifth) and size (single, double, port)"),
-    Field("fulfilled", "i1", (SEATS, N_KINDS), 0, 100, "contracts of each kind each player has fulfilled"),
-    Field("supply", "i1", (N_KINDS,), 0, 100, "contracts of each kind left"),
-    Field("pirates", "i1", (), -1, SEATS - 1, "player the pirate ship lies with, or -1 (R9.2)"),
-    Field("phase", "i1", (), 0, len(PHASES) - 1, "what is being decided"),
-    Field("player", "i1", (), -1, SEATS - 1, "who decides; -1 when the game is over"),
-    Field("turn", "i1", (), 0, SEATS - 1, "whose turn it is"),
-    Field("start", "i1", (), 0, SEATS - 1, "the start player"),
-    Field("placed", "i1", (), 0, SEATS * 4, "traders placed so far"),
-    Field("ended", "i1", (), 0, 1, "1 once the last contracts have begun (R8.3)"),
-    Field("finished", "i1", (), 0, SEATS, "players who have had their last contract"),
-    Field("contract", "i1", (), -1, N_KINDS - 1, "kind of contract being paid, or -1"),
-    Field("owed", "i1", (N_SPICES,), 0, 8, "spices still owed for it"),
-    Field("company", "i1", (), -1, N_COMPANIES - 1, "contest: the company, or -1 without a contest"),
-    Field("attacker_rank", "i1", (), 0, CARD_SLOTS - 1, "contest: rank of the attacker, 0 is the top"),
-    Field("defender_rank", "i1", (), 0, CARD_SLOTS - 1, "contest: rank of the defender"),
-    Field("attack_cards", "i1", (), 0, HAND_ROOM, "contest: cards the attacker has played"),
-    Field("defence_cards", "i1", (), 0, HAND_ROOM, "contest: cards the defender has played"),
-    Field("strength", "i1", (2,), 0, 4 * HAND_ROOM, "contest: flags of the attack, and of the defence without bonus"),
-    Field("last_played", "i1", (), -1, CARDS - 1, "contest: the side's last card; the next has a higher id"),
-    Field("sharing_port", "i1", (), -1, OPEN_PORTS - 1, "distribution: place of the port, or -1 without one"),
-    Field("monopoly", "i1", (), -1, N_COMPANIES - 1, "distribution: who has the monopoly, or -1; kept until the next"),
-    Field("sharers", "i1", (N_COMPANIES,), 0, N_COMPANIES - 1, "distribution: the companies in their order"),
-    Field("n_sharers", "i1", (), 0, N_COMPANIES, "distribution: how many companies share"),
-    Field("sharer", "i1", (), -1, N_COMPANIES - 1, "distribution: index of the company that chooses"),
-    Field("sharing_rank", "i1", (), 0, CARD_SLOTS - 1, "distribution: rank of the trader who chooses"),
-    # Every byte belongs to a field, so that equal games have equal bytes.
-    Field("padding", "i1", (4,), 0, 0, "nothing"),
+    Field("fulfilled", (0, 100), (SEATS, N_KINDS), "contracts of each kind each player has fulfilled"),
+    Field("supply", (0, 100), (N_KINDS,), "contracts of each kind left"),
+    Field("pirates", (-1, SEATS - 1), (), "player the pirate ship lies with, or -1 (R9.2)"),
+    Field("phase", (0, len(PHASES) - 1), (), "what is being decided"),
+    Field("player", (-1, SEATS - 1), (), "who decides; -1 when the game is over"),
+    Field("turn", (0, SEATS - 1), (), "whose turn it is"),
+    Field("start", (0, SEATS - 1), (), "the start player"),
+    Field("placed", (0, SEATS * 4), (), "traders placed so far"),
+    Field("ended", (0, 1), (), "1 once the last contracts have begun (R8.3)"),
+    Field("finished", (0, SEATS), (), "players who have had their last contract"),
+    Field("contract", (-1, N_KINDS - 1), (), "kind of contract being paid, or -1"),
+    Field("owed", (0, 8), (N_SPICES,), "spices still owed for it"),
+    Field("company", (-1, N_COMPANIES - 1), (), "contest: the company, or -1 without a contest"),
+    Field("attacker_rank", (0, CARD_SLOTS - 1), (), "contest: rank of the attacker, 0 is the top"),
+    Field("defender_rank", (0, CARD_SLOTS - 1), (), "contest: rank of the defender"),
+    Field("attack_cards", (0, HAND_ROOM), (), "contest: cards the attacker has played"),
+    Field("defence_cards", (0, HAND_ROOM), (), "contest: cards the defender has played"),
+    Field("strength", (0, 4 * HAND_ROOM), (2,), "contest: flags of the attack, and of the defence without bonus"),
+    Field("last_played", (-1, CARDS - 1), (), "contest: the side's last card; the next has a higher id"),
+    Field("sharing_port", (-1, OPEN_PORTS - 1), (), "distribution: place of the port, or -1 without one"),
+    Field("monopoly", (-1, N_COMPANIES - 1), (), "distribution: who has the monopoly, or -1; kept until the next"),
+    Field("sharers", (0, N_COMPANIES - 1), (N_COMPANIES,), "distribution: the companies in their order"),
+    Field("n_sharers", (0, N_COMPANIES), (), "distribution: how many companies share"),
+    Field("sharer", (-1, N_COMPANIES - 1), (), "distribution: index of the company that chooses"),
+    Field("sharing_rank", (0, CARD_SLOTS - 1), (), "distribution: rank of the trader who chooses"),
+    Field("turns", (0, 32_000), (), "how many turns have begun"),
 )  # fmt: skip
 
-GAME = np.dtype([(f.name, f.dtype, f.shape) for f in FIELDS], align=True)
-assert GAME.itemsize == sum(GAME[field.name].itemsize for field in FIELDS), "adapt the padding field"
-
-_WHOLE = np.dtype((np.void, GAME.itemsize))
-
-
-def copy_games(games: NDArray[np.void], rows: Any = slice(None)) -> NDArray[np.void]:
-    """A copy of an array of games, or of some of them, as whole blocks of memory: NumPy copies field by field."""
-    chosen = np.ascontiguousarray(games).view(_WHOLE)[rows]
-    copies: NDArray[np.void] = (chosen.copy() if isinstance(rows, slice) else chosen).view(GAME)
-    return copies
-
+GAME = record_type(FIELDS, SEATS)
 
 BOX = np.dtype(
     [

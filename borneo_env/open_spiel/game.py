@@ -13,7 +13,7 @@ import pyspiel
 
 from borneo_env.chance import Table
 from borneo_env.engine.actions import action_table
-from borneo_env.engine.hidden import resample
+from borneo_env.engine.hiding import resample
 from borneo_env.engine.rules.drawing import DRAWN
 from borneo_env.engine.rules.ending import PIRATE_PENALTY
 from borneo_env.engine.state import CARDS, FIRST_HAND, make_blank, slots_of

@@ -109,15 +109,10 @@ def _names(code: CodeType) -> set[str]:
     return set(code.co_names).union(*map(_names, inner))
 
 
-def one_of(rules: list[Callable[..., Any]], numbers: list[int], otherwise: Callable[..., Any]) -> Any:
+def one_of(name: str, arguments: str, rules: Mapping[int, Callable[..., Any]], otherwise: Callable[..., Any]) -> Any:
     """A rule that does what the rule of a number does: compiled code calls no function of a table."""
-    if not rules:
-        return otherwise
-    number, own, others = numbers[0], rules[0], one_of(rules[1:], numbers[1:], otherwise)
-
-    def chosen(key, *arguments):  # type: ignore[no-untyped-def]
-        if key == number:
-            return own(*arguments)
-        return others(key, *arguments)
-
-    return rule(chosen)
+    branches = "".join(f"    if key == {number}:\n        return rule_{number}({arguments})\n" for number in rules)
+    text = f"def {name}(key, {arguments}):\n{branches}    return otherwise(key, {arguments})\n"
+    scope = {f"rule_{number}": own for number, own in rules.items()} | {"otherwise": otherwise, "__name__": __name__}
+    exec(compile(text, f"<{name}>", "exec"), scope)  # made above of numbers alone
+    return rule(scope[name])  # type: ignore[arg-type]

@@ -225,7 +225,7 @@ class Batch(BatchState):
     def save(self, path: str | Path) -> None:
         """Write the running batch to a plain `.npz` file (no pickle); `Batch.load` plays on identically."""
         about = {
-            "ruleset": self.ruleset.as_dict(),
+            **self.ruleset.saved(),
             "seed": self.seed,
             "first": self.first,
             "skip_forced": bool(self._run["skip_forced"][0]),
@@ -246,7 +246,7 @@ class Batch(BatchState):
     @classmethod
     def _from_file(cls, path: str | Path, threads: int | None, game: Game) -> Self:
         about, arrays = read_batch_file(Path(path), game)
-        ruleset = game.Ruleset.from_dict(about["ruleset"])
+        ruleset = game.Ruleset.from_saved(about)
         keys = ("seed", "first", "skip_forced", "finished")
         games = arrays["games"]
         check_games(ruleset, games)

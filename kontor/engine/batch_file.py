@@ -49,7 +49,7 @@ def read_batch_file(path: Path, game: Game) -> tuple[dict[str, Any], dict[str, N
         raise ValueError("not a plain file")
     with zipfile.ZipFile(path) as archive:
         about = _read_array(archive, "about", None, LONGEST_ABOUT)
-        games = _read_array(archive, "games", game.record, MOST_SAVED * game.record.itemsize)
+        games = _read_array(archive, "games", game.record, MOST_SAVED * game.record.itemsize).view(game.record)
         most = max(games.nbytes, 1)
         names = ("done", *game.result_names)
         result = {name: _read_array(archive, name, game.desk[name].base, most) for name in names}

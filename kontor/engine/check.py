@@ -29,7 +29,7 @@ def check_games(ruleset: Ruleset, games: NDArray[np.void]) -> None:
     game = ruleset.game
     check_type(game, games)
     _raise_first(wrong_ranges(game, games))
-    _raise_first([("a player of this game decides", games["player"] >= ruleset.players)])
+    _raise_first([("player is a player", games["player"] >= ruleset.players)])
     if game.wrongs:
         _raise_first(game.wrongs(ruleset, games))
     options = np.empty(game.most_options_of_all, np.int16)
@@ -43,6 +43,8 @@ def check_readable(ruleset: Ruleset, games: NDArray[np.void]) -> None:
     """Raise BrokenGame unless all games, complete or redacted, are such that they can be looked at."""
     check_type(ruleset.game, games)
     _raise_first(wrong_ranges(ruleset.game, games))
+    if ruleset.game.unreadable:
+        _raise_first(ruleset.game.unreadable(ruleset, games))
 
 
 def check_type(game: Game, games: NDArray[np.void]) -> None:
@@ -58,6 +60,9 @@ def wrong_ranges(game: Game, games: NDArray[np.void]) -> Iterator[Wrong]:
         wrong = (values < low) | (values > high)
         if wrong.any():
             yield f"{field.name} is from {low} to {high}", np.asarray(np.reshape(wrong, (len(games), -1)).any(1))
+
+    if "padding" in (games.dtype.names or ()):
+        yield "padding is nothing", games["padding"].any(1)
 
 
 def _raise_first(wrongs: Iterator[Wrong] | list[Wrong]) -> None:

@@ -15,6 +15,7 @@ from kontor.templates.open_names import (
     apply,
     blank_secrets,
     deal,
+    has_chance,
     legal,
     note_results,
     observe,
@@ -44,7 +45,7 @@ def settle(box, blank, run, games, i, desk):
             if run.hold:
                 return
             deal_game(box, blank, games, i, run.seed, next_number(run, games[i]))
-        elif games[i].player == CHANCE:
+        elif has_chance and games[i].player == CHANCE:
             apply(box, games[i], draw_outcome(box, games[i], desk.options, desk.count))
         elif run.skip_forced and desk.count == 1:
             apply(box, games[i], desk.options[0])

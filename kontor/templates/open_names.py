@@ -7,6 +7,8 @@ fields alone (`kontor.fields.all_fields`).
 
 from __future__ import annotations
 
+from typing import Any
+
 from kontor.compile.binding import OpenName
 
 deal = OpenName("deal", "deal(box, g): from the blank record, its streams seeded, to the first decision or draw")
@@ -25,7 +27,8 @@ fill_secrets = OpenName("fill_secrets", "fill_secrets(box, g, seat, room): deal 
 can_be_filled = OpenName("can_be_filled", "can_be_filled(box, g, seat, room): whether what is blank can be dealt")
 is_possible = OpenName("is_possible", "is_possible(box, g, seat): whether a dealt game can have come about")
 note_results = OpenName("note_results", "note_results(box, g, desk): note what the game keeps beside points and places")
-most_room = OpenName("most_room", "the number of things that can be unseen: room to deal them in")
+has_chance: Any = OpenName("has_chance", "whether chance ever decides")
+most_room: Any = OpenName("most_room", "the number of things that can be unseen: room to deal them in")
 reward_of = OpenName("reward_of", "reward_of(number, box, before, after, player): what the reward of a number gives")
-idle = OpenName("idle", "a number that no phase has: of threads of a card with nothing to do")
-keys = OpenName("keys", "how many numbers of phases there are, `idle` included")
+idle: Any = OpenName("idle", "a number that no phase has: of threads of a card with nothing to do")
+keys: Any = OpenName("keys", "how many numbers of phases there are, `idle` included")

@@ -7,7 +7,7 @@ import pytest
 
 from borneo_env import PHASES, Batch, Ruleset, every_ruleset
 from borneo_env.engine.check import BrokenGame, check_games, check_readable
-from borneo_env.engine.hidden import redact
+from borneo_env.engine.hiding import redact
 from borneo_env.engine.state import FIELDS, GAME, HAND, OVER
 
 RULESETS = [*every_ruleset(), Ruleset(tables="tiny"), Ruleset("card", 3, tables="tiny")]

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from positions import card, cards, position, recount
 
-from borneo_env.engine.hidden import redact, resample
+from borneo_env.engine.hiding import redact, resample
 from borneo_env.engine.state import AT_PORT, ATTACK, CARDS, DISCARD, HAND, PILE, SPECTATOR, UNSEEN, WAREHOUSE
 
 EVERY_SEAT = pytest.mark.parametrize("seat", [SPECTATOR, 0, 1, 2, 3])

@@ -4,7 +4,7 @@ import pytest
 from positions import Position, position
 
 from borneo_env.engine.batch import Batch
-from borneo_env.engine.hidden import redact
+from borneo_env.engine.hiding import redact
 from borneo_env.engine.state import UNSEEN
 from borneo_env.ruleset import every_ruleset
 

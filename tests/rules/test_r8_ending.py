@@ -3,7 +3,7 @@
 import pytest
 from positions import card, cards, position
 
-from borneo_env.engine.hidden import redact
+from borneo_env.engine.hiding import redact
 from borneo_env.engine.state import DISCARD, SPECTATOR
 
 BOTH_EDITIONS = pytest.mark.parametrize("edition", ["board", "card"])

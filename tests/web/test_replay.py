@@ -25,7 +25,7 @@ from borneo_web.replay.thoughts import untracked
 from playing import shown_in
 
 from borneo_env.agent import Views, find_agent
-from borneo_env.engine.hidden import redact, resample
+from borneo_env.engine.hiding import redact, resample
 from borneo_env.engine.state import CARDS, HAND, NOBODY, TAKE
 from borneo_env.pieces import Does, Mention, Pieces, Who, briefly, plain
 from borneo_env.record import Line, RecordError, read_record, record_games, replay, write_record

@@ -13,7 +13,7 @@ from borneo_web.server.table import SteppedGame, Table
 from web_games import Person, cards_in, hand, hidden_from, seats, seen_by_all, served, unseen_by
 
 from borneo_env import every_ruleset
-from borneo_env.engine.hidden import resample
+from borneo_env.engine.hiding import resample
 from borneo_env.engine.state import SPECTATOR
 from borneo_env.record import record_games
 from borneo_env.ruleset import Ruleset

@@ -16,7 +16,7 @@ from borneo_agents.human.decision import RULES, Decision, NoOption
 from borneo_agents.human.game import Game
 from borneo_agents.human.options import in_colours
 from borneo_agents.human.window import Interrupted, Window, fitted
-from borneo_env.engine.hidden import redact
+from borneo_env.engine.hiding import redact
 from borneo_env.engine.state import SPECTATOR
 from borneo_env.files import FileError, in_short, on_one_line
 from borneo_env.pieces import Pieces, plain

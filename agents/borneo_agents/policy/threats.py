@@ -17,7 +17,7 @@ from borneo_agents.policy.model import MARGIN, MOST_MARGIN, Model
 from borneo_agents.policy.network import drawn_actions, logits_of
 from borneo_env.agent import Views
 from borneo_env.engine.batch import Batch
-from borneo_env.engine.hidden import resample
+from borneo_env.engine.hiding import resample
 from borneo_env.engine.loops import NO_ACTION
 from borneo_env.engine.state import DOUBLE, SEATS, SHIP, TAKE
 from borneo_env.pieces import Does, Pieces, Who, filled, plain

@@ -10,7 +10,7 @@ import numpy as np
 
 from borneo_env.compile import rule
 from borneo_env.engine.dice import scramble
-from borneo_env.engine.hidden import resample_game
+from borneo_env.engine.hiding import resample_game
 
 DETERMINIZED, TRIED = range(2)  # a determinization, and a copy to try something in
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from borneo_env.compile import rule
 from borneo_env.engine.rules.drawing import draw_cards
 from borneo_env.engine.rules.ending import end_game
 from borneo_env.engine.rules.setup import open_port
@@ -20,6 +19,7 @@ from borneo_env.engine.state import (
     SHARED,
     TAKE,
 )
+from kontor.compile import rule
 
 TOP_ROW = 3  # flags 0, 1, 2; flag 3 is the bottom row (R0.8)
 

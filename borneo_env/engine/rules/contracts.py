@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from borneo_env.compile import rule
 from borneo_env.engine.actions import BARGAIN, JOKER, PASS, PAYMENT
 from borneo_env.engine.rules.ending import next_last_contract
 from borneo_env.engine.state import (
@@ -22,6 +21,7 @@ from borneo_env.engine.state import (
     TRADERS,
     WAREHOUSE,
 )
+from kontor.compile import rule
 
 NOTHING = -1  # no card is set aside
 

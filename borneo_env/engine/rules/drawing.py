@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from borneo_env.compile import rule
-from borneo_env.engine.dice import shuffle
 from borneo_env.engine.rules.ending import end_game
 from borneo_env.engine.rules.table import into_hand, list_cards, out_of_hand
 from borneo_env.engine.rules.turn import end_turn
 from borneo_env.engine.state import CARDS, DISCARD, DROP, HAND, HAND_LIMIT, PILE
+from kontor.compile import rule
+from kontor.templates.dice import shuffle
 
 DRAWN = 2  # R8.1
 

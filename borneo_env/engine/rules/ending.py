@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from borneo_env.compile import rule
 from borneo_env.engine.rules.table import discard_from
 from borneo_env.engine.state import (
     AT_PORT,
@@ -17,6 +16,7 @@ from borneo_env.engine.state import (
     OPEN_PORTS,
     OVER,
 )
+from kontor.compile import rule
 
 PIRATE_PENALTY = 2  # R9.2
 

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from borneo_env.compile import rule
 from borneo_env.engine.actions import COMPANY
-from borneo_env.engine.dice import below, seed_streams, shuffle
 from borneo_env.engine.rules.table import into_hand
 from borneo_env.engine.rules.turn import begin_turn
 from borneo_env.engine.state import AT_PORT, FIRST_HAND, N_COMPANIES, OPEN_PORTS, PLACE, SHUFFLES
+from kontor.compile import rule
+from kontor.templates.dice import below, shuffle
 
 
 @rule
-def new_game(box, g, seed, number):
-    """Shuffle and deal game `number` of a seed into a blank record."""
-    seed_streams(g, seed, number)
-    g.number = number
+def new_game(box, g):
+    """Shuffle and deal into a blank record."""
     shuffle(g, g.draw, int(g.draw_left))  # R1.1
     shuffle(g, g.port_pile, int(g.ports_left))  # R1.3
     g.start = below(g, SHUFFLES, box.players)  # R1.5

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from borneo_env.compile import rule
 from borneo_env.engine.state import CARDS, DISCARD, HAND, WAREHOUSE
+from kontor.compile import rule
 
 
 @rule

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from borneo_env.compile import rule
 from borneo_env.engine.actions import COMPANY, OTHERS, PASS, SLOT, TRANSFER
 from borneo_env.engine.rules.setup import join
 from borneo_env.engine.rules.table import discard_from, list_cards, out_of_hand, store
@@ -25,6 +24,7 @@ from borneo_env.engine.state import (
     TRANSFERS,
     YIELD,
 )
+from kontor.compile import rule
 
 ONE = np.uint64(1)
 

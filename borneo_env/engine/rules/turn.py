@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from borneo_env.compile import rule
 from borneo_env.engine.state import CONTRACT
+from kontor.compile import rule
 
 
 @rule
 def begin_turn(g, player):
     g.turn = player
+    g.turns += 1
     g.player = player
     g.phase = CONTRACT
 

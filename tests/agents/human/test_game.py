@@ -25,7 +25,7 @@ from playing import told_to
 from borneo_env import cli
 from borneo_env.agent import UnknownAgent
 from borneo_env.engine.batch import Batch
-from borneo_env.engine.hidden import redact
+from borneo_env.engine.hiding import redact
 from borneo_env.engine.state import HAND
 from borneo_env.files import FileError
 from borneo_env.pieces import Does, Who, paragraph, plain

@@ -8,7 +8,7 @@ import numpy as np
 from borneo_agents.search.win_probability import win_probability
 from numpy.typing import NDArray
 
-from borneo_env.engine.hidden import redact, resample
+from borneo_env.engine.hiding import redact, resample
 from borneo_env.engine.state import NOBODY, SPECTATOR
 from borneo_env.render import Picture
 from borneo_env.render.scene import Scene

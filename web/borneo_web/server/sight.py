@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from borneo_env.engine.hidden import redact
+from borneo_env.engine.hiding import redact
 from borneo_env.engine.state import SPECTATOR
 from borneo_env.render.scene import Scene
 from borneo_web.server.board import contracts, ladders, piles, ports

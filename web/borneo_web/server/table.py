@@ -24,7 +24,7 @@ from borneo_agents.human.decision import Decision, NoOption
 from borneo_agents.human.game import HUMAN, AgentFailed, Game
 
 from borneo_env.engine.batch import Batch
-from borneo_env.engine.hidden import redact
+from borneo_env.engine.hiding import redact
 from borneo_env.engine.state import SPECTATOR
 from borneo_env.files import FileError, write_file
 from borneo_env.record import Line

@@ -1,20 +1,18 @@
-"""Arrays on the card, handed to torch, CuPy or JAX and taken from them without a copy.
+"""Arrays on the card, handed to torch and CuPy and taken from them without a copy, as `__cuda_array_interface__` says.
 
-Two protocols say where an array lies: `__cuda_array_interface__` (torch.as_tensor, CuPy, Numba), and DLPack
-(torch.from_dlpack, JAX), a small C structure in a capsule.
+Arrays of others are taken by DLPack, too (JAX).
 """
 
 from __future__ import annotations
 
-import ctypes
 from typing import Any
 
 import numpy as np
 from numba import cuda
 from numpy.typing import NDArray
 
-from borneo_env.gpu import kernels
-from borneo_env.gpu.device import SIMULATED, callers_stream, configured, copy_into, new_array, numba_stream
+from kontor.gpu import kernels
+from kontor.gpu.device import SIMULATED, callers_stream, configured, copy_into, new_array, numba_stream
 
 CUDA_DEVICE = 2  # DLPack's number
 DEFAULT_STREAM = 1  # how both protocols call the stream with address 0
@@ -64,23 +62,6 @@ class CardArray:
     def __cuda_array_interface__(self) -> dict[str, Any]:
         described: dict[str, Any] = self.raw.__cuda_array_interface__
         return {**described, "version": 3, "stream": self._stream or DEFAULT_STREAM}
-
-    def __dlpack_device__(self) -> tuple[int, int]:
-        return CUDA_DEVICE, int(cuda.current_context().device.id)
-
-    def __dlpack__(
-        self,
-        *,
-        stream: int | None = None,
-        max_version: tuple[int, int] | None = None,
-        dl_device: tuple[int, int] | None = None,
-        copy: bool | None = None,
-    ) -> Any:
-        """A DLPack capsule; the consumer's stream waits for what the batch is doing on its own."""
-        if copy or dl_device not in (None, self.__dlpack_device__()) or self.dtype.kind not in _CODES:
-            raise BufferError(f"DLPack shares {self!r} where it is, without a copy, and no records")
-        wait_for(self._stream, 0 if stream in (None, DEFAULT_STREAM) else stream)
-        return _capsule(self)
 
 
 def on_host(raw: Any, stream: int) -> NDArray[Any]:
@@ -171,67 +152,3 @@ def wait_for(first: int, then: int | None) -> None:
         done = cuda.event(timing=False)
         done.record(stream=numba_stream(first))
         done.wait(stream=numba_stream(then or 0))
-
-
-# ---------------------------------------------------------------- DLPack's structure
-
-
-class _Tensor(ctypes.Structure):
-    _fields_ = (
-        ("data", ctypes.c_void_p),
-        ("device_type", ctypes.c_int32),
-        ("device_id", ctypes.c_int32),
-        ("ndim", ctypes.c_int32),
-        ("code", ctypes.c_uint8),
-        ("bits", ctypes.c_uint8),
-        ("lanes", ctypes.c_uint16),
-        ("shape", ctypes.POINTER(ctypes.c_int64)),
-        ("strides", ctypes.POINTER(ctypes.c_int64)),
-        ("byte_offset", ctypes.c_uint64),
-    )
-
-
-class _Managed(ctypes.Structure):
-    pass
-
-
-_Deleter = ctypes.CFUNCTYPE(None, ctypes.POINTER(_Managed))
-_Managed._fields_ = (("tensor", _Tensor), ("context", ctypes.c_void_p), ("deleter", _Deleter))
-_CODES = {"i": 0, "u": 1, "f": 2, "b": 6}
-_NAME = b"dltensor"  # a consumer changes it, and calls the deleter when it is done
-_lent: dict[int, tuple[Any, ...]] = {}  # what must live as long as somebody has it
-
-_api = ctypes.pythonapi
-_api.PyCapsule_New.restype = ctypes.py_object
-_api.PyCapsule_New.argtypes = (ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p)
-_api.PyCapsule_IsValid.argtypes = (ctypes.c_void_p, ctypes.c_char_p)
-_api.PyCapsule_GetPointer.restype = ctypes.c_void_p
-_api.PyCapsule_GetPointer.argtypes = (ctypes.c_void_p, ctypes.c_char_p)
-
-
-@_Deleter  # type: ignore[untyped-decorator]
-def _give_back(managed: Any, lent: Any = _lent, address: Any = ctypes.addressof) -> None:
-    lent.pop(address(managed.contents), None)
-
-
-@ctypes.CFUNCTYPE(None, ctypes.c_void_p)  # type: ignore[untyped-decorator]
-def _forget_capsule(capsule: int, lent: Any = _lent, api: Any = _api, name: bytes = _NAME) -> None:
-    if api.PyCapsule_IsValid(capsule, name):  # nobody has taken it
-        lent.pop(api.PyCapsule_GetPointer(capsule, name), None)
-
-
-# Somebody may give an array back when Python is about to end and this module is gone, so these stay for ever.
-for kept in (_lent, _give_back, _forget_capsule):
-    _api.Py_IncRef(ctypes.py_object(kept))
-
-
-def _capsule(array: CardArray) -> Any:
-    size, axes = array.dtype.itemsize, len(array.shape)
-    shape = (ctypes.c_int64 * axes)(*array.shape)
-    strides = (ctypes.c_int64 * axes)(*(stride // size for stride in array.raw.strides))
-    address = array.raw.__cuda_array_interface__["data"][0]
-    kind = (_CODES[array.dtype.kind], 8 * size, 1)
-    tensor = _Tensor(address, *array.__dlpack_device__(), axes, *kind, shape, strides, 0)
-    managed = _Managed(tensor, None, _give_back)
-    _lent[ctypes.addressof(managed)] = (managed, shape, strides, array)
-    return _api.PyCapsule_New(ctypes.addressof(managed), _NAME, ctypes.cast(_forget_capsule, ctypes.c_void_p))

@@ -18,11 +18,14 @@ import numba
 import numpy as np
 from numba import cuda
 
-from borneo_env.compile import rule
-from borneo_env.engine.dice import scramble
-from borneo_env.engine.game import apply
-from borneo_env.engine.hidden import blank_secrets, resample_game
-from borneo_env.engine.loops import (
+from kontor.compile import rule
+from kontor.compile.binding import KINDS
+from kontor.fields import OVER, SPECTATOR
+from kontor.game import Game
+from kontor.gpu.device import SIMULATED, kernel, shared_memory
+from kontor.templates.dice import scramble
+from kontor.templates.hidden import resample_game
+from kontor.templates.loops import (
     NO_ACTION,
     clear,
     deal_game,
@@ -35,19 +38,21 @@ from borneo_env.engine.loops import (
     score_game,
     settle,
 )
-from borneo_env.engine.observe import observe, write_state
-from borneo_env.engine.state import OVER, PHASES, SPECTATOR, THINGS
-from borneo_env.gpu.device import SIMULATED, kernel, shared_memory
-from borneo_env.rewards import reward_of
+from kontor.templates.open_names import apply, blank_secrets, idle, keys, most_room, reward_of
 
 ASK_ANEW = -2  # in place of an action: the game has been dealt, or written to
 THREADS = 2 if SIMULATED else 128  # of a block
 SORTED = 2 if SIMULATED else 512  # of a block that takes its games in the order of their phases
 WARP = 1 if SIMULATED else 32  # threads that go together
-IDLE = len(PHASES)  # comes after all phases
-KEYS = IDLE + 1
 NO_GAME = 2**62  # for a thread with nothing to do: no batch has that many
 ONE = np.uint64(1)
+KINDS["kernel"] = kernel  # compiled for the card when they are bound to a game
+
+
+def template(function: Callable[..., None]) -> Callable[..., None]:
+    """A kernel for any game."""
+    function.compiled_as = "kernel"  # type: ignore[attr-defined]
+    return function
 
 
 # ---------------------------------------------------------------- threads of a block
@@ -58,14 +63,14 @@ ONE = np.uint64(1)
 def in_order(key, i, counts, order):
     """Give the threads of a block their games anew, in the order of the keys; who is idle gets none."""
     thread = cuda.threadIdx.x
-    for k in range(thread, KEYS, cuda.blockDim.x):
+    for k in range(thread, keys, cuda.blockDim.x):
         counts[k] = 0
     cuda.syncthreads()
     place = cuda.atomic.add(counts, key, 1)
     cuda.syncthreads()
     for k in range(key):
         place += counts[k]
-    order[place] = i if key != IDLE else NO_GAME
+    order[place] = i if key != idle else NO_GAME
     cuda.syncthreads()
     return order[thread]
 
@@ -81,23 +86,23 @@ def add_up(counts, total):
 # ---------------------------------------------------------------- playing
 
 
-@kernel
+@template
 def step(boxes, blank, runs, games, desks, masks, actions, first):
     """Play a legal action in every game and come to its next decision; NO_ACTION and ASK_ANEW play nothing.
 
     What was done before the first of several steps is forgotten.
     """
-    counts = cuda.shared.array(KEYS, numba.int32)
+    counts = cuda.shared.array(keys, numba.int32)
     order = cuda.shared.array(SORTED, numba.int64)
     i = cuda.grid(1)
-    key = IDLE
+    key = idle
     if i < len(games):
         if first:
             desks[i].done = False
         if actions[i] != NO_ACTION:
             key = int(games[i].phase)
     i = in_order(key, i, counts, order)
-    key = IDLE
+    key = idle
     if i < len(games):
         if actions[i] != ASK_ANEW:
             mark(masks[i], desks[i], False)
@@ -111,7 +116,7 @@ def step(boxes, blank, runs, games, desks, masks, actions, first):
             desks[i].done = False  # that a held game is over is no news
 
 
-@kernel
+@template
 def take_actions(masks, given, actions, may_wait, first):
     """Take over actions of any type. Wrong ones become NO_ACTION; `first` notes the first game that has one."""
     i = cuda.grid(1)
@@ -122,7 +127,7 @@ def take_actions(masks, given, actions, may_wait, first):
             cuda.atomic.min(first, 0, i)
 
 
-@kernel
+@template
 def take_from_others(games, desks, masks, seats, given, actions, first):
     """Take over actions where somebody else than the seat is asked: a legal one each, or `first` notes the game."""
     i = cuda.grid(1)
@@ -135,14 +140,14 @@ def take_from_others(games, desks, masks, seats, given, actions, first):
                 cuda.atomic.min(first, 0, i)
 
 
-@kernel
+@template
 def sample(games, desks, actions):
     i = cuda.grid(1)
     if i < len(games):
         actions[i] = draw_action(games[i], desks[i])
 
 
-@kernel
+@template
 def sample_others(games, desks, seats, actions, count):
     """Draw actions where somebody else than the seat decides, and count these games."""
     i = cuda.grid(1)
@@ -153,14 +158,14 @@ def sample_others(games, desks, seats, actions, count):
     add_up(asked, count)
 
 
-@kernel
+@template
 def count_others(games, desks, seats, count):
     """Count the games where somebody else than the seat decides."""
     i = cuda.grid(1)
     add_up(i < len(games) and others_decide(games[i], desks[i], seats[i]), count)
 
 
-@kernel
+@template
 def count_running(desks, count):
     i = cuda.grid(1)
     add_up(i < len(desks) and desks[i].count > 0, count)
@@ -169,7 +174,7 @@ def count_running(desks, count):
 # ---------------------------------------------------------------- dealing and copying
 
 
-@kernel
+@template
 def deal(boxes, blank, runs, games, desks, masks, chosen, first, actions):
     """Deal a new game where it is chosen: the one of its place from `first` on, or the next one where that is -1."""
     i = cuda.grid(1)
@@ -184,14 +189,14 @@ def deal(boxes, blank, runs, games, desks, masks, chosen, first, actions):
             actions[i] = ASK_ANEW
 
 
-@kernel
+@template
 def forget_done(desks):
     i = cuda.grid(1)
     if i < len(desks):
         desks[i].done = False
 
 
-@kernel
+@template
 def ask_anew(desks, masks, actions):
     """Have the options of all games worked out anew by the next step."""
     i = cuda.grid(1)
@@ -200,7 +205,7 @@ def ask_anew(desks, masks, actions):
         actions[i] = ASK_ANEW
 
 
-@kernel
+@template
 def take_games(rows, games, desks, masks, to_games, to_desks, to_masks):
     i = cuda.grid(1)
     if i < len(rows):
@@ -222,14 +227,14 @@ def copy_values(values, out):
 # ---------------------------------------------------------------- seats, and what they know
 
 
-@kernel
+@template
 def deciders(games, seats):
     i = cuda.grid(1)
     if i < len(games):
         seats[i] = games[i].player
 
 
-@kernel
+@template
 def take_seats(given, lowest, players, seats, first):
     """Take over seats of any type. Those that do not exist become spectators; `first` notes the first such game."""
     i = cuda.grid(1)
@@ -240,26 +245,26 @@ def take_seats(given, lowest, players, seats, first):
             cuda.atomic.min(first, 0, i)
 
 
-@kernel
+@template
 def draw_seats(boxes, runs, games, chosen, seats):
     i = cuda.grid(1)
     if i < len(games) and chosen[i]:
         seats[i] = draw_seat(boxes[0].players, runs[0].seed, np.uint64(games[i].number))
 
 
-@kernel
-def redact(games, seats):
+@template
+def redact(boxes, games, seats):
     i = cuda.grid(1)
     if i < len(games):
-        blank_secrets(games[i], seats[i])
+        blank_secrets(boxes[0], games[i], seats[i])
 
 
-@kernel
-def resample(games, seats, seeds):
+@template
+def resample(boxes, games, seats, seeds):
     i = cuda.grid(1)
-    unseen = cuda.local.array(THINGS, numba.int8)
+    unseen = cuda.local.array(most_room, numba.int16)
     if i < len(games):
-        resample_game(games[i], seats[i], scramble(seeds[i], np.uint64(0)) | ONE, unseen)
+        resample_game(boxes[0], games[i], seats[i], scramble(seeds[i], np.uint64(0)) | ONE, unseen)
 
 
 def rows_of(width: int) -> int:
@@ -272,10 +277,11 @@ def row_bytes(width: int) -> int:
 
 
 @cache
-def observer(width: int, whole: bool) -> Any:
+def observer(game: Game, width: int, whole: bool) -> Any:
     """The kernel that writes observations, or whole tables, of so many numbers; its blocks have `rows_of` threads."""
-    write_rows = _row_writer(write_state if whole else observe, width, rows_of(width))
-    write_rows.__name__ = write_rows.__qualname__ = f"write_{'tables' if whole else 'observations'}_of_{width}"
+    write_rows = _row_writer(game.write_state if whole else game.observe, width, rows_of(width))
+    name = f"write_{'tables' if whole else 'observations'}_of_{width}"
+    write_rows.__name__, write_rows.__qualname__ = name, f"{name}[{game.name}]"
     return kernel(write_rows)
 
 
@@ -301,14 +307,14 @@ def _row_writer(write: Callable[..., None], width: int, block: int) -> Any:
 # ---------------------------------------------------------------- results
 
 
-@kernel
-def score(boxes, games, scores, places, contracts):
+@template
+def score(boxes, games, scores, places):
     i = cuda.grid(1)
     if i < len(games):
-        score_game(boxes[0], games[i], scores[i], places[i], contracts[i])
+        score_game(boxes[0], games[i], scores[i], places[i])
 
 
-@kernel
+@template
 def give_rewards(boxes, number, before, after, chosen, rewards):
     """What happened to each player, where it is chosen; 0 elsewhere."""
     i = cuda.grid(1)
@@ -319,7 +325,7 @@ def give_rewards(boxes, number, before, after, chosen, rewards):
                 rewards[i, player] = reward_of(number, boxes[0], before[i], after[i], player)
 
 
-@kernel
+@template
 def give_to_seats(rewards, seats, own):
     """Of the rewards of all players those of a seat."""
     i = cuda.grid(1)
@@ -327,12 +333,12 @@ def give_to_seats(rewards, seats, own):
         own[i] = rewards[i, seats[i]]
 
 
-@kernel
+@template
 def end_games(games, desks, seats, ended, final_seats, scores, places):
     """Note which games are over, and what they came to."""
     i = cuda.grid(1)
     if i < len(games):
-        ended[i] = games[i].phase == OVER
+        ended[i] = games[i].player == OVER
         if ended[i]:
             final_seats[i] = seats[i]
             for player in range(scores.shape[1]):

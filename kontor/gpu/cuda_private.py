@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
-from borneo_env.compile.lookup import Private, look_up_all
+from kontor.compile.lookup import Private, look_up_all
 
 # Where numba-cuda looks for the version of a function for the card; it would make one with options of the CPU.
 FOR_CARD = "_CUDATypingContext__dispatcher"

@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from gymnasium.error import ResetNeeded
 
 from borneo_env.agent import RANDOM
-from borneo_env.engine.batch import Batch, fresh_seed
-from borneo_env.engine.observe import length, state_length
-from borneo_env.engine.state import GAME, slots_of
-from borneo_env.gpu import kernels
-from borneo_env.gpu.batch import GpuBatch
-from borneo_env.gpu.device import copy_into
-from borneo_env.gpu.exchange import CardArray
-from borneo_env.rewards import AT_THE_END, Named, find_reward
-from borneo_env.ruleset import Ruleset
 from borneo_env.vector import ALL_SEATS, INTERRUPTED, RANDOM_SEAT, check_like, check_seats
+from kontor.engine.batch import Batch, fresh_seed, ruleset_of
+from kontor.game import Game
+from kontor.gpu.batch import GpuBatch
+from kontor.gpu.device import copy_into
+from kontor.gpu.exchange import CardArray
+from kontor.layout import length
+from kontor.rewards import Named, find_reward
+from kontor.ruleset import Ruleset
 
 DTYPES = ("int8", "float16", "float32")
 
@@ -47,11 +46,14 @@ class GpuSeats:
         stream: see `GpuBatch`.
     """
 
+    plays: ClassVar[Game | None] = None  # a game's own class says which
+
     def __init__(
         self,
         size: int,
         ruleset: Ruleset | None = None,
         *,
+        game: Game | str | None = None,
         opponents: str | Opponents = RANDOM,
         seat: int | str = RANDOM_SEAT,
         reward: str = "win",
@@ -62,14 +64,14 @@ class GpuSeats:
         stream: Any = None,
         **fields: Any,
     ) -> None:
-        ruleset = Ruleset.given(ruleset, fields)
+        ruleset = ruleset_of(game or self.plays, ruleset, fields)
         players = ruleset.players
         check_seats(seat, players, opponents)
         if opponents != RANDOM and not callable(opponents):
             raise ValueError(f"opponents on the card are {RANDOM!r} or a function, not {opponents!r}; Seats has others")
         if dtype not in DTYPES:
             raise ValueError(f"dtype {dtype!r} is not offered; use one of {', '.join(DTYPES)}")
-        given = find_reward(reward)
+        given = find_reward(ruleset.game, reward)
         if not isinstance(given, Named):
             raise ValueError("a reward on the card goes by its name; functions of your own are for Seats")
         self.ruleset, self.opponents, self.whole_table = ruleset, opponents, whole_table
@@ -77,8 +79,8 @@ class GpuSeats:
         self._in_step = False  # a step or reset has begun and not come to its end
         seed = fresh_seed() if seed is None else seed
         self.batch = batch = GpuBatch(size, ruleset, seed=seed, first=first, finished="hold", stream=stream)
-        slots = slots_of(ruleset)
-        shape = (size, state_length(slots) if whole_table else length(slots))
+        played = ruleset.game
+        shape = (size, length(played.state_layout(ruleset) if whole_table else played.layout(ruleset)))
         self._observation, self._final_observation = batch._new(shape, dtype), batch._new(shape, dtype)
         self._seats, self._final_seat = batch._new(size, np.int64), batch._new(size, np.int64)
         self._rewards = batch._new((size, players), np.float32)
@@ -86,7 +88,7 @@ class GpuSeats:
         self._done = batch._new(size, np.bool_)
         self._final_scores = batch._new((size, players), np.int32)
         self._final_places = batch._new((size, players), np.int8)
-        self._before = batch._new(size, GAME)
+        self._before = batch._new(size, played.record)
         self.reset()
 
     def __len__(self) -> int:
@@ -117,7 +119,7 @@ class GpuSeats:
         batch = self.batch
         batch._take_actions(actions, check, may_wait=False)
         self._in_step = True
-        if self._reward not in AT_THE_END:
+        if not self._reward.at_the_end:
             self._note_before()
         batch._step(first=True)
         self._ask_opponents()
@@ -144,32 +146,32 @@ class GpuSeats:
         """Give rewards, and keep what the games that have ended came to."""
         batch = self.batch
         finals = (self._final_seat, self._final_scores, self._final_places)
-        batch._launch(kernels.end_games, batch._games, batch._desk, self._seats, self._done, *finals)
-        chosen = self._done if self._reward in AT_THE_END else batch._all
+        batch._launch(batch._kernels.end_games, batch._games, batch._desk, self._seats, self._done, *finals)
+        chosen = self._done if self._reward.at_the_end else batch._all
         games = (self._before, batch._games)
-        batch._launch(kernels.give_rewards, batch._shared[0], self._reward.number, *games, chosen, self._rewards)
+        batch._launch(batch._kernels.give_rewards, batch._shared[0], self._reward.number, *games, chosen, self._rewards)
         if self._seat != ALL_SEATS:
-            batch._launch(kernels.give_to_seats, self._rewards, self._seats, self._own_reward)
+            batch._launch(batch._kernels.give_to_seats, self._rewards, self._seats, self._own_reward)
         self._observe(self._final_observation, self._done)
 
     def _ask_opponents(self) -> None:
         batch = self.batch
         if self._seat == ALL_SEATS:
-            batch._launch(kernels.deciders, batch._games, self._seats)
+            batch._launch(batch._kernels.deciders, batch._games, self._seats)
         elif self.opponents == RANDOM:
             batch._play_others(self._seats)
         else:
-            while batch._counted(kernels.count_others, batch._games, batch._desk, self._seats):
+            while batch._counted(batch._kernels.count_others, batch._games, batch._desk, self._seats):
                 given = batch._taken(self.opponents(batch.observe(), batch.mask), "iu", "one action")  # type: ignore[operator]
                 games = (batch._games, batch._desk, batch._mask, self._seats)
-                batch._check(given, kernels.take_from_others, *games, given, batch._actions)
+                batch._check(given, batch._kernels.take_from_others, *games, given, batch._actions)
                 batch._step(first=False)
 
     def _take_seats(self, chosen: Any) -> None:
         """Seat the learner in new games."""
         batch = self.batch
         if self._seat == RANDOM_SEAT:
-            batch._launch(kernels.draw_seats, *batch._shared[::2], batch._games, chosen, self._seats)
+            batch._launch(batch._kernels.draw_seats, *batch._shared[::2], batch._games, chosen, self._seats)
         elif self._seat != ALL_SEATS:
             copy_into(self._seats, np.full(len(self), self._seat, np.int64), batch.stream)
 

@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from borneo_env.compile import attributes
-from borneo_env.engine.actions import ActionTable, action_table
-from borneo_env.engine.arguments import WRITTEN, checked_number, checked_rows, checked_seats
-from borneo_env.engine.batch import Batch, IllegalMove
-from borneo_env.engine.batch_state import MOST_GAMES, checked_first, checked_seed, make_run, size_of
-from borneo_env.engine.games import Results
-from borneo_env.engine.loops import DESK, RESULT
-from borneo_env.engine.observe import length, state_length
-from borneo_env.engine.state import GAME, SPECTATOR, make_blank, make_box, slots_of
-from borneo_env.gpu import kernels
-from borneo_env.gpu.device import address_of, callers_stream, check_card, configured, copy_into, new_array
-from borneo_env.gpu.exchange import CardArray, field, is_on_card, on_host, taken
-from borneo_env.ruleset import Ruleset
+from kontor.actions import ActionTable
+from kontor.compile import attributes
+from kontor.engine.arguments import WRITTEN, checked_number, checked_rows, checked_seats
+from kontor.engine.batch import Batch, IllegalMove, ruleset_of
+from kontor.engine.batch_state import MOST_GAMES, checked_first, checked_seed, make_run, size_of
+from kontor.engine.games import Results
+from kontor.fields import SPECTATOR
+from kontor.game import Game
+from kontor.gpu import kernels
+from kontor.gpu.device import address_of, callers_stream, check_card, configured, copy_into, new_array
+from kontor.gpu.exchange import CardArray, field, is_on_card, on_host, taken
+from kontor.layout import length
+from kontor.ruleset import Ruleset
 
 
 class GpuBatch:
@@ -36,11 +36,14 @@ class GpuBatch:
             torch work on that stream too: tensors that were made once do not wait.
     """
 
+    plays: ClassVar[Game | None] = None  # a game's own class of batches says which
+
     def __init__(
         self,
         size: int,
         ruleset: Ruleset | None = None,
         *,
+        game: Game | str | None = None,
         seed: int = 0,
         first: int = 0,
         finished: str = "reset",
@@ -50,16 +53,18 @@ class GpuBatch:
     ) -> None:
         check_card()
         run = make_run(size, seed, finished, skip_forced)
-        self._set_up(Ruleset.given(ruleset, fields), run, checked_first(first), stream)
+        self._set_up(ruleset_of(game or self.plays, ruleset, fields), run, checked_first(first), stream)
         self.reset()
 
     def _set_up(self, ruleset: Ruleset, run: NDArray[np.void], first: int, stream: Any) -> None:
         self.ruleset, self.first = ruleset, first
-        self._run = run
+        self._run, self._kernels = run, ruleset.game.of(kernels)
         self._stream = None if stream is None else address_of(stream)
         self._size = size = size_of(run)
-        self._shared = [self._to_card(array) for array in (make_box(ruleset), make_blank(ruleset), run)]
-        self._games, self._desk = self._new(size, GAME), self._new(size, DESK)
+        self._shared = [
+            self._to_card(array) for array in (ruleset.game.box(ruleset), ruleset.game.blank_record(ruleset), run)
+        ]
+        self._games, self._desk = self._new(size, ruleset.game.record), self._new(size, ruleset.game.desk)
         self._mask = self._new((size, len(self.actions)), np.bool_)
         self._actions, self._drawn = self._new(size, np.int64), self._new(size, np.int64)
         self._seats = self._new(size, np.int64)
@@ -103,7 +108,7 @@ class GpuBatch:
         run["stride"] = checked_number(chosen.size, 1, MOST_GAMES, "give the row of a game at least")
         some = object.__new__(type(self))
         some._set_up(self.ruleset, run, self.first, self._stream)
-        some._launch(kernels.take_games, self._to_card(chosen.astype(np.int64)), *self._own(), *some._own())
+        some._launch(some._kernels.take_games, self._to_card(chosen.astype(np.int64)), *self._own(), *some._own())
         return some
 
     def save(self, path: str | Path) -> None:
@@ -111,9 +116,9 @@ class GpuBatch:
         self.to_cpu().save(path)
 
     @classmethod
-    def load(cls, path: str | Path, stream: Any = None) -> Self:
+    def load(cls, path: str | Path, stream: Any = None, game: Game | str | None = None) -> Self:
         """The batch saved in a file, on the card; a file that is none is a BatchFileError."""
-        return cls.of(Batch.load(path), stream)
+        return cls.of(Batch.load(path, game=game or cls.plays), stream)
 
     def __len__(self) -> int:
         return self._size
@@ -126,7 +131,12 @@ class GpuBatch:
     @property
     def actions(self) -> ActionTable:
         """The action table of the ruleset: ids, blocks and texts."""
-        return action_table(slots_of(self.ruleset))
+        return self.game.action_table(self.ruleset)
+
+    @property
+    def game(self) -> Game:
+        """The game that is played."""
+        return self.ruleset.game
 
     @property
     def seed(self) -> int:
@@ -143,7 +153,7 @@ class GpuBatch:
 
     @property
     def games(self) -> CardArray:
-        """(games,): the GAME records."""
+        """(games,): the records."""
         return CardArray(self._games, self.stream)
 
     @property
@@ -158,7 +168,7 @@ class GpuBatch:
 
     @property
     def phase(self) -> CardArray:
-        """(games,): what is being decided, an index into PHASES."""
+        """(games,): what is being decided, an index into the game's phases."""
         return field(self._games, "phase", self.stream)
 
     @property
@@ -168,14 +178,14 @@ class GpuBatch:
 
     @property
     def result(self) -> dict[str, CardArray]:
-        """Scores, places and numbers of contracts, (games, 5) each, of the game finished last in each place."""
-        return {name: field(self._desk, name, self.stream) for name in RESULT[1:]}
+        """Scores, places and what else the game keeps, (games, seats) each, of the game finished last in each place."""
+        return {name: field(self._desk, name, self.stream) for name in self.game.result_names}
 
     def results(self) -> Results:
-        """(games, players) each: points, places and numbers of contracts as they are now."""
+        """(games, players) each: points and places as they are now."""
         shape = (len(self), self.ruleset.players)
-        arrays = [self._new(shape, dtype) for dtype in (np.int32, np.int8, np.int8)]
-        self._launch(kernels.score, self._shared[0], self._games, *arrays)
+        arrays = [self._new(shape, dtype) for dtype in (np.int32, np.int8)]
+        self._launch(self._kernels.score, self._shared[0], self._games, *arrays)
         return Results(*(CardArray(array, self.stream) for array in arrays))  # type: ignore[arg-type]
 
     # ------------------------------------------------------------ playing
@@ -186,7 +196,7 @@ class GpuBatch:
             self._run["seed"] = checked_seed(seed)
             copy_into(self._shared[2], attributes(self._run), self.stream)
         chosen = self._all if where is None else self._chosen(where)
-        self._launch(kernels.deal, *self._arrays(), chosen, self.first if where is None else -1, self._actions)
+        self._launch(self._kernels.deal, *self._arrays(), chosen, self.first if where is None else -1, self._actions)
         self._step(first=False)
 
     def _chosen(self, where: Any) -> Any:
@@ -209,9 +219,9 @@ class GpuBatch:
         """Take over the actions to be played; `may_wait` says whether NO_ACTION is one."""
         given = self._taken(actions, "iu", "one action")
         if check:
-            self._check(given, kernels.take_actions, self._mask, given, self._actions, may_wait)
+            self._check(given, self._kernels.take_actions, self._mask, given, self._actions, may_wait)
         else:
-            self._launch(kernels.take_actions, self._mask, given, self._actions, may_wait, self._first_found)
+            self._launch(self._kernels.take_actions, self._mask, given, self._actions, may_wait, self._first_found)
 
     def _check(self, given: Any, kernel: Any, *arguments: Any) -> None:
         """Raise IllegalMove where a kernel that takes over actions finds one that is not legal."""
@@ -220,11 +230,11 @@ class GpuBatch:
             raise IllegalMove(self.take([game]).to_cpu().complaint(0, action, game))
 
     def _step(self, first: bool) -> None:
-        self._launch(kernels.step, *self._arrays(), self._actions, first, threads=kernels.SORTED)
+        self._launch(self._kernels.step, *self._arrays(), self._actions, first, threads=kernels.SORTED)
 
     def sample(self) -> CardArray:
         """(games,): a random legal action for every game, NO_ACTION where it is over; overwritten by the next."""
-        self._launch(kernels.sample, self._games, self._desk, self._drawn)
+        self._launch(self._kernels.sample, self._games, self._desk, self._drawn)
         return CardArray(self._drawn, self.stream)
 
     def play_random(self, steps: int | None = None) -> int:
@@ -234,10 +244,10 @@ class GpuBatch:
             steps = checked_number(steps, 0, 2**63 - 1, "steps is a number from 0, or None to play to the end")
         elif not hold:
             raise ValueError("games that are reset never end; give a number of steps, or finished='hold'")
-        self._launch(kernels.forget_done, self._desk)
+        self._launch(self._kernels.forget_done, self._desk)
         played = decisions = 0
         while played != steps and (running := self._running() if hold else len(self)):
-            self._launch(kernels.sample, self._games, self._desk, self._actions)
+            self._launch(self._kernels.sample, self._games, self._desk, self._actions)
             self._step(first=False)
             decisions += running
             played += 1
@@ -248,12 +258,12 @@ class GpuBatch:
         self._play_others(self._checked_seats(seats, spectator=False))
 
     def _play_others(self, seats: Any) -> None:
-        while self._counted(kernels.sample_others, self._games, self._desk, seats, self._actions):
+        while self._counted(self._kernels.sample_others, self._games, self._desk, seats, self._actions):
             self._step(first=False)
 
     def refresh(self) -> None:
         """Work out options and masks anew, after writing into `games`; nothing is checked."""
-        self._launch(kernels.ask_anew, self._desk, self._mask, self._actions)
+        self._launch(self._kernels.ask_anew, self._desk, self._mask, self._actions)
         self._step(first=False)
 
     # ------------------------------------------------------------ what seats know
@@ -268,8 +278,7 @@ class GpuBatch:
 
     def _written(self, whole: bool, seats: Any, out: Any = None, chosen: Any = None) -> CardArray:
         """Observations or whole tables, where they are chosen, into `out`."""
-        slots = slots_of(self.ruleset)
-        width = state_length(slots) if whole else length(slots)
+        width = length(self.game.state_layout(self.ruleset) if whole else self.game.layout(self.ruleset))
         if out is not None and not is_on_card(out):
             raise ValueError(f"out is an array on the card, not {type(out).__name__}; observe() makes one")
         room = self._new((len(self), width), np.int8) if out is None else taken(out, self.stream)
@@ -278,34 +287,34 @@ class GpuBatch:
             raise ValueError(
                 f"out is an array of ({len(self)}, {width}), of {numbers}; not {room.dtype} of {room.shape}"
             )
-        kernel = kernels.observer(width, whole)
+        kernel = kernels.observer(self.game, width, whole)
         chosen = self._all if chosen is None else chosen
         self._launch(kernel, self._shared[0], self._games, seats, chosen, room, threads=kernels.rows_of(width))
         return CardArray(room, self.stream)
 
     def redact(self, seats: Any) -> CardArray:
-        """(games,): copies of the GAME records as the seats see them."""
+        """(games,): copies of the records as the seats see them."""
         chosen = self._checked_seats(seats)
-        views = self._new(len(self), GAME)
+        views = self._new(len(self), self.game.record)
         copy_into(views, self._games, self.stream)
-        self._launch(kernels.redact, views, chosen)
+        self._launch(self._kernels.redact, self._shared[0], views, chosen)
         return CardArray(views, self.stream)
 
     def resample(self, seats: Any, rng: np.random.Generator) -> None:
         """Replace every game by a random one that looks the same to its seat, with random streams of its own.
 
-        The games are those that `borneo_env.resample` gives with the same generator. Imagine many for one game with
+        The games are those that `resample` gives with the same generator. Imagine many for one game with
         `batch.take(rows)`, rows being repeated.
         """
         chosen = self._checked_seats(seats)
         seeds = self._to_card(rng.integers(2**64, size=len(self), dtype=np.uint64))
-        self._launch(kernels.resample, self._games, chosen, seeds)
+        self._launch(self._kernels.resample, self._shared[0], self._games, chosen, seeds)
         self.refresh()
 
     def draw_seats(self) -> CardArray:
         """(games,): a seat at random for each game, the same for the same game everywhere."""
         seats = self._new(len(self), np.int64)
-        self._launch(kernels.draw_seats, self._shared[0], self._shared[2], self._games, self._all, seats)
+        self._launch(self._kernels.draw_seats, self._shared[0], self._shared[2], self._games, self._all, seats)
         return CardArray(seats, self.stream)
 
     # ------------------------------------------------------------ the card
@@ -335,7 +344,7 @@ class GpuBatch:
         return array
 
     def _deciders(self) -> Any:
-        self._launch(kernels.deciders, self._games, self._seats)
+        self._launch(self._kernels.deciders, self._games, self._seats)
         return self._seats
 
     def _checked_seats(self, seats: Any, spectator: bool = True) -> Any:
@@ -345,7 +354,7 @@ class GpuBatch:
             given = self._taken(seats, "iu", "a seat")
         else:
             given = self._to_card(checked_seats(np.asarray(seats), players, len(self)))
-        game = self._found(kernels.take_seats, given, lowest, players, self._seats)
+        game = self._found(self._kernels.take_seats, given, lowest, players, self._seats)
         if game is not None and not spectator:
             raise ValueError(f"game {game}: give the seat of a player, 0 to {players - 1}; a spectator never decides")
         if game is not None:
@@ -353,7 +362,7 @@ class GpuBatch:
         return self._seats
 
     def _running(self) -> int:
-        return self._counted(kernels.count_running, self._desk)
+        return self._counted(self._kernels.count_running, self._desk)
 
     def _counted(self, kernel: Any, *arguments: Any) -> int:
         """What a kernel counts."""

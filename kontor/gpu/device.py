@@ -15,9 +15,9 @@ import numpy as np
 from numba import cuda
 from numba.extending import is_jitted
 
-from borneo_env.compile import INTERPRETED, attributes, store
-from borneo_env.compile.digest import reached_from
-from borneo_env.gpu import cuda_private
+from kontor.compile import INTERPRETED, attributes, store
+from kontor.compile.digest import reached_from
+from kontor.gpu import cuda_private
 
 SIMULATED = bool(numba.config.ENABLE_CUDASIM)  # NUMBA_ENABLE_CUDASIM=1: kernels run in Python, for tests without a card
 RULE_SECONDS = 0.16  # about what a rule takes to be compiled for the card
@@ -100,9 +100,7 @@ class _Cache:
         seconds = RULE_SECONDS * sum(is_jitted(rule) for rule in reached_from(self._function))
         if seconds > SHORT:
             name = self._function.__name__
-            print(
-                f"borneo_env: compiling {name} for the card, about {seconds:.0f} s, once per version", file=sys.stderr
-            )
+            print(f"kontor: compiling {name} for the card, about {seconds:.0f} s, once per version", file=sys.stderr)
 
 
 def configured(kernel: Any, blocks: int, threads: int, stream: int) -> Any:
