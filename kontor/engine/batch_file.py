@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from borneo_env.files import whole_file
+from kontor.files import whole_file
 from kontor.game import Game
 
 VERSION = 1
