@@ -13,11 +13,6 @@ def begin(box, g):
     g.phase, g.player = BET, 0
 
 
-def legal_bet(box, g, options):
-    options[0], options[1] = 0, 1
-    return 2
-
-
 def apply_bet(box, g, move):
     g.said[g.moves] = move
     g.moves += 1
@@ -50,5 +45,5 @@ KUHN = Game(
         Field("moves", (0, 5), (), "how many there are"),
         Field("opened", (0, 3), (), "the number of the move that bet first, or 0"),
     ),
-    phases=(Dealing("deal", "card", begin), Phase("bet", legal_bet, apply_bet, "Pass or bet?")),
+    phases=(Dealing("deal", "card", begin), Phase("bet", None, apply_bet, "Pass or bet?")),
 )  # fmt: skip

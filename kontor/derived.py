@@ -93,7 +93,8 @@ class Derived:
 
     def function(self, name: str, bind: Callable[[Any], Any]) -> Callable[..., Any]:
         """One of the functions, as a rule; what it calls of the game is bound."""
-        return self._compiled(name, self.source(name), bind)
+        made: Callable[..., Any] = self._compiled(name, self.source(name), bind)
+        return made
 
     def dealing(self, into: str, start: int, then: Any, bind: Callable[[Any], Any]) -> dict[str, Callable[..., Any]]:
         """The functions of a phase that deals into a field: `legal`, `apply` and `weight`."""

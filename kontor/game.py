@@ -37,11 +37,12 @@ class Phase(NamedTuple):
     """What can be decided at a time: the functions that list it and do it, and the question in words.
 
     A phase is a draw of chance while `g.player` is CHANCE: then `legal` lists outcomes, and `weight(box, g, outcome)`
-    says how likely each is beside the others; without it they are equally likely.
+    says how likely each is beside the others; without it they are equally likely. Without `legal` all actions that the
+    table has for the phase are legal.
     """
 
     name: str
-    legal: Rule
+    legal: Rule | None
     apply: Rule
     question: str = ""
     weight: Rule | None = None
@@ -309,11 +310,21 @@ class Game:
     def _functions(self, phase: Phase | Dealing, binder: Binder) -> dict[str, Any]:
         """The functions of a phase."""
         if isinstance(phase, Phase):
-            given = {"legal": phase.legal, "apply": phase.apply, "weight": phase.weight}
+            legal = phase.legal or scoring.all_of(self._ids_of(phase))
+            given = {"legal": legal, "apply": phase.apply, "weight": phase.weight}
             return {name: function and binder(function) for name, function in given.items()}
         deck, start = self._deck(phase), self.outcome_table.block(phase.name).start
         made: dict[str, Any] = self.derived.dealing(phase.into, start, phase.then, binder)
         return made if deck.copies > 1 or deck.there else made | {"weight": None}
+
+    def _ids_of(self, phase: Phase) -> tuple[int, ...]:
+        """The actions that have a meaning in a phase, in all rulesets."""
+        ids = {tuple(self.action_table(ruleset).moves_in(phase.name)) for ruleset in self.Ruleset.every()}
+        if len(ids) > 1:
+            raise ValueError(
+                f"{self.title}: the actions of {phase.name} depend on the ruleset, so it needs its own `legal`"
+            )
+        return ids.pop()
 
     def _begin(self) -> Rule:
         return scoring.chance_begins if isinstance(self.phases[0], Dealing) else scoring.first_player_begins
@@ -362,11 +373,21 @@ class BoundModule:
     def _functions(self, phase: Phase | Dealing, binder: Binder) -> dict[str, Any]:
         """The functions of a phase."""
         if isinstance(phase, Phase):
-            given = {"legal": phase.legal, "apply": phase.apply, "weight": phase.weight}
+            legal = phase.legal or scoring.all_of(self._ids_of(phase))
+            given = {"legal": legal, "apply": phase.apply, "weight": phase.weight}
             return {name: function and binder(function) for name, function in given.items()}
         deck, start = self._deck(phase), self.outcome_table.block(phase.name).start
         made: dict[str, Any] = self.derived.dealing(phase.into, start, phase.then, binder)
         return made if deck.copies > 1 or deck.there else made | {"weight": None}
+
+    def _ids_of(self, phase: Phase) -> tuple[int, ...]:
+        """The actions that have a meaning in a phase, in all rulesets."""
+        ids = {tuple(self.action_table(ruleset).moves_in(phase.name)) for ruleset in self.Ruleset.every()}
+        if len(ids) > 1:
+            raise ValueError(
+                f"{self.title}: the actions of {phase.name} depend on the ruleset, so it needs its own `legal`"
+            )
+        return ids.pop()
 
     def _begin(self) -> Rule:
         return scoring.chance_begins if isinstance(self.phases[0], Dealing) else scoring.first_player_begins

@@ -101,8 +101,8 @@ def grow(ruleset: Ruleset, most: int = MOST_NODES) -> Tree:
         ends = player == OVER
         points.append([int(game.score(box, attributes(record)[0], p)) if ends else 0 for p in range(ruleset.players)])
         waiting += list(_after(game, box, record, number, options))[::-1]
-    columns = map(np.array, zip(*nodes, strict=True))
-    return Tree(  # type: ignore[call-arg]
+    columns: Any = map(np.array, zip(*nodes, strict=True))
+    return Tree(
         ruleset, *columns, np.array(points, float),
         np.array([len(options) for options in actions]), np.array(owners), np.array(views), actions,
     )  # fmt: skip

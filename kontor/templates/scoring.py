@@ -20,6 +20,19 @@ def first_player_begins(box, g):
     g.phase, g.player = 0, 0
 
 
+def all_of(ids: tuple[int, ...]) -> Any:
+    """A rule by which all of these actions are legal."""
+    n = len(ids)
+
+    @rule
+    def legal(box, g, options):
+        for k in range(n):
+            options[k] = ids[k]
+        return n
+
+    return legal
+
+
 @rule
 def place_by_points(box, g, player):
     """The more points, the better the place; equal players share theirs."""
