@@ -607,6 +607,7 @@ def test_a_viewer_sees_no_other_hand(mode, monkeypatch):
         twin = copy.deepcopy(env)
         games = twin._batch.games
         games[:] = borneo_env.resample(games, 0, np.random.default_rng(1))
+        twin._look()
         pictures[viewer] = (env.render(), twin.render())
     assert pictures[0][0] == pictures[0][1]
     assert pictures[1][0] != pictures[1][1] and pictures[None][0] != pictures[None][1]
