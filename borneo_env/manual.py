@@ -8,7 +8,7 @@ from __future__ import annotations
 import inspect
 import random
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import fields
+from dataclasses import Field, fields
 from typing import Any
 
 from borneo_env.aec import env
@@ -26,11 +26,6 @@ TRACE_SEED = 1488
 
 MEANINGS = {
     "ruleset": "a `Ruleset`, or its fields as keywords, below",
-    "edition": "`board`, or `card` for the edition of 2007",
-    "players": "3, 4 or 5",
-    "traders": "of each player: 3, or 4 with three players of the board edition",
-    "blackbeard": "with Blackbeard's secret (board edition)",
-    "tables": "cards of your own: the path of a TOML file, or `tiny` for short games",
     "reward": "a name from the table of rewards, or a function like those in `borneo_env/rewards.py`",
     "dtype": "of the observations: `int8` or `float32`",
     "illegal": "what an illegal action does: `raise` an error, or `end` the game with a reward of -1",
@@ -167,7 +162,7 @@ def _arguments() -> str:
         f"{title}:\n\n{_table(('argument', 'default', 'meaning'), rows)}"
         for title, rows in (
             ("`env` and `raw_env`", _parameters(env)),
-            ("fields of the ruleset", [_argument(field.name, field.default) for field in fields(Ruleset)]),
+            ("fields of the ruleset", [_argument(one, one.metadata["meaning"]) for one in fields(Ruleset)]),
             ("`BorneoEnv`", _parameters(BorneoEnv)),
             ("`BorneoVectorEnv`", _parameters(BorneoVectorEnv)),
         )
@@ -176,11 +171,11 @@ def _arguments() -> str:
 
 def _parameters(kind: Callable[..., Any]) -> list[tuple[str, ...]]:
     parameters = inspect.signature(kind).parameters.values()
-    return [_argument(p.name, p.default) for p in parameters if p.kind is not p.VAR_KEYWORD]
+    return [_argument(p, MEANINGS[p.name]) for p in parameters if p.kind is not p.VAR_KEYWORD]
 
 
-def _argument(name: str, default: Any) -> tuple[str, ...]:
-    return f"`{name}`", f"`{default!r}`", MEANINGS[name]
+def _argument(one: inspect.Parameter | Field[Any], meaning: str) -> tuple[str, ...]:
+    return f"`{one.name}`", f"`{one.default!r}`", meaning
 
 
 def _actions() -> str:

@@ -24,12 +24,11 @@ from borneo_env.engine.batch import Batch
 from borneo_env.engine.loops import NO_ACTION
 from borneo_env.engine.state import CARDS, FIRST_HAND, HAND, PHASES, PILE
 from borneo_env.files import FileError, in_short, on_one_line, parse_json, read_text, write_file
-from borneo_env.ruleset import Ruleset, RulesetError
+from borneo_env.ruleset import CHOICES, Ruleset, RulesetError
 
 FORMAT = "borneo-record/1"
 LARGEST_FILE = 5_000_000  # bytes; a game with all its legal moves has about 200,000
 MOST_LINES = 20_000  # a game has about 250
-RULESET_KEYS = ("edition", "players", "traders", "blackbeard")
 
 Line = dict[str, Any]
 
@@ -93,7 +92,7 @@ def header(ruleset: Ruleset, game: np.void, agents: Sequence[str], seed: int) ->
     pile = game["port_pile"][: game["ports_left"]][::-1]
     return {
         "format": FORMAT,
-        "ruleset": {key: getattr(ruleset, key) for key in RULESET_KEYS},
+        "ruleset": ruleset.choices,
         "cargo": [asdict(card) | {"flags": list(card.flags)} for card in ruleset.tables.cargo],
         "ports": [{key: getattr(port, key) for key in ("name", "spice", "limit", "monopoly")} for port in ports],
         "contracts": dict(zip(CONTRACT_KINDS, ruleset.tables.supply_in_play(ruleset.players), strict=True)),
@@ -260,8 +259,9 @@ def read_ruleset(line: Line) -> Ruleset:
     if line.get("format") != FORMAT:
         raise RecordError(1, f"format: is {in_short(line.get('format'))}; this version reads {FORMAT!r}")
     fields = _get(1, line, "ruleset", dict)
-    if sorted(fields) != sorted(RULESET_KEYS):
-        raise RecordError(1, f"ruleset: has the fields {in_short(list(fields))}; it needs {', '.join(RULESET_KEYS)}")
+    needed = [one.name for one in CHOICES]
+    if sorted(fields) != sorted(needed):
+        raise RecordError(1, f"ruleset: has the fields {in_short(list(fields))}; it needs {', '.join(needed)}")
     try:
         return Ruleset(**fields, tables=_read_tables(line))
     except (RulesetError, TableError, TypeError) as error:

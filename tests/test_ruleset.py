@@ -2,12 +2,7 @@
 
 from __future__ import annotations
 
-import copy
 import dataclasses
-import os
-import pickle
-import subprocess
-import sys
 
 import numpy as np
 import pytest
@@ -198,26 +193,3 @@ def test_tables_made_by_hand_can_be_played_with():
     tables = first_changed("ports", limit=9, name="Home")
     assert Ruleset(tables=tables).tables is tables
     assert Batch(2, tables=tables).play_random(50) == 100
-
-
-# ---------------------------------------------------------------- in other processes
-
-
-@pytest.mark.soak
-def test_an_unpickled_ruleset_is_found_in_another_process():
-    """Texts have other hashes there."""
-    ruleset = Ruleset(players=3)
-    hash(ruleset)
-    code = (
-        "import pickle, sys; from borneo_env import Ruleset; "
-        "sys.exit(pickle.load(sys.stdin.buffer) not in {Ruleset(players=3)})"
-    )
-    environment = os.environ | {"PYTHONHASHSEED": "1"}
-    child = subprocess.run([sys.executable, "-c", code], input=pickle.dumps(ruleset), env=environment)
-    assert child.returncode == 0
-
-
-def test_a_pickled_ruleset_takes_no_hash_along():
-    ruleset = Ruleset(players=3)
-    hash(ruleset)
-    assert "_hash" not in vars(pickle.loads(pickle.dumps(ruleset))) and "_hash" not in vars(copy.copy(ruleset))

@@ -10,24 +10,26 @@ from typing import Annotated, Any
 import typer
 from rich.table import Table
 
-from borneo_env.console import AsJson, Edition, out, print_markdown
+from borneo_env.console import AsJson, out, print_markdown, with_ruleset
 from borneo_env.files import make_folder
 from borneo_env.ruleset import Ruleset
 
 
-def actions(edition: Edition = "board", as_json: AsJson = False) -> None:
+@with_ruleset("edition")
+def actions(as_json: AsJson = False, **rules: Any) -> None:
     """Print the action table: every id with its block and its texts."""
     from borneo_env.engine.actions import action_table
     from borneo_env.engine.state import slots_of
 
-    table = action_table(slots_of(Ruleset(edition)))
+    ruleset = Ruleset(**rules)
+    table = action_table(slots_of(ruleset))
     rows: list[dict[str, Any]] = [
         {"id": i, "block": table.block_of(i).name, "texts": table.texts(i)} for i in range(len(table))
     ]
     if as_json:
         print(json.dumps(rows))
         return
-    blocks = Table("block", "ids", "meaning", title=f"{len(table)} actions of the {edition} edition")
+    blocks = Table("block", "ids", "meaning", title=f"{len(table)} actions of the {ruleset.edition} edition")
     for block in table.blocks:
         blocks.add_row(block.name, f"{block.start} to {block.start + block.size - 1}", block.meaning)
     out.print(blocks)
@@ -35,12 +37,13 @@ def actions(edition: Edition = "board", as_json: AsJson = False) -> None:
         print(f"{row['id']:4}  {row['block']:9} {' | '.join(row['texts'])}")
 
 
-def observation(edition: Edition = "board", as_json: AsJson = False) -> None:
+@with_ruleset("edition")
+def observation(as_json: AsJson = False, **rules: Any) -> None:
     """Print the layout of the observation: every block with its place, shape and meaning."""
     from borneo_env.engine.observe import layout
     from borneo_env.engine.state import slots_of
 
-    blocks = layout(slots_of(Ruleset(edition)))
+    blocks = layout(slots_of(Ruleset(**rules)))
     rows = [
         {
             "name": block.name,

@@ -15,19 +15,15 @@ from borneo_env.cards import COMPANIES
 from borneo_env.console import (
     LONGEST_ERROR,
     AsJson,
-    Blackbeard,
-    CardTables,
-    Edition,
-    FourTraders,
-    Players,
     Seed,
     in_colour,
     out,
     progress_bar,
-    ruleset_of,
+    with_ruleset,
 )
 from borneo_env.files import counted, make_folder, on_one_line
 from borneo_env.pieces import Mention, spoken
+from borneo_env.ruleset import Ruleset
 
 if TYPE_CHECKING:
     from borneo_env.story import Told
@@ -36,10 +32,9 @@ RecordFiles = Annotated[list[Path], typer.Argument(help="Record files (JSON Line
 RecordFile = Annotated[Path, typer.Argument(help="A record file (JSON Lines).", show_default=False)]
 
 
+@with_ruleset()
 def record(
     games: Annotated[int, typer.Option(help="How many games.")] = 1,
-    players: Players = 4,
-    edition: Edition = "board",
     agents: Annotated[
         str, typer.Option(help="Who plays: one name for all seats, or one per seat with commas.")
     ] = "random",
@@ -48,17 +43,15 @@ def record(
         "out/records"
     ),
     legal: Annotated[bool, typer.Option("--legal", help="Write the legal moves of every decision too.")] = False,
-    four_traders: FourTraders = False,
-    blackbeard: Blackbeard = False,
-    tables: CardTables = None,
     as_json: AsJson = False,
+    **rules: Any,
 ) -> None:
     """Play games and write each as a record."""
     from borneo_env.agent import seat_names
     from borneo_env.record import record_games, write_record
 
-    ruleset = ruleset_of(edition, players, four_traders, blackbeard, tables)
-    names = seat_names(agents, players)
+    ruleset = Ruleset(**rules)
+    names = seat_names(agents, ruleset.players)
     if games < 1:
         raise ValueError(f"--games is a number from 1, not {games}")
     written = []
