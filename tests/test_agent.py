@@ -3,7 +3,6 @@
 import gc
 import re
 import sys
-from dataclasses import replace
 from pathlib import Path
 from types import FunctionType, ModuleType
 
@@ -351,24 +350,3 @@ def test_the_real_games_cannot_be_reached_from_the_views(games_with):
 @everywhere
 def test_writing_into_the_views_changes_nothing(games_with):
     assert games_with(Scribbling()).games.tobytes() == games_with(Looking()).games.tobytes()
-
-
-@pytest.mark.parametrize(
-    ("leak", "found"),
-    [
-        (lambda views, batch: replace(views, games=batch.games[:2]), {"memory of the batch", "secrets"}),
-        (lambda views, batch: replace(views, games=batch.games.copy()), {"secrets"}),
-        (lambda views, batch: replace(views, mask=batch.mask), {"memory of the batch"}),
-        (lambda views, batch: replace(views, dice=batch.games["rng"][:, 1]), {"memory of the batch", "secrets"}),
-        (lambda views, batch: replace(views, ruleset=[{"table": batch}]), {"a Batch"}),
-        (lambda views, batch: replace(views, ruleset=batch.scores), {"a Batch"}),
-        (lambda views, batch: replace(views, ruleset=lambda: batch), {"a Batch"}),
-        (lambda views, batch: replace(views, games=redact(batch.games, 3)), {"secrets"}),
-    ],
-    ids=["games", "copy", "mask", "field", "batch", "method", "closure", "another-seat"],
-)
-def test_a_leak_would_be_found(leak, found):
-    batch = Batch(4, seed=1)
-    views = Views(batch.ruleset, *batch.view(np.arange(4)))
-    assert not leaks(views, batch)
-    assert leaks(leak(views, batch), batch) >= found

@@ -11,11 +11,9 @@ from pathlib import Path
 import pytest
 
 from borneo_env.cards import (
-    COMPANIES,
     CONTRACT_KINDS,
     MAX_PORTS,
     SPICES,
-    Cargo,
     Contract,
     Port,
     TableError,
@@ -33,63 +31,7 @@ BOARD, CARD = load_tables("board"), load_tables("card")
 both_editions = pytest.mark.parametrize("tables", [BOARD, CARD], ids=EDITIONS)
 
 
-def major(card: Cargo) -> str:
-    return max(card.flags, key=card.flags.count)
-
-
-def minor(card: Cargo) -> str:
-    return min(card.flags, key=card.flags.count)
-
-
 # ---------------------------------------------------------------- against the box
-
-
-@both_editions
-def test_r0_3_sixty_different_cargo_cards(tables):
-    assert len(tables.cargo) == 60
-    assert len(set(tables.cargo)) == 60
-
-
-@both_editions
-def test_r0_8_three_flags_of_one_company_and_one_of_another(tables):
-    assert {tuple(sorted(Counter(card.flags).values())) for card in tables.cargo} == {(1, 3)}
-    assert Counter(map(major, tables.cargo)) == dict.fromkeys(COMPANIES, 15)
-    assert Counter(map(minor, tables.cargo)) == dict.fromkeys(COMPANIES, 15)
-    assert Counter((major(card), minor(card)) for card in tables.cargo) == {
-        (one, other): 5 for one in COMPANIES for other in COMPANIES if one != other
-    }
-
-
-@both_editions
-def test_r0_11_the_minor_flag_stands_in_each_place_equally_often(tables):
-    assert Counter(card.flags.index(minor(card)) for card in tables.cargo) == dict.fromkeys(range(4), 15)
-
-
-@both_editions
-def test_r0_11_three_doubles_of_each_spice(tables):
-    assert Counter(card.spice for card in tables.cargo if card.count == 2) == dict.fromkeys(SPICES, 3)
-    assert Counter(card.spice for card in tables.cargo if card.count == 1) == dict.fromkeys(SPICES, 12)
-    assert {card.count for card in tables.cargo} == {1, 2}
-
-
-def cargo_by_formula() -> list[Cargo]:
-    """R0.11, the cargo cards, word for word."""
-    cards = []
-    for m, company in enumerate(COMPANIES):
-        others = [other for other in COMPANIES if other != company]
-        for j, other in enumerate(others):
-            singles = [(SPICES[s], 1, (s + j + m) % 4) for s in range(4)]
-            double = (SPICES[COMPANIES.index(other)], 2, (m + j) % 4)
-            for spice, count, place in [*singles, double]:
-                flags = [company] * 4
-                flags[place] = other
-                cards.append(Cargo((flags[0], flags[1], flags[2], flags[3]), spice, count))
-    return cards
-
-
-@both_editions
-def test_r0_11_the_cargo_cards_follow_the_formula(tables):
-    assert list(tables.cargo) == cargo_by_formula()
 
 
 PORTS = [  # R0.11
@@ -115,13 +57,6 @@ def test_r0_11_the_ports_of_the_board_edition():
     assert Counter(port.mark for port in BOARD.ports) == {"": 8, "3/4": 4, "5": 2}  # R0.4
 
 
-def test_r0_11_the_ports_of_the_card_edition():
-    spices = {"Manila": "nutmeg", "Batavia": "cloves"}
-    unmarked = [port for port in PORTS if port.mark != "5"]
-    assert list(CARD.ports) == [Port(p.name, spices.get(p.name, p.spice), p.limit, p.monopoly) for p in unmarked]
-    assert len(CARD.ports) == 12  # R0.4
-
-
 @pytest.mark.parametrize(("players", "marks"), [(3, ("", "3/4")), (4, ("", "3/4")), (5, ("", "5"))])
 def test_r1_2_the_ports_in_play(players, marks):
     assert list(BOARD.ports_in_play(players)) == [port for port in PORTS if port.mark in marks]
@@ -135,17 +70,6 @@ def test_r0_11_the_contracts(players):
     supply = dict(zip(CONTRACT_KINDS, BOARD.supply_in_play(players), strict=True))
     assert supply == (five if players == 5 else three_or_four)
     assert dict(zip(CONTRACT_KINDS, CARD.supply_in_play(players), strict=True)) == three_or_four
-
-
-def test_r0_5_numbers_of_contracts():
-    assert [sum(BOARD.supply_in_play(players)) for players in (3, 4, 5)] == [12, 12, 16]
-    assert [sum(CARD.supply_in_play(players)) for players in (3, 4, 5)] == [12, 12, 12]
-
-
-@both_editions
-def test_r0_10_points(tables):
-    points = {contract.kind: contract.points for contract in tables.contracts}
-    assert points == {"each-1": 6, "same-4": 8, "each-2": 15, "same-8": 20, "each-3": 25}
 
 
 # ---------------------------------------------------------------- a table of one's own
@@ -347,29 +271,6 @@ def test_a_mistake_is_told_with_file_row_and_field(name, load):
 def test_a_file_that_is_not_there(tmp_path):
     with pytest.raises(TableError, match=r"nowhere\.toml: cannot be read: No such file or directory; give the path"):
         load_tables(tmp_path / "nowhere.toml")
-
-
-def test_a_folder(tmp_path):
-    with pytest.raises(TableError, match=rf"{tmp_path}: cannot be read: Is a directory"):
-        load_tables(tmp_path)
-
-
-def test_a_name_that_no_edition_has():
-    with pytest.raises(TableError, match=r"^dice: cannot be read"):
-        load_tables("dice")
-
-
-def test_a_huge_file_is_not_read(tmp_path):
-    with open(tmp_path / "huge.toml", "wb") as file:
-        file.truncate(2_000_000)
-    with pytest.raises(TableError, match=r"huge\.toml: is larger than 64,000 bytes"):
-        load_tables(tmp_path / "huge.toml")
-
-
-def test_a_binary_file(tmp_path):
-    (tmp_path / "binary.toml").write_bytes(b"\xff\xfe\x00")
-    with pytest.raises(TableError, match=r"binary\.toml: is not text in UTF-8"):
-        load_tables(tmp_path / "binary.toml")
 
 
 def test_a_table_that_is_not_a_table():

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 
-import numpy as np
 import pytest
 
 from borneo_env.cards import TableError, Tables, load_tables
@@ -73,19 +72,6 @@ def test_what_does_not_exist_is_refused(fields, message):
     with pytest.raises(RulesetError) as caught:
         Ruleset(**fields)
     assert message in str(caught.value)
-
-
-@pytest.mark.parametrize(("fields", "message"), REFUSED, ids=[str(fields) for fields, _ in REFUSED])
-def test_a_batch_refuses_it_too(fields, message):
-    with pytest.raises(RulesetError) as caught:
-        Batch(1, **fields)
-    assert message in str(caught.value)
-
-
-def test_numpy_numbers_are_refused_rather_than_kept():
-    """A ruleset is written into records as it is, and JSON knows no NumPy."""
-    with pytest.raises(RulesetError):
-        Ruleset(players=np.int64(4))  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("tables", [5, 1.5, [], {}, True, b"tiny"], ids=repr)

@@ -1,0 +1,71 @@
+"""What the environments of PettingZoo and Gymnasium have in common: arguments, types, seeds, words."""
+
+import numpy as np
+import pytest
+
+from borneo_env import BorneoEnv, BorneoVectorEnv, env, raw_env
+from borneo_env.agent import UnknownAgent
+
+AEC, ONE_SEAT, MANY = (env, raw_env), (BorneoEnv,), (BorneoVectorEnv,)
+SEATS = ONE_SEAT + MANY
+WRONG_ARGUMENTS = [
+    (AEC + SEATS, {"edition": "pocket"}, ValueError, "edition 'pocket' does not exist; use one of board, card"),
+    (AEC + SEATS, {"players": 2}, ValueError, "3, 4 or 5 players, not 2"),
+    (AEC + SEATS, {"traders": 4}, ValueError, "four traders are a variant of the board edition with 3 players"),
+    (AEC + SEATS, {"reward": "glory"}, ValueError, "no reward 'glory'; use one of win, place"),
+    (AEC + SEATS, {"dtype": "float64"}, ValueError, "use one of int8, float32"),
+    (AEC + ONE_SEAT, {"render_mode": "hologram"}, ValueError, "use one of ansi, rgb_array, human"),
+    (AEC, {"viewer": 4}, ValueError, "viewer 4 does not exist; use 0 to 3, -1 for a spectator"),
+    *((AEC, {"viewer": viewer}, ValueError, f"viewer {viewer} does not exist") for viewer in (-2, True, 1.0)),
+    (SEATS, {"seat": 3, "players": 3}, ValueError, "seat 3 does not exist; use 0 to 2, or 'random'"),
+    *((SEATS, {"seat": seat}, ValueError, f"seat {seat!r} does not exist") for seat in (-1, True, 1.0, "first", "all")),
+    (SEATS, {"illegal": "ignore"}, ValueError, "illegal is 'raise' or 'end'"),
+    (SEATS, {"opponents": "genius"}, UnknownAgent, "no agent 'genius'; known are: .*random"),
+    (SEATS, {"opponents": ["random"]}, UnknownAgent, "1 opponents given; a game of 4 has 3"),
+    (SEATS, {"opponents": 5}, UnknownAgent, "a name or has a method act"),
+    *((MANY, {"num_envs": n}, ValueError, f"at least 1 game, not {n}") for n in (0, -3, 2.0)),
+    (MANY, {"threads": 0}, ValueError, "threads is a number from 1"),
+]
+each_kind = pytest.mark.parametrize("make", AEC + SEATS)
+
+
+@pytest.mark.parametrize(
+    ("make", "arguments", "error", "reason"), [(m, *case) for ms, *case in WRONG_ARGUMENTS for m in ms]
+)
+def test_wrong_arguments_get_a_clear_error(make, arguments, error, reason):
+    with pytest.raises(error, match=reason):
+        make(**arguments)
+
+
+def first_seen(made, seed=None):
+    """The first observation after a reset."""
+    if isinstance(made, AEC):
+        made.reset(seed)
+        return made.observe("player_0")["observation"]
+    return made.reset(seed=seed)[0]
+
+
+@pytest.mark.parametrize("dtype", ["int8", "float32"])
+@each_kind
+def test_observations_have_the_type_asked_for(make, dtype):
+    made = make(dtype=dtype)
+    seen = first_seen(made, 1)
+    space = made.observation_space("player_0")["observation"] if make in AEC else made.observation_space
+    assert seen.dtype == dtype and seen in space
+
+
+@each_kind
+def test_games_without_a_seed_differ(make):
+    assert not np.array_equal(first_seen(make()), first_seen(make()))
+
+
+@pytest.mark.parametrize("make", AEC + ONE_SEAT)
+def test_an_observation_is_explained(make):
+    made = make(players=3)
+    assert "player: " in made.explain(first_seen(made, 1))
+
+
+def test_as_many_games_as_a_number_of_numpy():
+    envs = BorneoVectorEnv(np.int64(3), players=3, seat=np.int8(1))
+    observation, infos = envs.reset(seed=1)
+    assert type(envs.num_envs) is int and observation in envs.observation_space and set(infos["seat"]) == {1}
