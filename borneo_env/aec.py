@@ -274,9 +274,9 @@ class raw_env(AECEnv):  # type: ignore[misc]  # PettingZoo has no types; the nam
 
     def _repr_svg_(self) -> str:
         """What a notebook shows: the position for the viewer's eyes, or that there is none yet."""
-        from borneo_env.render import notice, svg
+        from borneo_env.render import Picture, notice
 
-        return notice(self._obstacle) if self._obstacle else svg(self.ruleset, *self._sight())
+        return notice(self._obstacle) if self._obstacle else Picture(self.ruleset, *self._sight()).svg()
 
     def _sight(self) -> tuple[np.void, int | None, str]:
         """The game as the viewer may see it now, the viewer, and the last move in words."""

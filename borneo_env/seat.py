@@ -141,11 +141,11 @@ class BorneoEnv(gymnasium.Env[Any, Any]):
 
     def _repr_svg_(self) -> str:
         """What a notebook shows: the position as the learner sees it, or that there is none yet."""
-        from borneo_env.render import notice, svg
+        from borneo_env.render import Picture, notice
 
         if self._obstacle:
             return notice(self._obstacle)
-        return svg(self.ruleset, self._seats.batch.games[0], self.seat)
+        return Picture(self.ruleset, self._seats.batch.games[0], self.seat).svg()
 
     @property
     def _obstacle(self) -> str:

@@ -11,6 +11,7 @@ import random
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -141,6 +142,12 @@ class Option:
     """A legal move: its verb, its parts, and its text. Parts that a verb does not have are None."""
 
     __slots__ = ("_parts", "action", "text", "verb", "view")
+    company: str | None  # of the trader that moves or fights, or where a trader is placed
+    to: str | None  # the company that a trader is transferred to
+    rank: int | None  # of the own trader that moves or attacks; 1 is the top
+    target: int | None  # the rank that is attacked
+    spice: str | None  # of a contract of one spice, or of a payment (`joker` for a joker)
+    size: str | None  # what is paid with: `single`, `double` or `port`
 
     def __init__(self, view: View, action: int, move: Move, text: str) -> None:
         self.view, self.action, self.text, self._parts = view, action, text, move.parts
@@ -166,40 +173,16 @@ class Option:
         return None if place is None else self.view.port_at(place)
 
     @property
-    def company(self) -> str | None:
-        """The company of the trader that moves or fights, or where a trader is placed."""
-        return self._parts.get("company")
-
-    @property
-    def to(self) -> str | None:
-        """The company that a trader is transferred to."""
-        return self._parts.get("to")
-
-    @property
-    def rank(self) -> int | None:
-        """The rank of the own trader that moves or attacks; 1 is the top."""
-        return self._parts.get("rank")
-
-    @property
-    def target(self) -> int | None:
-        """The rank that is attacked."""
-        return self._parts.get("target")
-
-    @property
     def contract(self) -> Contract | None:
         """The contract that is fulfilled."""
         kind = self._parts.get("contract")
         return None if kind is None else self.view.contracts[CONTRACT_KINDS.index(kind)]
 
-    @property
-    def spice(self) -> str | None:
-        """The spice of a contract of one spice, or of a payment (`joker` for a joker)."""
-        return self._parts.get("spice")
-
-    @property
-    def size(self) -> str | None:
-        """What is paid with: `single`, `double` or `port`."""
-        return self._parts.get("size")
+    def __getattr__(self, name: str) -> Any:
+        """A part that is a word or a number."""
+        if name not in Option.__annotations__:
+            raise AttributeError(f"an option has no {name!r}")
+        return self._parts.get(name)
 
     def __repr__(self) -> str:
         return f"Option({self.text!r})"

@@ -32,7 +32,7 @@ from borneo_env.console import in_colour
 from borneo_env.engine.threads import available_cores
 from borneo_env.pieces import plain
 from borneo_env.record import read_record, record_games, replay, verify, write_record
-from borneo_env.render import Animation, ansi, gallery
+from borneo_env.render import Animation, Picture, gallery
 from borneo_env.ruleset import Ruleset, every_ruleset
 from borneo_env.story import Told, agent_names, deed, named_company, tell
 
@@ -225,7 +225,7 @@ def test_show_a_position(borneo, record_file, tmp_path):
     moment = list(replay(record))[4]
     names = agent_names(record[0]["agents"])
     last_move = plain(deed(moment.batch.ruleset, moment.before, moment.line["player"], moment.move), names)
-    assert answer.out == ansi(moment.batch.ruleset, moment.after, None, last_move, names, False)
+    assert answer.out == Picture(moment.batch.ruleset, moment.after, None, last_move, names).ansi(False)
     assert names[0] in answer.out
     answer = borneo("show --at 0 --json", record_file)
     assert json.loads(answer.out) == {"moves": 0, "last_move": "", "pictures": []}

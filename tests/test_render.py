@@ -19,7 +19,7 @@ import borneo_env
 from borneo_env import SPECTATOR, Batch, Ruleset, every_ruleset, redact, resample
 from borneo_env.engine.state import CARD_SLOTS, GAME, TAKE
 from borneo_env.pieces import plain
-from borneo_env.render import Picture, ansi, rgb, svg
+from borneo_env.render import Picture, rgb
 from borneo_env.render.chart import HEIGHT, WIDTH
 from borneo_env.render.gallery import EXAMPLES, FILM, draw, draw_film
 from borneo_env.render.legend import HEIGHT as LEGEND_HEIGHT
@@ -40,6 +40,14 @@ apart = pytest.mark.parametrize("apart", [15, pytest.param(1, marks=pytest.mark.
 class Moment(NamedTuple):
     game: np.void
     last_move: str
+
+
+def svg(ruleset: Ruleset, game: np.void, *seen: Any, **more: Any) -> str:
+    return Picture(ruleset, game, *seen, **more).svg()
+
+
+def ansi(ruleset: Ruleset, game: np.void, *seen: Any, colour: bool = True, **more: Any) -> str:
+    return Picture(ruleset, game, *seen, **more).ansi(colour)
 
 
 def random_game(ruleset: Ruleset, seed: int = 4) -> Iterator[Moment]:
@@ -142,7 +150,7 @@ def test_a_crowded_table_keeps_its_order() -> None:
     assert game["height"][0] == CARD_SLOTS
     names = ["a name that is much too long for its panel"] * 5
     check_layout(svg(ruleset, game, None, "a long story " * 40, names))
-    assert max(map(len, ansi(ruleset, game, 0, "a long story " * 40, names, False).splitlines())) <= COLUMNS
+    assert max(map(len, ansi(ruleset, game, 0, "a long story " * 40, names, colour=False).splitlines())) <= COLUMNS
 
 
 def test_names_cannot_break_a_picture_or_a_terminal() -> None:
