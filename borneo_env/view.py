@@ -52,7 +52,7 @@ class Card:
 
 
 @dataclass(frozen=True)
-class Contract:
+class ContractKind:
     """A kind of contract (R0.10)."""
 
     kind: str
@@ -95,7 +95,7 @@ class Contest:
     defence_cards: int
 
 
-class Port:
+class OpenPort:
     """An open port (R0.9) with the cargo that lies there."""
 
     def __init__(self, view: View, place: int) -> None:
@@ -167,13 +167,13 @@ class Option:
         return None if number is None else self.view.card(number)
 
     @property
-    def port(self) -> Port | None:
+    def port(self) -> OpenPort | None:
         """The port that is shipped to."""
         place = self._parts.get("port")
         return None if place is None else self.view.port_at(place)
 
     @property
-    def contract(self) -> Contract | None:
+    def contract(self) -> ContractKind | None:
         """The contract that is fulfilled."""
         kind = self._parts.get("contract")
         return None if kind is None else self.view.contracts[CONTRACT_KINDS.index(kind)]
@@ -231,7 +231,7 @@ class View:
         return tuple(self.game["hand_size"][: self.players].tolist())
 
     @cached_property
-    def ports(self) -> tuple[Port, ...]:
+    def ports(self) -> tuple[OpenPort, ...]:
         """The open ports."""
         return tuple(self.port_at(place) for place in range(OPEN_PORTS) if self.game["open"][place] >= 0)
 
@@ -263,15 +263,15 @@ class View:
         return self.warehouses[self.me]
 
     @cached_property
-    def contracts(self) -> tuple[Contract, ...]:
+    def contracts(self) -> tuple[ContractKind, ...]:
         """All kinds of contracts, with how many are left of each."""
         left = self.game["supply"].tolist()
         return tuple(
-            Contract(card.kind, card.points, n) for card, n in zip(self.ruleset.tables.contracts, left, strict=True)
+            ContractKind(card.kind, card.points, n) for card, n in zip(self.ruleset.tables.contracts, left, strict=True)
         )
 
     @property
-    def payable(self) -> tuple[Contract, ...]:
+    def payable(self) -> tuple[ContractKind, ...]:
         """The contracts in supply that the own warehouse can pay, without pirates."""
         return tuple(one for one in self.contracts if one.left and not one.missing(self.warehouse))
 
@@ -308,13 +308,13 @@ class View:
         cards = _cards(self.ruleset)
         return tuple(cards[number] for number in np.flatnonzero(self.game["place"][:CARDS] == place).tolist())
 
-    def port_at(self, place: int) -> Port:
+    def port_at(self, place: int) -> OpenPort:
         if place not in self._ports:
-            self._ports[place] = Port(self, place)
+            self._ports[place] = OpenPort(self, place)
         return self._ports[place]
 
     @cached_property
-    def _ports(self) -> dict[int, Port]:
+    def _ports(self) -> dict[int, OpenPort]:
         return {}
 
     @cached_property

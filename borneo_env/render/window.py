@@ -1,4 +1,4 @@
-"""Window: where `render_mode="human"` shows a game. Needs the extra `render`."""
+"""PictureWindow: where `render_mode="human"` shows a game. Needs the extra `render`."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ LARGEST_SHARE = 0.86  # of the screen: bars and menus need their room
 SMALLEST = 320
 
 
-class Window:
+class PictureWindow:
     """A window that fits the screen and can be resized. When its user closes it, it stays closed and costs no time."""
 
     def __init__(self) -> None:
