@@ -359,6 +359,13 @@ def ask(
     return actions
 
 
+def are_legal(mask: NDArray[np.bool_], actions: NDArray[np.integer[Any]]) -> NDArray[np.bool_]:
+    """Which of some whole numbers, one for each row of the masks, are legal actions."""
+    inside = (actions >= 0) & (actions < mask.shape[1])
+    legal: NDArray[np.bool_] = inside & mask[np.arange(len(mask)), np.where(inside, actions, 0)]
+    return legal
+
+
 def _legal(batch: Batch, rows: NDArray[np.intp], answer: Any, name: str) -> NDArray[np.int64]:
     """An agent's answer, if it is a legal action for each game."""
     try:
@@ -369,8 +376,7 @@ def _legal(batch: Batch, rows: NDArray[np.intp], answer: Any, name: str) -> NDAr
         raise WrongAnswer(
             f"{name} answered with {actions.dtype} of shape {actions.shape} for {counted(len(rows), 'game')}"
         )
-    known = (actions >= 0) & (actions < batch.mask.shape[1])
-    wrong = np.flatnonzero(~known | ~batch.mask[rows, np.where(known, actions, 0)])
+    wrong = np.flatnonzero(~are_legal(batch.mask[rows], actions))
     if len(wrong):
         row, action = int(rows[wrong[0]]), int(actions[wrong[0]])
         move, legal = batch.actions.text(action, batch.phase_name(row)), ", ".join(batch.legal_moves(row))

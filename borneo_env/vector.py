@@ -11,7 +11,7 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 from numpy.typing import ArrayLike, NDArray
 
-from borneo_env.agent import RANDOM, Random, ask, find_opponents
+from borneo_env.agent import RANDOM, Random, are_legal, ask, find_opponents
 from borneo_env.engine.actions import action_table
 from borneo_env.engine.arguments import is_whole, whole_numbers
 from borneo_env.engine.batch import Batch, IllegalMove, fresh_seed
@@ -304,9 +304,7 @@ class BorneoVectorEnv(VectorEnv):
         mask = self.seats.mask
         if actions.shape != mask.shape[:1] or actions.dtype != np.int64:
             return np.zeros(len(mask), np.bool_)
-        inside = (actions >= 0) & (actions < mask.shape[1])
-        legal: NDArray[np.bool_] = inside & mask[np.arange(len(mask)), np.where(inside, actions, 0)]
-        return ~legal
+        return ~are_legal(mask, actions)
 
     def _infos(self) -> dict[str, Any]:
         mask, phase = self.seats.mask.astype(np.int8), self.seats.batch.phase.copy()
