@@ -198,14 +198,6 @@ def test_record_with_own_cards(borneo, tmp_path):
     assert verify(read_record(file)).done[0]
 
 
-def test_verify_as_json(borneo, record_file):
-    answer = borneo("verify --json", record_file)
-    assert answer.status == 0
-    assert json.loads(answer.out) == [
-        {"file": str(record_file), "ok": True, "scores": read_record(record_file)[-1]["scores"]}
-    ]
-
-
 def test_show_as_json(borneo, record_file):
     answer = borneo("show --json", record_file)
     assert json.loads(answer.out) == list(tell(read_record(record_file)))
@@ -372,24 +364,17 @@ def test_bench_measures_the_engine(borneo, small_bench):
 MISTAKES = {  # arguments, and what the one line says
     "record --agents clever": "there is no agent 'clever'; known are: ",
     "record --agents random,random": "2 agents for 4 players; give one name, or one per seat",
-    "record --agents random,clever,random,random": "there is no agent 'clever'",
-    "record --agents ,": "2 agents for 4 players; give one name, or one per seat",
     "record --players 2": "3, 4 or 5 players, not 2",
-    "record --players 6": "3, 4 or 5 players, not 6",
     "record --edition dice": "edition 'dice' does not exist; use one of board, card",
     "record --four-traders": "four traders are a variant of the board edition with 3 players",
     "record --edition card --blackbeard": "Blackbeard's secret is a variant of the board edition",
     "record --games 0": "--games is a number from 1, not 0",
-    "record --games -5": "--games is a number from 1, not -5",
     "record --seed -1": "a seed is a whole number from 0 to 2**64 - 1, not -1",
-    "record --seed 18446744073709551616": "a seed is a whole number from 0 to 2**64 - 1",
     "record --tables nowhere.toml": "nowhere.toml: cannot be read",
     "record --out /dev/null/x": "Not a directory",
     "actions --edition dice": "edition 'dice' does not exist; use one of board, card",
     "random --games 0": "a batch has at least 1 game, not 0",
-    "random --seed -1": "a seed is a whole number from 0",
     "random --threads 0": "threads is a number from 1, or None for all cores, not 0",
-    "bench --players 2": "3, 4 or 5 players, not 2",
     "bench --edition card --blackbeard": "Blackbeard's secret",
     "show nowhere.jsonl": "nowhere.jsonl: line 1: the file cannot be read: No such file or directory",
 }

@@ -1,7 +1,11 @@
 """What the environments of PettingZoo and Gymnasium have in common: arguments, types, seeds, words."""
 
+import copy
+import pickle
+
 import numpy as np
 import pytest
+from playing import pick, play_on, play_seat_on
 
 from borneo_env import BorneoEnv, BorneoVectorEnv, env, raw_env
 from borneo_env.agent import UnknownAgent
@@ -69,3 +73,31 @@ def test_as_many_games_as_a_number_of_numpy():
     envs = BorneoVectorEnv(np.int64(3), players=3, seat=np.int8(1))
     observation, infos = envs.reset(seed=1)
     assert type(envs.num_envs) is int and observation in envs.observation_space and set(infos["seat"]) == {1}
+
+
+def played_on(made):
+    """What is seen in random games that go on where they are, and in those that follow."""
+    if isinstance(made, AEC):
+        seen = play_on(made, seed=9)
+        made.reset()
+        return [*seen, *play_on(made, 60, seed=9)]
+    if isinstance(made, BorneoEnv):
+        return [*play_seat_on(made), made.reset()[0].tobytes(), made.seat]
+    return [made.step([pick(mask) for mask in made.action_masks()])[:2] for _ in range(40)]
+
+
+@pytest.mark.parametrize(
+    "clone", [copy.deepcopy, lambda made: pickle.loads(pickle.dumps(made))], ids=["copy", "pickle"]
+)
+@each_kind
+def test_a_copy_in_mid_game_plays_on_identically(make, clone):
+    made = make(reward="score-delta")
+    first_seen(made, 5)
+    for _ in range(4):
+        if make in AEC:
+            made.step(pick(made.last()[0]["action_mask"]))
+        else:
+            made.step(pick(made.action_masks()) if make is BorneoEnv else [pick(made.action_masks()[0])])
+    twin = clone(made)
+    first = played_on(made)
+    assert len(first) > 2 and str(played_on(twin)) == str(first)

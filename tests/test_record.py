@@ -314,36 +314,20 @@ HUGE = 10**4000
 
 CASES = [
     Case("unknown version", put(0, format="borneo-record/2"), 1, "format"),
-    Case("no format", drop(0, "format"), 1, "format"),
-    Case("no ruleset", drop(0, "ruleset"), 1, "ruleset"),
-    Case("no cargo", drop(0, "cargo"), 1, "cargo"),
-    Case("no ports", drop(0, "ports"), 1, "ports"),
-    Case("no contracts", drop(0, "contracts"), 1, "contracts"),
-    Case("no points", drop(0, "contract_points"), 1, "contract_points"),
-    Case("no deal", drop(0, "deal"), 1, "deal"),
-    Case("no agents", drop(0, "agents"), 1, "agents"),
-    Case("no seed", drop(0, "seed"), 1, "seed"),
+    *(Case(f"no {key}", drop(0, key), 1, key) for key in a_record()[0]),
     *(Case(f"no {key} in ruleset", drop(0, "ruleset", key), 1, key) for key in ("edition", "players", "blackbeard")),
     *(Case(f"no {key} in deal", drop(0, "deal", key), 1, key) for key in ("start", "hands", "draw", "ports")),
     Case("no flags on a card", drop(0, "cargo", 17, "flags"), 1, "cargo row 17: flags"),
     Case("no limit of a port", drop(0, "ports", 2, "limit"), 1, "ports row 2: limit"),
     Case("no supply of a kind", drop(0, "contracts", "each-2"), 1, "each-2"),
     Case("two players", lambda r: r[0]["ruleset"].update(players=2), 1, "players"),
-    Case("unknown edition", lambda r: r[0]["ruleset"].update(edition="dice"), 1, "edition"),
-    Case("pirates of the card edition", lambda r: r[0]["ruleset"].update(edition="card", blackbeard=True), 1, "R9.2"),
     Case("unknown setting", lambda r: r[0]["ruleset"].update(speed=3), 1, "ruleset"),
     Case("59 cards", lambda r: r[0]["cargo"].pop(), 1, "cargo"),
-    Case("unknown company", lambda r: r[0]["cargo"][3].update(flags=["pink"] * 4), 1, "cargo row 3: flags"),
-    Case("unknown spice", lambda r: r[0]["cargo"][3].update(spice="salt"), 1, "cargo row 3: spice"),
     Case("a port that is not in play", lambda r: r[0]["ports"][3].update(mark="5"), 1, "ports row 3: mark"),
     *(
         Case(f"a large number as {name}", spoil, line, "a number of 13288 bits")
         for name, line, spoil in (
             ("start", 1, deal(start=HUGE)),
-            ("port", 1, lambda r: r[0]["deal"]["ports"].append(HUGE)),
-            ("player", 6, put(5, player=HUGE)),
-            ("limit", 1, lambda r: r[0]["ports"][3].update(limit=HUGE)),
-            ("players", 1, lambda r: r[0]["ruleset"].update(players=HUGE)),
             ("score", RESULT, put(-1, scores=HUGE)),
         )
     ),
@@ -355,15 +339,12 @@ CASES = [
     Case("a card that does not exist", lambda r: r[0]["deal"]["draw"].append(60), 1, "draw pile"),
     Case("a port that does not exist", lambda r: r[0]["deal"]["ports"].append(99), 1, "port 99"),
     Case("a hand too many", lambda r: r[0]["deal"]["hands"].append([]), 1, "hands"),
-    Case("a hand too large", lambda r: r[0]["deal"]["hands"][0].append(r[0]["deal"]["draw"].pop()), 1, "hands"),
     Case("start player 3 of 3", deal(start=3), 1, "start player"),
-    Case("start player -1", deal(start=-1), 1, "start player"),
     Case("no player", drop(5, "player"), 6, "player"),
     Case("no move", drop(5, "move"), 6, "move"),
     Case("wrong player", other_player, 6, "decides"),
     Case("illegal move", put(5, move="place purple"), 6, "legal"),
     Case("a move of another phase", put(5, move="traders none"), 6, "legal"),
-    Case("a move in other words", put(5, move="Place red"), 6, "legal"),
     Case("forced without need", not_so_forced, 2, "forced"),
     Case("forced and not marked", forced_unmarked, FORCED, "forced"),
     Case("a legal move left out", lambda r: r[5]["legal"].pop(), 6, "legal", lambda: a_record(legal=True)),
@@ -372,11 +353,7 @@ CASES = [
     Case("a move left out", lambda r: r.pop(5), 6, "player"),
     Case("the header twice", lambda r: r.insert(1, r[0]), 2, "move"),
     Case("the result twice", lambda r: r.append(r[-1]), RESULT + 1, "behind the result"),
-    Case("a move behind the result", lambda r: r.append(r[5]), RESULT + 1, "behind the result"),
-    Case("an empty object behind the result", lambda r: r.append({}), RESULT + 1, "behind the result"),
     Case("wrong score", off_by_one("scores"), RESULT, "scores"),
-    Case("wrong place", off_by_one("places"), RESULT, "places"),
-    Case("wrong contracts", off_by_one("contracts"), RESULT, "contracts"),
     Case("a score left out", lambda r: r[-1]["scores"].pop(), RESULT, "scores"),
     Case("no places", drop(-1, "places"), RESULT, "places"),
     Case("no result", lambda r: r.pop(), RESULT, "cut off"),
@@ -387,7 +364,6 @@ CASES = [
     Case("other cards shuffled", put(SHUFFLE - 1, shuffle=[0, 1]), SHUFFLE, "discarded", a_shuffled_record),
     Case("cards shuffled twice", lambda r: r[SHUFFLE - 1].update(shuffle=r[SHUFFLE - 1]["shuffle"] * 2), SHUFFLE,
          "discarded", a_shuffled_record),
-    Case("no cards shuffled", put(SHUFFLE - 1, shuffle=[60]), SHUFFLE, "shuffle", a_shuffled_record),
     Case("shuffle later", lambda r: r.insert(SHUFFLE, r.pop(SHUFFLE - 1)), SHUFFLE, "shuffle", a_shuffled_record),
     Case("shuffle sooner", lambda r: r.insert(SHUFFLE - 2, r.pop(SHUFFLE - 1)), SHUFFLE - 1, "move", a_shuffled_record),
 ]  # fmt: skip
@@ -454,22 +430,12 @@ FILES = {  # name: content, wrong line, reason
     "empty": (b"", 1, "empty"),
     "blank": (b"\n", 1, "not JSON"),
     "garbage": (random.Random(1).randbytes(4000), 1, "UTF-8"),
-    "zeros": (bytes(4000), 1, "not JSON"),
-    "a picture": (b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", 1, "UTF-8"),
-    "UTF-16": ("{}".encode("utf-16"), 1, "UTF-8"),
-    "prose": (b"Dear reader,\n", 1, "not JSON"),
     "a list": (b"[1, 2]\n", 1, "not a JSON object"),
-    "a number": (b"7\n", 1, "not a JSON object"),
-    "null": (b"null\n", 1, "not a JSON object"),
     "NaN": (b"NaN\n", 1, "not JSON (it holds a number that is none"),
     "an empty object": (b"{}\n", 1, "format"),
     "deeply nested lists": (b"[" * 100_000, 1, "not JSON"),
-    "deeply nested objects": (b'{"a":' * 100_000, 1, "not JSON"),
     "a huge number": (b'{"format": ' + b"9" * 10_000 + b"}", 1, "a number of too many digits"),
     "a key twice": (b'{"format": 1, "format": "borneo-record/1"}', 1, "it has two entries 'format'"),
-    "half a character": (b'{"format": "\\ud800"}', 1, "half a character"),
-    "an infinite number": (b'{"format": 1e999}', 1, "a number that is none"),
-    "a mark of its bytes": (b'\xef\xbb\xbf{"format": 1}', 1, "BOM"),
     "many lines": (b"{}\n" * 20_001, 20_001, "one game"),
     "a long text": (b'{"format": "' + b"9" * 100_000 + b'"}', 1, "format"),
 }
@@ -483,17 +449,6 @@ def test_a_file_that_is_no_record_is_refused(name, tmp_path):
     with pytest.raises(RecordError) as caught:
         verify(read_record(tmp_path / "file"))
     assert len(str(caught.value)) < 300 and str(caught.value).isprintable()
-
-
-@pytest.mark.parametrize("line", [1, 6, RESULT])
-@pytest.mark.parametrize("wrong", ["null", "[]", "7", '"move"', "", "NaN", "{", "[" * 5000 + "]" * 5000])
-def test_a_line_that_is_no_object_is_refused(line, wrong, tmp_path):
-    lines = lines_of(a_record())
-    lines[line - 1] = wrong
-    (tmp_path / "file").write_text("\n".join(lines) + "\n")
-    with pytest.raises(RecordError, match="JSON") as caught:
-        verify(read_record(tmp_path / "file"))
-    assert caught.value.line == line
 
 
 def test_texts_in_a_record_cannot_paint_the_screen(tmp_path):
@@ -624,16 +579,6 @@ def scratched(draw: Draw) -> str:
     return text
 
 
-def rearranged(draw: Draw) -> str:
-    """A record with lines moved, repeated or left out."""
-    lines = lines_of(a_record())
-    for _ in range(draw(st.integers(1, 3))):
-        line = lines.pop(draw(st.integers(0, len(lines) - 1)))
-        for _ in range(draw(st.integers(0, 2))):
-            lines.insert(draw(st.integers(0, len(lines))), line)
-    return "\n".join(lines)
-
-
 def revalued(draw: Draw) -> str:
     """A record with values replaced, added or removed."""
     record = a_record()
@@ -655,7 +600,7 @@ def places_of(holder: Any) -> Any:
     return holder if isinstance(holder, dict) else range(len(holder))
 
 
-spoilt_in_any_way = pytest.mark.parametrize("spoilt", [scratched, rearranged, revalued])
+spoilt_in_any_way = pytest.mark.parametrize("spoilt", [scratched, revalued])
 
 
 @spoilt_in_any_way

@@ -25,7 +25,6 @@ from borneo_env.render.gallery import EXAMPLES, FILM, draw, draw_film
 from borneo_env.render.legend import HEIGHT as LEGEND_HEIGHT
 from borneo_env.render.pen import measure
 from borneo_env.render.scene import Scene
-from borneo_env.render.text import ESCAPE
 from borneo_env.render.text import WIDTH as COLUMNS
 from borneo_env.story import deed
 
@@ -161,15 +160,6 @@ def test_names_cannot_break_a_picture_or_a_terminal() -> None:
     table = ansi(ruleset, game, names=names, last_move="\x1b[31m", colour=False)
     assert "\x1b" not in table
     assert "\x00" not in table
-
-
-def test_without_colour_the_same_words_are_shown() -> None:
-    ruleset = Ruleset(players=4)
-    for game, last_move in [*random_game(ruleset)][::7]:
-        coloured, plain = ansi(ruleset, game, 1, last_move), ansi(ruleset, game, 1, last_move, colour=False)
-        assert "\x1b[" in coloured
-        assert ESCAPE.sub("", coloured) == plain
-        assert "\x1b" not in plain
 
 
 @pytest.mark.parametrize("ruleset", [Ruleset(), Ruleset(players=5, blackbeard=True)], ids=lambda ruleset: ruleset.name)
@@ -362,14 +352,6 @@ def test_a_window_closed_by_its_user_stays_closed(pygame: Any) -> None:
     env.close()
     env.render()
     assert pygame.display.get_init(), "closed and opened by the program"
-
-
-def test_two_environments_share_the_window(pygame: Any) -> None:
-    one, other = human_env(), human_env()
-    one.close()
-    play_first(other)
-    assert pygame.display.get_init()
-    one.close()
 
 
 @pytest.mark.parametrize("missing", ["pygame", "resvg_py"])

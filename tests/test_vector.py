@@ -1,7 +1,6 @@
 """Many seats at once: plain arrays and Gymnasium's vector environment, against games played one by one."""
 
 import copy
-import pickle
 
 import gymnasium
 import numpy as np
@@ -196,14 +195,6 @@ def test_a_reset_without_a_seed_deals_the_next_games():
     assert (again == np.array(later)).all()
 
 
-def test_a_reset_after_an_end_is_not_done():
-    seats = Seats(1, Ruleset(players=3, tables="tiny"), seed=1)
-    while not seats.done[0]:
-        seats.step(picks(seats.mask))
-    seats.reset(seed=1)
-    assert not seats.done[0]
-
-
 def test_chosen_places_are_dealt_anew():
     seats = Seats(4, Ruleset(players=3), seed=1)
     for _ in range(5):
@@ -246,20 +237,6 @@ def test_what_is_returned_can_be_kept():
     assert all((a == b).all() for a, b in zip(kept, before, strict=True))
     envs.action_masks()[:] = True
     assert not envs.action_masks().all()
-
-
-@pytest.mark.parametrize("clone", [copy.deepcopy, lambda env: pickle.loads(pickle.dumps(env))], ids=["copy", "pickle"])
-def test_a_copy_in_mid_game_plays_on_identically(clone):
-    envs = BorneoVectorEnv(4, tables="tiny", players=3, reward="score")
-    envs.reset(seed=2)
-    for _ in range(10):
-        envs.step(picks(envs.action_masks()))
-    twin = clone(envs)
-    for _ in range(40):
-        actions = picks(envs.action_masks())
-        left, right = envs.step(actions), twin.step(actions)
-        assert all((a == b).all() for a, b in zip(left[:3], right[:3], strict=True))
-        assert (left[4]["action_mask"] == right[4]["action_mask"]).all()
 
 
 # ---------------------------------------------------------------- mistakes
