@@ -227,9 +227,10 @@ def _load(agent: str, module: str, name: str) -> Any:
 @contextmanager
 def _code_of(agent: str, deed: str, told: tuple[type[Exception], ...] = ()) -> Iterator[None]:
     """Has code of an agent run, which may do anything, leave the program too; what is `told` well enough is raised."""
+    clear: tuple[type[Exception], ...] = (UnknownAgent, *told)
     try:
         yield
-    except (UnknownAgent, *told):
+    except clear:
         raise
     except (Exception, SystemExit) as error:
         unknown = UnknownAgent(f"the agent {in_short(agent)} {deed}: {on_one_line(f'{type(error).__name__}: {error}')}")

@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import NamedTuple
 
+import numpy as np
+
 from borneo_env.agent import RANDOM
 from borneo_env.files import make_folder, write_file
 from borneo_env.pieces import plain
@@ -17,7 +19,7 @@ from borneo_env.story import Narrator
 
 NAMES = ("Ayu", "Bram", "Citra", "Dirk", "Eka")
 PNG_WIDTH = 1200
-COARSE = 0xFC  # six bits of each colour: nobody sees it, and the file is a quarter smaller
+COARSE = np.uint8(0xFC)  # six bits of each colour: nobody sees it, and the file is a quarter smaller
 SEED = 1
 
 
