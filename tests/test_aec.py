@@ -255,22 +255,6 @@ def test_an_illegal_move_loses_the_game():
     assert not any(env.terminations.values()) and not any(env.rewards.values())
 
 
-def test_the_raw_environment_refuses_an_illegal_move_and_stays_as_it_was():
-    env = borneo_env.raw_env(reward="score-delta", render_mode="ansi")
-    env.reset(seed=1)
-    play_on(env, 30)
-    before = (env.state().tobytes(), env.agent_selection, dict(env.rewards), dict(env._cumulative_rewards))
-    legal = np.flatnonzero(env.last()[0]["action_mask"])
-    for action in (next(a for a in range(370) if a not in legal), 370, -1, 2**70, np.uint64(2**64 - 1)):
-        with pytest.raises(IllegalMove, match=r"player .* phase .*is not legal; legal are: "):
-            env.step(action)
-    one = int(legal[0])
-    for action in (float(one), np.float64(one), None, "place red", np.array([one]), np.array(one), True, np.True_):
-        with pytest.raises(TypeError, match="whole number"):
-            env.step(action)
-    assert (env.state().tobytes(), env.agent_selection, env.rewards, env._cumulative_rewards) == before
-
-
 @pytest.mark.parametrize(
     "action",
     [1.0, np.float64(1), 370, -1, np.int64(-1), 2**70, "place red", None, True, np.True_, np.array(1), np.array([1])],

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from playing import pick, play_on, play_seat_on
 
-from borneo_env import BorneoEnv, BorneoVectorEnv, env, raw_env
+from borneo_env import NO_ACTION, BorneoEnv, BorneoVectorEnv, IllegalMove, env, raw_env
 from borneo_env.agent import UnknownAgent
 
 AEC, ONE_SEAT, MANY = (env, raw_env), (BorneoEnv,), (BorneoVectorEnv,)
@@ -101,3 +101,33 @@ def test_a_copy_in_mid_game_plays_on_identically(make, clone):
     twin = clone(made)
     first = played_on(made)
     assert len(first) > 2 and str(played_on(twin)) == str(first)
+
+
+def taken(made, action):
+    return made.step([action] if isinstance(made, BorneoVectorEnv) else action)
+
+
+NOT_LEGAL = (0, 300, 370, -1, -2, 2**63, 2**70, -(2**70), np.uint64(2**64 - 1))  # at the first decision
+NO_WHOLE_NUMBERS = (1.0, np.float64(1), np.float32(1), "place red", None, True, np.True_)
+
+
+@pytest.mark.parametrize("make", (raw_env, *SEATS))
+def test_a_wrong_action_is_refused_and_changes_nothing(make):
+    made, expected = make(players=3), make(players=3)
+    for one in (made, expected):
+        first_seen(one, 1)
+    for action in NOT_LEGAL:
+        words = "must play a legal action" if make in SEATS and action == NO_ACTION else "legal are: place red"
+        with pytest.raises(IllegalMove, match=words):
+            taken(made, action)
+    for action in NO_WHOLE_NUMBERS:
+        with pytest.raises(TypeError, match="whole number"):
+            taken(made, action)
+    assert str(played_on(made)) == str(played_on(expected))
+
+
+def test_as_many_actions_as_games():
+    envs = BorneoVectorEnv(2, players=3)
+    envs.reset(seed=1)
+    with pytest.raises(ValueError, match="one action for each of the 2 games"):
+        envs.step([1])

@@ -9,7 +9,7 @@ from gymnasium.error import ResetNeeded
 from playing import SEVERAL_RULESETS, Picker, fields, pick, totals
 
 import borneo_env
-from borneo_env import Batch, BorneoEnv, BorneoVectorEnv, IllegalMove, Ruleset, Seats
+from borneo_env import Batch, BorneoEnv, BorneoVectorEnv, Ruleset, Seats
 from borneo_env.agent import WrongAnswer
 from borneo_env.engine.games import observe
 from borneo_env.engine.observe import split
@@ -240,44 +240,6 @@ def test_what_is_returned_can_be_kept():
 
 
 # ---------------------------------------------------------------- mistakes
-
-
-def test_wrong_actions_are_refused_and_change_nothing():
-    envs = BorneoVectorEnv(2, players=3)
-    _, infos = envs.reset(seed=1)
-    legal = picks(infos["action_mask"])
-    illegal = np.flatnonzero(infos["action_mask"][1] == 0)[0]
-    with pytest.raises(IllegalMove, match=r"game 1, player .*, phase place: .*is not legal; legal are: place red"):
-        envs.step([legal[0], illegal])
-    with pytest.raises(TypeError, match="actions are whole numbers, not float64"):
-        envs.step(legal.astype(float))
-    with pytest.raises(ValueError, match="one action for each of the 2 games"):
-        envs.step(legal[:1])
-    expected = BorneoVectorEnv(2, players=3)
-    expected.reset(seed=1)
-    assert (envs.action_masks() == expected.action_masks()).all()
-    assert (envs.step(legal)[0] == expected.step(legal)[0]).all()
-
-
-def test_a_learner_cannot_leave_its_decision_out():
-    """NO_ACTION is for games that are over; in any other the learner would see the same decision for ever."""
-    seats = Seats(3, Ruleset(players=3), seed=1)
-    actions = picks(seats.mask)
-    for left_out in (np.array([*actions[:2], -1]), [*actions[:2].tolist(), -1]):
-        before = seats.batch.games.tobytes()
-        with pytest.raises(IllegalMove, match="game 2 is not over: the learner must play a legal action"):
-            seats.step(left_out)
-        assert seats.batch.games.tobytes() == before
-    envs = BorneoVectorEnv(1, players=3)
-    envs.reset(seed=1)
-    with pytest.raises(IllegalMove, match="game 0 is not over"):
-        envs.step([borneo_env.NO_ACTION])
-    for actions in ([True], np.array([1.0]), ["place red"]):
-        with pytest.raises(TypeError, match="actions are whole numbers"):
-            envs.step(actions)
-    for actions in (np.array([2**64 - 1], np.uint64), [2**63], [2**70], [-(2**70)], np.array([2**70], object)):
-        with pytest.raises(IllegalMove, match="is not legal"):
-            envs.step(actions)
 
 
 def test_a_step_before_reset_is_refused():
