@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -29,12 +28,6 @@ from borneo_env.vector import INTERRUPTED, NO_GAME, seat_spaces, with_mask
 
 MANUAL = Path(__file__).with_name("MANUAL.md").read_text(encoding="utf-8")
 
-# What changes in the course of a game, and what a state must have in common with the environment it is set in.
-_CHANGING = (
-    "_batch", "_phase", "_player", "_hushed", "_dealt", "_told", "_seen", "agents",
-    "agent_selection", "rewards", "_cumulative_rewards", "terminations", "truncations", "infos",
-)  # fmt: skip
-_FIXED = ("ruleset", "skip_forced")
 _AFTER_RESET = ("agent_selection", "rewards", "terminations", "truncations", "infos")
 
 Made = tuple[int, int, bytes]  # a move: who made it, the action, and the record of the game before it
@@ -251,21 +244,6 @@ class raw_env(AECEnv):  # type: ignore[misc]  # PettingZoo has no types; the nam
     def explain(self, observation: NDArray[Any]) -> str:
         """An observation in words."""
         return explain(observation)
-
-    def get_state(self) -> dict[str, Any]:
-        """Everything that `set_state` needs to play on identically."""
-        self._check_game("get_state")
-        return copy.deepcopy({name: getattr(self, name) for name in _CHANGING + _FIXED})
-
-    def set_state(self, state: dict[str, Any]) -> None:
-        """Go back to a state that `get_state` gave, here or in an environment of the same ruleset."""
-        if not isinstance(state, dict) or set(state) != {*_CHANGING, *_FIXED} or not isinstance(state["_batch"], Batch):
-            raise ValueError("this is no state; give one that get_state() gave")
-        for name in _FIXED:
-            if state[name] != getattr(self, name):
-                raise ValueError(f"this state is of another {name}; set it in an environment of the same {name}")
-        self.__dict__.update(copy.deepcopy({name: state[name] for name in _CHANGING}))
-        self._obstacle = ""
 
     def render(self) -> Any:
         """The position as the render mode says: text, an array of pixels, or a window."""

@@ -174,65 +174,6 @@ def test_a_new_game_owes_nothing_of_the_one_broken_off():
 # ---------------------------------------------------------------- copies
 
 
-def test_a_state_can_be_restored():
-    env = borneo_env.env(reward="score-delta", render_mode="ansi")
-    env.reset(seed=5)
-    play_on(env, 50)
-    state, shown = env.get_state(), env.render()
-    first = play_on(env, seed=9)
-    for _ in range(2):  # the state is not used up
-        env.set_state(state)
-        assert env.render() == shown
-        assert play_on(env, seed=9) == first
-
-
-@pytest.mark.parametrize(
-    ("there", "reason"),
-    [
-        ({"edition": "card"}, "this state is of another ruleset"),
-        ({"players": 3}, "this state is of another ruleset"),
-        ({"blackbeard": True}, "this state is of another ruleset"),
-        ({"skip_forced": False}, "this state is of another skip_forced"),
-    ],
-)
-def test_a_state_of_another_game_is_refused(there, reason):
-    other = borneo_env.env(**there)
-    other.reset(seed=5)
-    refuse_state(other.get_state(), reason)
-
-
-def lacking(state, name):
-    return {key: value for key, value in state.items() if key != name}
-
-
-@pytest.mark.parametrize(
-    "spoil",
-    [
-        lambda state: None,
-        lambda state: {},
-        lambda state: list(state),
-        lambda state: lacking(state, "infos"),
-        lambda state: state | {"agent": "player_0"},
-        lambda state: state | {"_batch": state["_batch"].games},
-    ],
-    ids=["None", "empty", "list", "incomplete", "more", "records"],
-)
-def test_what_is_no_state_is_refused(spoil):
-    env = borneo_env.env()
-    env.reset(seed=5)
-    refuse_state(spoil(env.get_state()), r"give one that get_state\(\) gave")
-
-
-def refuse_state(state, reason):
-    env, expected = borneo_env.env(), borneo_env.env()
-    for one in (env, expected):
-        one.reset(seed=6)
-        play_on(one, 30)
-    with pytest.raises(ValueError, match=reason):
-        env.set_state(state)
-    assert play_on(env, 60, seed=9) == play_on(expected, 60, seed=9)
-
-
 # ---------------------------------------------------------------- mistakes
 
 
@@ -302,7 +243,6 @@ CALLS = {
     "table": lambda env: env.table,
     "render": lambda env: env.render(),
     "agent_iter": lambda env: env.agent_iter(),
-    "get_state": lambda env: env.get_state(),
 }
 every_call = pytest.mark.parametrize("name", CALLS)
 
@@ -356,15 +296,6 @@ def test_a_reset_is_enough_after_an_interrupt():
         env.step(1)
     for one in (env, expected):
         one.reset(seed=2)
-    assert play_on(env, 60) == play_on(expected, 60)
-
-
-def test_a_state_from_before_is_enough_after_an_interrupt():
-    expected = borneo_env.env()
-    expected.reset(seed=2)
-    play_on(expected, 30)
-    env = interrupted()
-    env.set_state(expected.get_state())
     assert play_on(env, 60) == play_on(expected, 60)
 
 

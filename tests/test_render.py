@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import copy
 import re
 import sys
 from collections.abc import Iterator
@@ -294,9 +295,7 @@ def test_an_environment_shows_itself_in_a_notebook() -> None:
     check_layout(drawing)
     assert "seen by player 1" in drawing
     assert f"{agent.replace('_', ' ')} places a trader in red, rank 1" in drawing
-    again = borneo_env.env(players=3, viewer=1)
-    again.set_state(env.get_state())
-    assert again._repr_svg_() == drawing
+    assert copy.deepcopy(env)._repr_svg_() == drawing
 
 
 def test_a_seat_shows_itself_in_a_notebook() -> None:

@@ -170,10 +170,8 @@ def watched(game, viewer):
     """What a viewer is shown in the course of a contest, again and again: all that is different, and who was asked."""
     env = borneo_env.raw_env(render_mode="ansi", legal_moves=True, viewer=viewer)
     env.reset(seed=1)
-    state = env.get_state()
-    state["_batch"] = game.batch.copy()
-    state["_batch"]._run["skip_forced"] = True
-    env.set_state(state)
+    env._batch = game.batch.copy()
+    env._batch._run["skip_forced"] = True
     env._look()
     env._ask()
     shown, asked = [], []
