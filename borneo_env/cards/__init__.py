@@ -7,7 +7,8 @@ this file is the model. A file may name a shipped edition as its `base` and give
 from __future__ import annotations
 
 import tomllib
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import MISSING, dataclass, field, fields
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -32,28 +33,57 @@ class TableError(ValueError):
     """A card table that cannot be played with; the message names the file, the row and the field."""
 
 
+Check = Callable[[Any], str]  # what is wrong with a value; nothing if it is right
+
+
+def _one_of(*allowed: str) -> Check:
+    named = ", ".join(one or repr(one) for one in allowed)
+    return lambda value: "" if value in allowed else f"{in_short(value)} is not allowed; use {named}"
+
+
+def _whole(low: int, high: int) -> Check:
+    words = f"is not a whole number from {low} to {high}"
+    return lambda value: "" if type(value) is int and low <= value <= high else f"{in_short(value)} {words}"
+
+
+def _four_companies(value: Any) -> str:
+    if isinstance(value, list) and len(value) == 4 and all(flag in COMPANIES for flag in value):
+        return ""
+    return f"{in_short(value)} is not a list of four companies; use {', '.join(COMPANIES)}"
+
+
+def _short_name(value: Any) -> str:
+    right = isinstance(value, str) and value.isprintable() and 1 <= len(value) <= 24
+    return "" if right else f"{in_short(value)} is not a name of 1 to 24 letters"
+
+
+def _checked(check: Check, default: Any = MISSING) -> Any:
+    """A field of a row, and what is checked when a row is read."""
+    return field(default=default, metadata={"check": check})
+
+
 @dataclass(frozen=True)
 class Cargo:
-    flags: tuple[str, str, str, str]  # reading order: three in the top row, one in the bottom row
-    spice: str
-    count: int  # 2 for a double
+    flags: tuple[str, str, str, str] = _checked(_four_companies)  # reading order: three above, one in the bottom row
+    spice: str = _checked(_one_of(*SPICES))
+    count: int = _checked(_whole(1, 2), default=1)  # 2 for a double
 
 
 @dataclass(frozen=True)
 class Port:
-    name: str
-    spice: str  # or CHEST
-    limit: int
-    monopoly: int
-    mark: str = ""  # the numbers of players it is used with; "" is always
+    name: str = _checked(_short_name)
+    spice: str = _checked(_one_of(*SPICES, CHEST))
+    limit: int = _checked(_whole(1, CARGO_CARDS))
+    monopoly: int = _checked(_whole(1, 4 * CARGO_CARDS))
+    mark: str = _checked(_one_of(*MARKS), default="")  # the numbers of players it is used with; "" is always
 
 
 @dataclass(frozen=True)
 class Contract:
-    kind: str
-    points: int
-    supply: int
-    marked_5: int = 0  # how many more lie out with five players
+    kind: str = _checked(_one_of(*CONTRACT_KINDS))
+    points: int = _checked(_whole(0, 1000))
+    supply: int = _checked(_whole(0, MOST_CONTRACTS))
+    marked_5: int = _checked(_whole(0, MOST_CONTRACTS), default=0)  # how many more lie out with five players
 
 
 @dataclass(frozen=True)
@@ -108,23 +138,25 @@ def _parse(path: Path) -> dict[str, Any]:
 
 def read_tables(data: dict[str, Any], where: str) -> Tables:
     """Checked tables from parsed data; `where` names the file in errors."""
-    row = _Row(data, where)
-    row.allow("base", "cargo", "ports", "contracts")
+    _check_names(data, where, ("base", "cargo", "ports", "contracts"))
     if "base" in data:
-        base = row.choice("base", _shipped_names())
-        inherited = _parse(SHIPPED / f"{base}.toml")
+        if reason := _one_of(*_shipped_names())(data["base"]):
+            raise _wrong(where, "base", reason)
+        inherited = _parse(SHIPPED / f"{data['base']}.toml")
         data = {**inherited, **data, "base": inherited.get("base")}
         if data["base"] is None:
             del data["base"]
         return read_tables(data, where)
-    cargo = _read_list(data, where, "cargo", _read_cargo)
+    cargo = _read_list(data, where, "cargo", Cargo)
     if len(cargo) != CARGO_CARDS:
         raise TableError(f"{where}: cargo: has {len(cargo)} rows; the game has {CARGO_CARDS} cargo cards")
-    ports = _read_list(data, where, "ports", _read_port)
+    ports = _read_list(data, where, "ports", Port)
     contracts: dict[str, Contract] = {}
-    for i, contract in enumerate(_read_list(data, where, "contracts", _read_contract)):
+    for i, contract in enumerate(_read_list(data, where, "contracts", Contract)):
         if contract.kind in contracts:
             raise TableError(f"{where}: contracts row {i}: kind: {contract.kind} has a row already; give each kind one")
+        if reason := _whole(0, MOST_CONTRACTS - contract.supply)(contract.marked_5):
+            raise _wrong(f"{where}: contracts row {i}", "marked_5", reason)
         contracts[contract.kind] = contract
     tables = Tables(
         tuple(cargo), tuple(ports), tuple(contracts.get(kind, Contract(kind, 0, 0)) for kind in CONTRACT_KINDS)
@@ -153,79 +185,37 @@ def check_tables(tables: Tables) -> None:
         raise TableError(f"tables: contracts: need a row for each of {', '.join(CONTRACT_KINDS)}, in this order")
 
 
-def _read_list(data: dict[str, Any], where: str, name: str, read_row: Any) -> list[Any]:
+def _read_list(data: dict[str, Any], where: str, name: str, kind: type[Any]) -> list[Any]:
     rows = data.get(name)
     if not isinstance(rows, list):
         raise TableError(f"{where}: {name}: is missing; give a list with one row per card")
-    return [read_row(_Row(row, f"{where}: {name} row {i}"), i) for i, row in enumerate(rows)]
+    return [_read_row(kind, i, row, f"{where}: {name} row {i}") for i, row in enumerate(rows)]
 
 
-def _read_cargo(row: _Row, i: int) -> Cargo:
-    row.allow("id", "flags", "spice", "count")
-    if type(row.data.get("id", i)) is not int or row.data.get("id", i) != i:
-        raise row.error(
-            "id", f"is {in_short(row.data['id'])}; cargo cards are numbered in their order, so it must be {i}"
-        )
-    flags = row.get("flags")
-    if not isinstance(flags, list) or len(flags) != 4 or any(flag not in COMPANIES for flag in flags):
-        raise row.error("flags", f"{in_short(flags)} is not a list of four companies; use {', '.join(COMPANIES)}")
-    return Cargo(tuple(flags), row.choice("spice", SPICES), row.integer("count", 1, 2, default=1))
+def _read_row(kind: type[Any], i: int, data: Any, where: str) -> Any:
+    """A card from its row, every field checked; cargo cards may say their numbers."""
+    row = _check_names(data, where, [*(["id"] if kind is Cargo else []), *(one.name for one in fields(kind))])
+    number = row.pop("id", i)
+    if type(number) is not int or number != i:
+        raise _wrong(where, "id", f"is {in_short(number)}; cargo cards are numbered in their order, so it must be {i}")
+    for one in fields(kind):
+        value = row.setdefault(one.name, one.default)
+        if value is MISSING:
+            raise _wrong(where, one.name, "is missing")
+        if reason := one.metadata["check"](value):
+            raise _wrong(where, one.name, reason)
+    return kind(**{name: tuple(value) if isinstance(value, list) else value for name, value in row.items()})
 
 
-def _read_port(row: _Row, i: int) -> Port:
-    row.allow("name", "spice", "limit", "monopoly", "mark")
-    name = row.get("name")
-    if not isinstance(name, str) or not name.isprintable() or not 1 <= len(name) <= 24:
-        raise row.error("name", f"{in_short(name)} is not a name of 1 to 24 letters")
-    return Port(
-        name,
-        row.choice("spice", (*SPICES, CHEST)),
-        row.integer("limit", 1, CARGO_CARDS),
-        row.integer("monopoly", 1, 4 * CARGO_CARDS),
-        row.choice("mark", MARKS, default=""),
-    )
+def _check_names(data: Any, where: str, known: Sequence[str]) -> dict[str, Any]:
+    """A copy of a row whose fields are all known."""
+    if not isinstance(data, dict):
+        raise TableError(f"{where}: {in_short(data)} is not a row of named fields such as {{ name = ... }}")
+    for name in data:
+        if name not in known:
+            raise _wrong(where, name, f"is not a known field; use {', '.join(known)}")
+    return dict(data)
 
 
-def _read_contract(row: _Row, i: int) -> Contract:
-    row.allow("kind", "points", "supply", "marked_5")
-    return Contract(
-        row.choice("kind", CONTRACT_KINDS),
-        row.integer("points", 0, 1000),
-        row.integer("supply", 0, MOST_CONTRACTS),
-        row.integer("marked_5", 0, MOST_CONTRACTS - row.integer("supply", 0, MOST_CONTRACTS), default=0),
-    )
-
-
-class _Row:
-    """One row of a table file with checked access to its fields."""
-
-    def __init__(self, data: Any, where: str) -> None:
-        if not isinstance(data, dict):
-            raise TableError(f"{where}: {in_short(data)} is not a row of named fields such as {{ name = ... }}")
-        self.data = data
-        self.where = where
-
-    def error(self, field: str, reason: str) -> TableError:
-        return TableError(f"{self.where}: {on_one_line(field, LONGEST_FIELD)}: {reason}")
-
-    def allow(self, *fields: str) -> None:
-        for field in self.data:
-            if field not in fields:
-                raise self.error(field, f"is not a known field; use {', '.join(fields)}")
-
-    def get(self, field: str) -> Any:
-        if field not in self.data:
-            raise self.error(field, "is missing")
-        return self.data[field]
-
-    def choice(self, field: str, allowed: Any, default: str | None = None) -> str:
-        value = self.get(field) if default is None else self.data.get(field, default)
-        if value not in allowed:
-            raise self.error(field, f"{in_short(value)} is not allowed; use {', '.join(a or repr(a) for a in allowed)}")
-        return str(value)
-
-    def integer(self, field: str, low: int, high: int, default: int | None = None) -> int:
-        value = self.get(field) if default is None else self.data.get(field, default)
-        if type(value) is not int or not low <= value <= high:
-            raise self.error(field, f"{in_short(value)} is not a whole number from {low} to {high}")
-        return value
+def _wrong(where: str, field_name: str, reason: str) -> TableError:
+    return TableError(f"{where}: {on_one_line(field_name, LONGEST_FIELD)}: {reason}")
