@@ -26,16 +26,23 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print machine-readable JSO
 
 
 def with_ruleset(*names: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Decorates a command that is given fields of a ruleset as `**rules`: Typer sees an option for each, in a panel."""
+    """Decorates a command that is given fields of a ruleset as `**rules`: Typer sees an option for each, in a panel.
+
+    A field may have a flag, which stands for the second of its two choices.
+    """
+    taken = [one for one in fields(Ruleset) if not names or one.name in names]
+    flags = {one.metadata["flag"]: one for one in taken if "flag" in one.metadata}
 
     def decorated(command: Callable[..., None]) -> Callable[..., None]:
         @wraps(command)
-        def run(four_traders: bool = False, **given: Any) -> None:
-            command(**given, **({"traders": 4} if four_traders else {}))
+        def run(**given: Any) -> None:
+            for flag in flags.keys() & given.keys():
+                given[flags[flag].name] = flags[flag].metadata["choices"][given.pop(flag)]
+            command(**given)
 
         own = inspect.signature(command, eval_str=True).parameters.values()
         parameters = [one for one in own if one.kind is not inspect.Parameter.VAR_KEYWORD]
-        parameters += [_option(one) for one in fields(Ruleset) if not names or one.name in names]
+        parameters += map(_option, taken)
         run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
         run.__annotations__ = {one.name: one.annotation for one in parameters}
         return run
@@ -45,13 +52,14 @@ def with_ruleset(*names: str) -> Callable[[Callable[..., None]], Callable[..., N
 
 def _option(one: Field[Any]) -> inspect.Parameter:
     """The option for a field of a ruleset."""
-    name, default, kind = {
-        "traders": ("four_traders", False, bool),
-        "tables": ("tables", None, str | None),
-    }.get(one.name, (one.name, one.default, type(one.default)))
-    flag = [f"--{name.replace('_', '-')}"] if kind is bool else []
-    option = typer.Option(*flag, help=one.metadata["meaning"], rich_help_panel="Which Borneo is played")
-    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=Annotated[kind, option])
+    flag = one.metadata.get("flag")
+    kind = bool if flag else str | None if one.default is None else type(one.default)
+    declared = [f"--{flag.replace('_', '-')}"] if flag else []
+    option = typer.Option(*declared, help=one.metadata["meaning"], rich_help_panel="Which Borneo is played")
+    default = False if flag else one.default
+    return inspect.Parameter(
+        flag or one.name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=Annotated[kind, option]
+    )
 
 
 def say(words: str, style: str = "") -> None:

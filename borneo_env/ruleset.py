@@ -19,9 +19,9 @@ class RulesetError(ValueError):
     """A combination of edition, players and variants that does not exist."""
 
 
-def _choice(default: Any, choices: tuple[Any, ...], meaning: str, refusal: str) -> Any:
-    """A field that is one of some values; commands, forms and the manual say what it means."""
-    return field(default=default, metadata={"choices": choices, "meaning": meaning, "refusal": refusal})
+def _choice(default: Any, choices: tuple[Any, ...], meaning: str, refusal: str, **more: str) -> Any:
+    """A field that is one of some values: what it means, how others are refused, the `flag` of commands for it."""
+    return field(default=default, metadata={"choices": choices, "meaning": meaning, "refusal": refusal, **more})
 
 
 @dataclass(frozen=True, repr=False)
@@ -39,11 +39,12 @@ class Ruleset:
     players: int = _choice(4, PLAYER_COUNTS, "3, 4 or 5.", "Borneo is for 3, 4 or 5 players, not {}")
     traders: int = _choice(
         3, (3, 4), "Traders of each player: 3, or 4 in the variant for 3 players (R9.1).",
-        "each player has 3 traders, or 4 in the three-player variant, not {}",
+        "each player has 3 traders, or 4 in the three-player variant, not {}", flag="four_traders",
     )  # fmt: skip
     blackbeard: bool = _choice(
-        False, (False, True), "Variant: Blackbeard's secret (R9.2).", "blackbeard is True or False, not {}"
-    )
+        False, (False, True), "Variant: Blackbeard's secret (R9.2).", "blackbeard is True or False, not {}",
+        flag="blackbeard",
+    )  # fmt: skip
     tables: Tables = field(  # a path or None until checked
         default=None, hash=False, metadata={"meaning": "A card table of your own (TOML), or `tiny` for short games."}
     )  # type: ignore[assignment]
