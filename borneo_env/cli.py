@@ -14,7 +14,7 @@ from typing import Annotated, Any
 import typer
 
 from borneo_env import __version__
-from borneo_env.commands import agents, animate, describe, new_bot, random_games, records
+from borneo_env.commands import describe, new_bot, random_games, records
 from borneo_env.console import LET_RAISE, say
 from borneo_env.traces import OF_AGENT, current_folder, traceback_of
 
@@ -23,9 +23,9 @@ MISTAKES = (ValueError, OSError)  # of users: the package's own errors are Value
 Version = Annotated[bool, typer.Option("--version", help="Print the version and exit.", is_eager=True)]
 OWN: dict[str, Callable[..., Any]] = {
     "show": records.show,
-    "animate": animate.animate,
+    "animate": records.animate,
     "rules": describe.rules,
-    "agents": agents.agents,
+    "agents": describe.agents,
     "record": records.record,
     "verify": records.verify,
     "random": random_games.play_random,

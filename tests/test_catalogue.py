@@ -92,14 +92,6 @@ def test_the_command_lists_them(capsys, monkeypatch):
     assert (status, out) == (2, "") and "there is no agent 'genius'" in err
 
 
-def test_pictures_without_their_extra_are_refused_before_anything_is_written(capsys, monkeypatch, tmp_path):
-    monkeypatch.setitem(sys.modules, "font_source_serif_pro", None)
-    status, out, err = run(capsys, monkeypatch, "pictures", "--out", str(tmp_path / "pictures"))
-    assert (status, out) == (2, "")
-    assert err.count("\n") == 1 and "pip install '.[render]'" in err
-    assert not (tmp_path / "pictures").exists()
-
-
 def test_a_vector_environment_without_its_extra_says_how_to_get_it(monkeypatch):
     for name in [name for name in sys.modules if name.startswith("stable_baselines3")]:
         monkeypatch.setitem(sys.modules, name, None)

@@ -7,11 +7,13 @@ from collections.abc import Sequence
 from functools import lru_cache
 from importlib import import_module
 from math import ceil, floor
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from borneo_env.files import whole_file
 from borneo_env.render.chart import WIDTH
 from borneo_env.render.pen import OTHERS, Pane
 
@@ -27,6 +29,12 @@ def rgb(svg_text: str, width: int = WIDTH) -> NDArray[np.uint8]:
     Only names in other scripts than the Latin one look for a font of the system.
     """
     return np.asarray(_image(svg_text, width).convert("RGB"))
+
+
+def save_png(pixels: NDArray[np.uint8], path: str | Path) -> None:
+    """Write pixels as a PNG file, whole or not at all."""
+    with whole_file(path) as file:
+        extra("PIL.Image").fromarray(pixels).save(file, "PNG", optimize=True)
 
 
 def pieced_together(ground: str, definitions: str, panes: Sequence[Pane], width: int) -> NDArray[np.uint8]:

@@ -23,7 +23,6 @@ from borneo_env.engine.games import observe
 from borneo_env.engine.observe import LARGEST, OBSERVATION_VERSION, SMALLEST, layout
 from borneo_env.engine.state import PHASES, slots_of
 from borneo_env.files import in_short, parse_json
-from borneo_env.record import RULESET_KEYS
 from borneo_env.ruleset import Ruleset
 
 PROTOCOL = "borneo-protocol/1"
@@ -75,7 +74,7 @@ def rules_of(ruleset: Ruleset) -> Message:
     slots = slots_of(ruleset)
     return {
         "type": "rules",
-        "ruleset": {key: getattr(ruleset, key) for key in RULESET_KEYS},
+        "ruleset": ruleset.choices,
         "tables": asdict(ruleset.tables),
         "actions": len(action_table(slots)),
         "action_version": ACTION_VERSION,

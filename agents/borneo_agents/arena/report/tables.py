@@ -23,7 +23,6 @@ from borneo_agents.statistics.results import BadResults, Results, results
 from borneo_agents.statistics.sequential import Verdict
 from borneo_agents.statistics.standings import LoneSeat, Meeting, Standing, cross_table, lone_seats, standings
 from borneo_agents.statistics.strength import Strengths, strengths
-from borneo_env.record import RULESET_KEYS
 
 DIFFERENCES = (0.01, 0.02, 0.05, 0.1)  # of "placed before the other", for which the games needed are reckoned
 SOFTWARE = ("borneo-env", "numpy", "numba")
@@ -131,7 +130,7 @@ class ArenaTables:
             "settings": {
                 "agents": list(names),
                 "ruleset": rules.name,
-                **{key: getattr(rules, key) for key in RULESET_KEYS},
+                **rules.choices,
                 "seed": self.tournament.seed,
                 "lineups": self.tournament.lineups,
                 "time_limit": self.tournament.time_limit,

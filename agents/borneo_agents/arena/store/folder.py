@@ -36,7 +36,6 @@ from borneo_env.files import (
     remove_half_written,
     write_file,
 )
-from borneo_env.record import RULESET_KEYS
 
 SETTINGS, CHUNKS, RECORDS, UNFINISHED, LOG = "settings.json", "chunks", "records", "unfinished", "agents.log"
 REPLAYS = "replays"
@@ -60,7 +59,7 @@ def settings_of(tournament: Tournament, sources: dict[str, str], records: bool) 
         "agents": list(tournament.agents),
         SOURCES: sources,
         PROGRAM: digest_of_program(),
-        **{key: getattr(tournament.ruleset, key) for key in RULESET_KEYS},
+        **tournament.ruleset.choices,
         "cards": hashlib.sha256(cards.encode()).hexdigest()[:16],
         "seed": tournament.seed,
         "lineups": tournament.lineups,
