@@ -10,16 +10,12 @@ import os
 import platform
 import shutil
 import tempfile
-import time
 import zlib
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from borneo_agents.arena.design.config import ArenaConfig
 from borneo_agents.arena.design.tournament import Tournament
-from borneo_agents.arena.play.slow_agents import SlowAgentNotices
 from borneo_agents.arena.ray import parcel
 from borneo_agents.arena.ray.parcel import Parcel
 from borneo_agents.arena.store.folder import CHUNKS, LOG, RECORDS, Folder
@@ -29,7 +25,6 @@ from borneo_env.files import write_file
 
 PREFIX = "borneo-node-"  # of the scratch folder of a process, whose number follows
 LONGEST_LOG = 2**20  # bytes of what agents print in a chunk
-REPORT_EVERY = 0.5  # seconds between two reports on how far a chunk is
 
 
 @dataclass(frozen=True)
@@ -47,7 +42,7 @@ class ChunkFiles:
     """A chunk on its way back."""
 
     files: dict[str, bytes]  # records and games, compressed, by their paths in the folder of a run
-    log: bytes  # what agents have printed
+    log: bytes  # what agents have printed, and who was slow
     history: FaultHistory  # with what this chunk has taught
 
 
@@ -59,7 +54,8 @@ class ChunkPlayer:
         _remove_scratch_of_ended_processes()
         self.folder = Folder(tempfile.mkdtemp(prefix=f"{PREFIX}{os.getpid()}-"))
         (self.folder.path / CHUNKS).mkdir()
-        self.pool = WorkerPool(job.tournament, self.folder, replace(job.config, jobs=1), scratch=True)
+        config = replace(job.config, jobs=1)
+        self.pool = WorkerPool(job.tournament, self.folder, config, scratch=True, say=self.folder.log)
         try:
             parcel.unpack(job.parcel, self.folder.path / "files")
             parcel.check(job.parcel)
@@ -67,17 +63,11 @@ class ChunkPlayer:
             self.end()
             raise
 
-    def play(self, deals: range, known: FaultHistory, report: Callable[[int, list[str]], None]) -> ChunkFiles:
-        """Play a chunk; `report` gets how many games are over, and notices of slow agents."""
-        notices: list[str] = []
+    def play(self, deals: range, known: FaultHistory) -> ChunkFiles:
+        """Play a chunk."""
         self.pool.history = FaultHistory(dict(known.disqualified), set(known.hung))
-        self.pool.notices = SlowAgentNotices(self.job.tournament.agents, notices.append)
-        reported = time.monotonic()
-        for over, _ in self.pool.play([deals]):
-            if time.monotonic() - reported > REPORT_EVERY:
-                report(over, notices)
-                notices.clear()
-                reported = time.monotonic()
+        for _ in self.pool.play([deals]):
+            pass
         return ChunkFiles(self._files(), self._log(), self.pool.history)
 
     def end(self) -> None:
@@ -124,14 +114,10 @@ def _player_of(job: Job) -> ChunkPlayer:
     return _player
 
 
-def play_chunk(job: Job, deals: range, known: FaultHistory, progress: Any) -> ChunkFiles | str:
+def play_chunk(job: Job, deals: range, known: FaultHistory) -> ChunkFiles | str:
     """A chunk played in this process of Ray; or in words why this machine cannot."""
-
-    def report(games: int, notices: list[str]) -> None:
-        progress.report.remote(deals.start, games, notices)
-
     try:
-        return _player_of(job).play(deals, known, report)
+        return _player_of(job).play(deals, known)
     except (ValueError, OSError) as error:
         return f"{platform.node()}: {error}"
 

@@ -9,11 +9,10 @@ from typing import Any
 
 from borneo_agents.arena.design.config import ArenaConfig
 from borneo_agents.arena.design.tournament import Tournament
-from borneo_agents.arena.play.slow_agents import on_stderr
 from borneo_agents.arena.ray.chunk_task import ChunkFiles, Job, play_chunk, write_files_into
 from borneo_agents.arena.ray.parcel import packed
 from borneo_agents.arena.store.folder import Folder
-from borneo_agents.arena.workers.pool import ArenaError
+from borneo_agents.arena.workers.pool import ArenaError, on_stderr
 from borneo_agents.arena.workers.retries import FaultHistory
 from borneo_agents.cluster import cores_of, joined
 from borneo_env.agent import Agent
@@ -24,23 +23,6 @@ RETRIES = 8  # of a chunk whose machine is lost
 LOOK = 0.2  # seconds between two looks at the tasks
 COUNT_EVERY = 5.0  # seconds between two looks at the size of the cluster: machines come and go
 AHEAD = 2  # chunks that are asked for, for each core: then none waits for this process
-
-
-class ProgressActor:
-    """Where tasks report how far they are: a task of Ray itself returns nothing before its end."""
-
-    def __init__(self) -> None:
-        self._games: dict[int, int] = {}
-        self._notices: list[str] = []
-
-    def report(self, chunk: int, games: int, notices: list[str]) -> None:
-        self._games[chunk] = games
-        self._notices += notices
-
-    def read(self) -> tuple[dict[int, int], list[str]]:
-        """Games over, by the first deal of a chunk; and notices, each once."""
-        notices, self._notices = self._notices, []
-        return self._games, notices
 
 
 class ClusterPool:
@@ -56,14 +38,9 @@ class ClusterPool:
         self._cluster = joined(config.cluster, config.jobs or available_cores())
         self.history = FaultHistory()
         self._open: dict[Any, range] = {}  # the chunks that are played, by their tasks
-        self._over: dict[int, int] = {}  # games that are over in them, by the first deal
 
     def __enter__(self) -> ClusterPool:
         self._ray = ray = self._cluster.__enter__()
-        here = ray.util.scheduling_strategies.NodeAffinitySchedulingStrategy(
-            ray.get_runtime_context().get_node_id(), soft=False
-        )
-        self._progress = ray.remote(num_cpus=0, scheduling_strategy=here)(ProgressActor).remote()
         self._sent = ray.put(self._job)
         self._task = ray.remote(num_cpus=1, max_retries=RETRIES, scheduling_strategy="SPREAD")(play_chunk)
         return self
@@ -71,11 +48,10 @@ class ClusterPool:
     def __exit__(self, *error: Any) -> None:
         for task in self._open:
             self._ray.cancel(task, force=True)
-        self._ray.kill(self._progress)
         self._cluster.__exit__(*error)
 
     def play(self, chunks: list[range]) -> Iterator[tuple[int, range | None]]:
-        """Play chunks. Yields, again and again, how many games of unfinished chunks are over, and a finished chunk."""
+        """Play chunks. Yields finished chunks; and, again and again, that there is none: then the caller may stop."""
         waiting, counted, most = list(reversed(chunks)), -COUNT_EVERY, 1
         while waiting or self._open:
             if time.monotonic() - counted > COUNT_EVERY:
@@ -86,10 +62,9 @@ class ClusterPool:
             for task in done:
                 deals = self._open.pop(task)
                 self._take_in(task, deals)
-                yield self._games_over(), deals
+                yield 0, deals
             if not done:
-                self._read_progress()
-                yield self._games_over(), None
+                yield 0, None
 
     def _most_tasks(self) -> int:
         """How many chunks may be asked for at a time."""
@@ -100,7 +75,7 @@ class ClusterPool:
 
     def _ask_for(self, deals: range) -> None:
         known = FaultHistory(self.history.disqualified, self.history.hung)
-        self._open[self._task.remote(self._sent, deals, known, self._progress)] = deals
+        self._open[self._task.remote(self._sent, deals, known)] = deals
 
     def _take_in(self, task: Any, deals: range) -> None:
         """Keep a chunk that has come back."""
@@ -117,15 +92,3 @@ class ClusterPool:
         if chunk.log:
             self.folder.log(chunk.log.decode("utf-8", "replace").rstrip("\n"))
         self.history.merge(chunk.history)
-
-    def _read_progress(self) -> None:
-        """See how far tasks are, and pass their notices on; without the actor games go on."""
-        try:
-            self._over, notices = self._ray.get(self._progress.read.remote())
-        except self._ray.exceptions.RayError:
-            return
-        for notice in notices:
-            on_stderr(notice)
-
-    def _games_over(self) -> int:
-        return sum(self._over.get(deals.start, 0) for deals in self._open.values())
