@@ -86,7 +86,7 @@ def arena(
     if out_folder is not None and find_spec("matplotlib") is None:
         say("The report will have no plots: matplotlib is missing; pip install '.[arena]' in the project's folder.")
     result: ArenaResult | None
-    with _faults_raising() if debug else watching(err) as watch:
+    with _faults_raising() if debug else watching() as watch:
         try:
             result = play_arena(agents, config, watch=watch)
         except Stopped as stopped:
