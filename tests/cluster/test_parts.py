@@ -8,7 +8,7 @@ import threading
 
 import pytest
 from borneo_agents.arena.ray import parcel
-from borneo_agents.arena.ray.chunk_task import write_files_into
+from borneo_agents.arena.ray.cluster import write_files_into
 from borneo_agents.arena.ray.parcel import ParcelError
 from borneo_agents.arena.workers.worker_process import worker_environment
 from borneo_agents.cluster import TOKEN, ClusterError, check_address

@@ -1,28 +1,60 @@
-"""The arena on a cluster of Ray: every chunk is a task, which Ray gives to any machine, and again if that is lost."""
+"""The arena on a cluster of Ray: every chunk is a task, which Ray gives to any machine, and again if that is lost.
+
+Agents do not run in the processes of Ray, but in a worker beside each of these, as in any arena: one that hangs or
+crashes costs what it costs there. The worker goes on from chunk to chunk, and ends with the process of Ray.
+"""
 
 from __future__ import annotations
 
+import os
+import platform
 import secrets
+import shutil
+import tempfile
 import time
+import zlib
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 from borneo_agents.arena.design.config import ArenaConfig
 from borneo_agents.arena.design.tournament import Tournament
-from borneo_agents.arena.ray.chunk_task import ChunkFiles, Job, play_chunk, write_files_into
-from borneo_agents.arena.ray.parcel import packed
-from borneo_agents.arena.store.folder import Folder
-from borneo_agents.arena.workers.pool import ArenaError, on_stderr
+from borneo_agents.arena.ray import parcel
+from borneo_agents.arena.ray.parcel import Parcel
+from borneo_agents.arena.store.folder import CHUNKS, LOG, RECORDS, Folder
+from borneo_agents.arena.workers.pool import ArenaError, WorkerPool, on_stderr
 from borneo_agents.arena.workers.retries import FaultHistory
 from borneo_agents.cluster import cores_of, joined
 from borneo_env.agent import Agent
 from borneo_env.engine.threads import available_cores
-from borneo_env.files import on_one_line
+from borneo_env.files import on_one_line, write_file
 
 RETRIES = 8  # of a chunk whose machine is lost
 LOOK = 0.2  # seconds between two looks at the tasks
 COUNT_EVERY = 5.0  # seconds between two looks at the size of the cluster: machines come and go
 AHEAD = 2  # chunks that are asked for, for each core: then none waits for this process
+PREFIX = "borneo-node-"  # of the scratch folder of a process, whose number follows
+LONGEST_LOG = 2**20  # bytes of what agents print in a chunk
+
+
+@dataclass(frozen=True)
+class Job:
+    """What a machine must know to play chunks of a tournament."""
+
+    name: str  # no other run has it
+    tournament: Tournament
+    config: ArenaConfig
+    parcel: Parcel
+
+
+@dataclass
+class ChunkFiles:
+    """A chunk on its way back."""
+
+    files: dict[str, bytes]  # records and games, compressed, by their paths in the folder of a run
+    log: bytes  # what agents have printed, and who was slow
+    history: FaultHistory  # with what this chunk has taught
 
 
 class ClusterPool:
@@ -34,7 +66,7 @@ class ClusterPool:
         assert config.cluster
         self.folder = folder
         self.jobs = config.jobs
-        self._job = Job(secrets.token_hex(8), tournament, config, packed(agents, tournament.isolate))
+        self._job = Job(secrets.token_hex(8), tournament, config, parcel.packed(agents, tournament.isolate))
         self._cluster = joined(config.cluster, config.jobs or available_cores())
         self.history = FaultHistory()
         self._open: dict[Any, range] = {}  # the chunks that are played, by their tasks
@@ -92,3 +124,91 @@ class ClusterPool:
         if chunk.log:
             self.folder.log(chunk.log.decode("utf-8", "replace").rstrip("\n"))
         self.history.merge(chunk.history)
+
+
+def write_files_into(folder: Path, found: dict[str, bytes]) -> None:
+    """Write games and records that have come from another machine."""
+    for path, content in found.items():
+        if Path(path).parts[0] not in (RECORDS, CHUNKS) or ".." in Path(path).parts:
+            raise ValueError(f"a machine has sent a file to {path!r}")
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        write_file(folder / path, zlib.decompress(content), sync=path.startswith(CHUNKS))
+
+
+# ---------------------------------------------------------------- on a machine of the cluster
+
+
+class ChunkPlayer:
+    """Plays chunks of a job, one after another, in one worker."""
+
+    def __init__(self, job: Job) -> None:
+        self.job = job
+        _remove_scratch_of_ended_processes()
+        self.folder = Folder(tempfile.mkdtemp(prefix=f"{PREFIX}{os.getpid()}-"))
+        (self.folder.path / CHUNKS).mkdir()
+        config = replace(job.config, jobs=1)
+        self.pool = WorkerPool(job.tournament, self.folder, config, scratch=True, say=self.folder.log)
+        try:
+            parcel.unpack(job.parcel, self.folder.path / "files")
+            parcel.check(job.parcel)
+        except BaseException:
+            self.end()
+            raise
+
+    def play(self, deals: range, known: FaultHistory) -> ChunkFiles:
+        """Play a chunk."""
+        self.pool.history = FaultHistory(dict(known.disqualified), set(known.hung))
+        for _ in self.pool.play([deals]):
+            pass
+        return ChunkFiles(self._files(), self._log(), self.pool.history)
+
+    def end(self) -> None:
+        """End the worker, and remove the scratch folder; a worker does so itself when this process has gone."""
+        self.pool.end()
+        shutil.rmtree(self.folder.path, ignore_errors=True)
+
+    def _files(self) -> dict[str, bytes]:
+        """The records of the chunk and then its games, which are here no longer."""
+        found = {}
+        for place in (RECORDS, CHUNKS):
+            for file in sorted((self.folder.path / place).rglob("*.*")):
+                found[str(file.relative_to(self.folder.path))] = zlib.compress(file.read_bytes(), 1)
+                file.unlink()
+        return found
+
+    def _log(self) -> bytes:
+        """The last of what agents have printed in the chunk."""
+        with open(self.folder.path / LOG, "r+b") as log:
+            log.seek(-min(LONGEST_LOG, log.seek(0, os.SEEK_END)), os.SEEK_END)
+            words = log.read()
+            log.truncate(0)
+        return words
+
+
+def _remove_scratch_of_ended_processes() -> None:
+    """Where Ray ends our processes with its own, nothing else removes it."""
+    for folder in Path(tempfile.gettempdir()).glob(f"{PREFIX}*"):
+        pid = folder.name.removeprefix(PREFIX).partition("-")[0]
+        if pid.isdecimal() and not Path("/proc", pid).exists() and Path("/proc/self").exists():
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+_player: ChunkPlayer | None = None  # of this process of Ray, for one job at a time
+
+
+def _player_of(job: Job) -> ChunkPlayer:
+    global _player
+    if _player is None or _player.job.name != job.name:
+        if _player:
+            _player.end()
+            _player = None
+        _player = ChunkPlayer(job)
+    return _player
+
+
+def play_chunk(job: Job, deals: range, known: FaultHistory) -> ChunkFiles | str:
+    """A chunk played in this process of Ray; or in words why this machine cannot."""
+    try:
+        return _player_of(job).play(deals, known)
+    except (ValueError, OSError) as error:
+        return f"{platform.node()}: {error}"
