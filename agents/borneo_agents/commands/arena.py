@@ -73,7 +73,7 @@ def arena(
     as_json: AsJson = False,
 ) -> None:
     """Measure agents against each other, on the same deals and from all seats."""
-    from borneo_agents.arena import ArenaConfig, ArenaResult, Stopped, play_arena
+    from borneo_agents.arena import ArenaConfig, ArenaResult, ArenaStopped, play_arena
     from borneo_agents.arena.report.terminal import watching
 
     command = shlex.join(["borneo", *sys.argv[1:]])
@@ -89,7 +89,7 @@ def arena(
     with _faults_raising() if debug else watching() as watch:
         try:
             result = play_arena(agents, config, watch=watch)
-        except Stopped as stopped:
+        except ArenaStopped as stopped:
             result = stopped.result
     if replays and result is not None and result.complete:
         _write_replays(result, out_folder, command)

@@ -32,7 +32,7 @@ from borneo_agents.statistics.intervals import (
     bootstrap_ends,
     draw_deals,
 )
-from borneo_agents.statistics.results import Floats, Ints, Results, pair_sums
+from borneo_agents.statistics.results import FinishedGames, Floats, Ints, pair_sums
 
 POINTS = 400 / math.log(10)  # as with Elo: 400 points more are ten times the strength
 PRIOR_WINS = 0.5
@@ -59,7 +59,7 @@ class Strengths:
 
 
 def strengths(
-    games: Results, rng: np.random.Generator, anchor: str | None = None, resamples: int = RESAMPLES
+    games: FinishedGames, rng: np.random.Generator, anchor: str | None = None, resamples: int = RESAMPLES
 ) -> Strengths:
     """The strength of each agent, with an interval from a bootstrap over deals."""
     patterns, pattern_of_game = _patterns(games)
@@ -106,7 +106,7 @@ def _in_points(log_strengths: Floats, reference: list[int]) -> Floats:
     return points
 
 
-def _ahead_of(games: Results) -> np.ndarray[tuple[int, int], np.dtype[np.bool_]]:
+def _ahead_of(games: FinishedGames) -> np.ndarray[tuple[int, int], np.dtype[np.bool_]]:
     """Whether agent i was ever placed before or level with j, directly or by way of others. (agents, agents)"""
     count = len(games.agents)
     ahead = np.eye(count, dtype=bool)
@@ -117,7 +117,7 @@ def _ahead_of(games: Results) -> np.ndarray[tuple[int, int], np.dtype[np.bool_]]
     return ahead
 
 
-def _patterns(games: Results) -> tuple[Ints, Ints]:
+def _patterns(games: FinishedGames) -> tuple[Ints, Ints]:
     """The different games (patterns, 2, players), agents and places in order of place; and which one each game is."""
     order = np.lexsort((games.seats, games.places))
     agents = np.take_along_axis(games.seats, order, 1)

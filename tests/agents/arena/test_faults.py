@@ -12,7 +12,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from arena_games import TINY, Faulty, First, Raising, crash, here, same_games
-from borneo_agents.arena import ArenaConfig, Stopped, play_arena
+from borneo_agents.arena import ArenaConfig, ArenaStopped, play_arena
 from borneo_agents.arena.design.tournament import tournament
 from borneo_agents.arena.play import agent_seats
 from borneo_agents.arena.play.calls import CRASH, ENDED, ILLEGAL, MAKING, TIME_OUT, WARMING_UP, Call, Fault
@@ -265,7 +265,7 @@ def test_ctrl_c_stops_the_run_whatever_an_agent_makes_of_it(patient):
         return actions
 
     before = signal.getsignal(signal.SIGINT)
-    with pytest.raises(Stopped) as stopped:
+    with pytest.raises(ArenaStopped) as stopped:
         here(["random", Faulty(press)], games=6)
     assert stopped.value.result is None
     assert signal.getsignal(signal.SIGINT) is before

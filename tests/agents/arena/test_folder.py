@@ -20,7 +20,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from arena_games import TINY, Faulty, First, Last, Raising, crash, here, same_games
-from borneo_agents.arena import Stopped, play_arena
+from borneo_agents.arena import ArenaStopped, play_arena
 from borneo_agents.arena.play.calls import CRASH
 from borneo_agents.arena.store import sources
 from borneo_agents.arena.store.folder import Folder
@@ -181,7 +181,7 @@ def test_ctrl_c_in_this_process_gives_what_was_played(tmp_path):
             if self.calls == 3:
                 raise KeyboardInterrupt
 
-    with pytest.raises(Stopped) as stopped:
+    with pytest.raises(ArenaStopped) as stopped:
         here(["random", First()], games=60, chunk=6, out=tmp_path, watch=Impatient().watch)
     assert len(stopped.value.result.outcomes) == 18
     assert not stopped.value.result.complete

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from arena_games import by_hand, made_up
 from borneo_agents.statistics.intervals import BOOTSTRAP, NONE
-from borneo_agents.statistics.results import results
+from borneo_agents.statistics.results import finished_games
 from borneo_agents.statistics.strength import POINTS, PRIOR_WINS, strengths
 
 
@@ -39,7 +39,7 @@ def test_copies_are_several_seats_of_one_strength_as_in_choix():
     rng = np.random.default_rng(0)
     seats = rng.integers(3, size=(200, 4))
     drawn = np.array([1, 0, -1])[seats] + rng.gumbel(size=seats.shape)
-    games = results("abc", seats, (-drawn).argsort(1).argsort(1) + 1, drawn, np.arange(200))
+    games = finished_games("abc", seats, (-drawn).argsort(1).argsort(1) + 1, drawn, np.arange(200))
     assert values(games) == pytest.approx(by_choix(games), abs=1e-3)
     assert values(games) == pytest.approx([POINTS, 0, -POINTS], abs=60)
 
@@ -134,7 +134,7 @@ def test_few_deals_give_no_interval():
 def test_games_of_one_deal_count_as_one():
     games = made_up(np.random.default_rng(3), [0.5, 0, -0.5], 3, 50)
     arrays = (np.repeat(array, 4, 0) for array in (games.seats, games.places, games.scores, games.deal))
-    once, often = rows(games), rows(results(games.agents, *arrays))
+    once, often = rows(games), rows(finished_games(games.agents, *arrays))
     for agent in games.agents:
         width, same = (points.high - points.low for points in (once[agent].points, often[agent].points))
         assert same == pytest.approx(width, rel=0.05)
