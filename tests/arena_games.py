@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 from borneo_agents.arena import play_arena
 from borneo_agents.statistics.results import FinishedGames, finished_games
@@ -101,6 +103,13 @@ def here(agents, games=24, seed=3, **more):
 
 def same_games(a, b):
     return a.outcomes.tobytes() == b.outcomes.tobytes() and a.faults == b.faults
+
+
+def alive(process):
+    try:
+        return Path(f"/proc/{process}/stat").read_text().split()[2] != "Z"
+    except FileNotFoundError:
+        return False
 
 
 def made_up(rng, log_strengths, players, deals, luck=0.0):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -20,6 +19,7 @@ from borneo_agents.arena.report.words import trace_words
 from borneo_agents.arena.result import ArenaResult
 from borneo_agents.arena.store.folder import Folder, settings_of
 from borneo_agents.arena.store.records import write_records
+from borneo_agents.arena.store.scratch import scratch_folder
 from borneo_agents.arena.store.sources import digest_of
 from borneo_agents.arena.workers.pool import ArenaError, WorkerPool
 from borneo_agents.protocol.agent import ProcessAgent
@@ -149,7 +149,7 @@ def _folder(config: ArenaConfig, in_process: bool, stack: contextlib.ExitStack) 
         return folder
     if in_process:
         return None
-    return Folder(stack.enter_context(tempfile.TemporaryDirectory(prefix="borneo-arena-")))
+    return stack.enter_context(scratch_folder())
 
 
 def _tournament_in(config: ArenaConfig, found: Mapping[str, Agent], folder: Folder | None) -> Tournament:
@@ -190,7 +190,7 @@ def _by_others(
     Batch(1, plan.ruleset).play_random(1)  # if the rules must be compiled, this says so
     pool: Any
     if config.cluster is None:
-        pool = WorkerPool(plan, folder, config, scratch=config.out is None)
+        pool = WorkerPool(plan, folder, config)
     else:
         from borneo_agents.arena.ray.cluster import ClusterPool  # which needs ray
 

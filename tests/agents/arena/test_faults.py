@@ -11,7 +11,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from arena_games import TINY, Faulty, First, Raising, crash, here, same_games
+from arena_games import TINY, Faulty, First, Raising, alive, crash, here, same_games
 from borneo_agents.arena import ArenaConfig, ArenaStopped, play_arena
 from borneo_agents.arena.design.tournament import tournament
 from borneo_agents.arena.play import agent_seats
@@ -339,13 +339,6 @@ class LeavesDaemons:
         LeavesDaemons.left = True
         return views.mask.argmax(1)
 """
-
-
-def alive(process):
-    try:
-        return Path(f"/proc/{process}/stat").read_text().split()[2] != "Z"
-    except FileNotFoundError:
-        return False
 
 
 def test_strange_habits_do_no_harm(bots):

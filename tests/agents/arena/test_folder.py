@@ -19,11 +19,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from arena_games import TINY, Faulty, First, Last, Raising, crash, here, same_games
+from arena_games import TINY, Faulty, First, Last, Raising, alive, crash, here, same_games
 from borneo_agents.arena import ArenaStopped, play_arena
 from borneo_agents.arena.play.calls import CRASH
 from borneo_agents.arena.store import sources
 from borneo_agents.arena.store.folder import Folder
+from borneo_agents.arena.store.scratch import PREFIX, scratch_folder
 
 from borneo_env import cli
 from borneo_env.agent import find_agent
@@ -377,15 +378,30 @@ def test_what_a_killed_run_has_half_written_is_removed(tmp_path):
     assert [file.exists() for file in (*left, new)] == [False, False, True], "the new one may be of a run under way"
 
 
-def test_a_killed_run_leaves_no_temporary_files(slow_bot, forks, tmp_path, monkeypatch):
-    scratch = tmp_path / "scratch"
-    scratch.mkdir()
-    monkeypatch.setattr(tempfile, "tempdir", str(scratch))
-    killed(played_in_a_copy(jobs=2), lambda: scratch.rglob("*.npz"))
-    by_then = time.monotonic() + 60
-    while any(scratch.iterdir()) and time.monotonic() < by_then:
+def test_what_killed_runs_have_left_for_the_time_being_goes_with_a_later_run(tmp_path, monkeypatch):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    old, new = tmp_path / f"{PREFIX}old", tmp_path / f"{PREFIX}new"
+    for folder in (old, new):
+        (folder / "chunks").mkdir(parents=True)
+    os.utime(old, (1, 1))
+    with scratch_folder() as other, scratch_folder() as one:
+        os.utime(other.path, (1, 1))
+        with scratch_folder():
+            assert other.path.is_dir() and one.path.is_dir(), "of runs under way"
+        assert not old.exists() and new.exists()
+    assert list(tmp_path.iterdir()) == [new]
+
+
+def test_workers_end_with_the_run_that_is_killed(slow_bot):
+    with open("slow_bot.py", "a") as file:
+        print("\n\nwith open('workers', 'a') as file:\n    print(os.getpid(), file=file)", file=file)
+    process = played_in_a_copy(jobs=1, out="kept")
+    killed(process, lambda: Path("kept/chunks").glob("*.npz"))
+    workers, by_then = set(Path("workers").read_text().split()) - {str(process)}, time.monotonic() + 60
+    assert workers
+    while any(map(alive, workers)) and time.monotonic() < by_then:
         time.sleep(0.05)
-    assert list(scratch.iterdir()) == []
+    assert not any(map(alive, workers))
 
 
 # ---------------------------------------------------------------- versions of a bot

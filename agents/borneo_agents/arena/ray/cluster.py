@@ -9,11 +9,10 @@ from __future__ import annotations
 import os
 import platform
 import secrets
-import shutil
-import tempfile
 import time
 import zlib
 from collections.abc import Iterator, Mapping
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -23,6 +22,7 @@ from borneo_agents.arena.design.tournament import Tournament
 from borneo_agents.arena.ray import parcel
 from borneo_agents.arena.ray.parcel import Parcel
 from borneo_agents.arena.store.folder import CHUNKS, LOG, RECORDS, Folder
+from borneo_agents.arena.store.scratch import scratch_folder
 from borneo_agents.arena.workers.pool import ArenaError, WorkerPool, on_stderr
 from borneo_agents.arena.workers.retries import FaultHistory
 from borneo_agents.cluster import cores_of, joined
@@ -34,7 +34,6 @@ RETRIES = 8  # of a chunk whose machine is lost
 LOOK = 0.2  # seconds between two looks at the tasks
 COUNT_EVERY = 5.0  # seconds between two looks at the size of the cluster: machines come and go
 AHEAD = 2  # chunks that are asked for, for each core: then none waits for this process
-PREFIX = "borneo-node-"  # of the scratch folder of a process, whose number follows
 LONGEST_LOG = 2**20  # bytes of what agents print in a chunk
 
 
@@ -143,17 +142,13 @@ class ChunkPlayer:
 
     def __init__(self, job: Job) -> None:
         self.job = job
-        _remove_scratch_of_ended_processes()
-        self.folder = Folder(tempfile.mkdtemp(prefix=f"{PREFIX}{os.getpid()}-"))
-        (self.folder.path / CHUNKS).mkdir()
-        config = replace(job.config, jobs=1)
-        self.pool = WorkerPool(job.tournament, self.folder, config, scratch=True, say=self.folder.log)
-        try:
+        with ExitStack() as stack:
+            self.folder = stack.enter_context(scratch_folder())
+            config = replace(job.config, jobs=1)
+            self.pool = stack.enter_context(WorkerPool(job.tournament, self.folder, config, say=self.folder.log))
             parcel.unpack(job.parcel, self.folder.path / "files")
             parcel.check(job.parcel)
-        except BaseException:
-            self.end()
-            raise
+            self.end = stack.pop_all().close  # ends the worker, and removes the folder
 
     def play(self, deals: range, known: FaultHistory) -> ChunkFiles:
         """Play a chunk."""
@@ -161,11 +156,6 @@ class ChunkPlayer:
         for _ in self.pool.play([deals]):
             pass
         return ChunkFiles(self._files(), self._log(), self.pool.history)
-
-    def end(self) -> None:
-        """End the worker, and remove the scratch folder; a worker does so itself when this process has gone."""
-        self.pool.end()
-        shutil.rmtree(self.folder.path, ignore_errors=True)
 
     def _files(self) -> dict[str, bytes]:
         """The records of the chunk and then its games, which are here no longer."""
@@ -183,14 +173,6 @@ class ChunkPlayer:
             words = log.read()
             log.truncate(0)
         return words
-
-
-def _remove_scratch_of_ended_processes() -> None:
-    """Where Ray ends our processes with its own, nothing else removes it."""
-    for folder in Path(tempfile.gettempdir()).glob(f"{PREFIX}*"):
-        pid = folder.name.removeprefix(PREFIX).partition("-")[0]
-        if pid.isdecimal() and not Path("/proc", pid).exists() and Path("/proc/self").exists():
-            shutil.rmtree(folder, ignore_errors=True)
 
 
 _player: ChunkPlayer | None = None  # of this process of Ray, for one job at a time

@@ -50,14 +50,12 @@ class WorkerPool:
         tournament: Tournament,
         folder: Folder,
         config: ArenaConfig,
-        scratch: bool = False,
         say: Callable[[str], None] = on_stderr,
     ) -> None:
         self.tournament = tournament
         self.folder = folder
         self.config = config
         self.jobs = config.jobs or available_cores()
-        self.scratch = scratch  # whether the folder can go when this process has gone
         self.history = FaultHistory()
         self.workers: list[WorkerProcess] = []
         self.say = say
@@ -103,7 +101,7 @@ class WorkerPool:
 
     def _started(self) -> WorkerProcess:
         left_out = set(self.history.disqualified)
-        return WorkerProcess(WorkerJob(self.tournament, self.folder.path, self.config.records, left_out), self.scratch)
+        return WorkerProcess(WorkerJob(self.tournament, self.folder.path, self.config.records, left_out))
 
     def _games_over(self) -> int:
         return sum(worker.state().games_over for worker in self.workers)
