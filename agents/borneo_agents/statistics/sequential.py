@@ -7,10 +7,6 @@ bounded means Waudby-Smith and Ramdas 2024). Nothing else is assumed: no normal 
 dependence of games within a block, any time of stopping. The bets are those that grow fastest if A is better by just
 `effect`, with the variance seen so far; this makes the test about as fast as the SPRT that chess engines are
 tested with, whose error rates hold only approximately.
-
-The interval is made of all means that the same bets have not refuted. Its low end is wrong at some time with
-probability alpha at most, its high end with beta, and it agrees with the decision. Since the bets aim at `effect`, its
-ends come no nearer than about half of `effect` to the mean: for a finer interval ask for a smaller effect.
 """
 
 from __future__ import annotations
@@ -25,7 +21,6 @@ from borneo_agents.statistics.results import Floats
 
 UNDECIDED, BETTER, NOT_BETTER = "undecided", "better", "not better"
 MOST_AT_STAKE = 0.75  # of a gambler's money in one block
-HALVINGS = 40  # of [0, 1], to find an end of the interval
 
 
 @dataclass(frozen=True)
@@ -36,8 +31,6 @@ class Verdict:
     blocks: int
     decided_after: int | None
     mean: float | None
-    low: float
-    high: float
 
 
 def sequential_test(blocks: Floats, par: float, effect: float, alpha: float = 0.05, beta: float = 0.05) -> Verdict:
@@ -53,13 +46,11 @@ def sequential_test(blocks: Floats, par: float, effect: float, alpha: float = 0.
     """
     count = len(blocks)
     better, not_better = (int(when) for when in decisions(blocks, par, effect, alpha, beta))
-    low = _refuted_below(blocks, par, effect, alpha)
-    high = 1 - _refuted_below(1 - blocks, 1 - par - effect, effect, beta)
     mean = float(blocks.mean()) if count else None
     if min(better, not_better) > count:
-        return Verdict(UNDECIDED, count, None, mean, low, high)
+        return Verdict(UNDECIDED, count, None, mean)
     state = BETTER if better < not_better else NOT_BETTER
-    return Verdict(state, count, min(better, not_better), mean, low, high)
+    return Verdict(state, count, min(better, not_better), mean)
 
 
 def decisions(blocks: Floats, par: float, effect: float, alpha: float, beta: float) -> tuple[Any, Any]:
@@ -87,19 +78,6 @@ def log_wealth(blocks: Floats, mean: float, bet: Floats) -> Floats:
     affordable = np.minimum(bet, MOST_AT_STAKE / mean)
     money: Floats = np.log1p(affordable * (blocks - mean)).cumsum(-1)
     return money
-
-
-def _refuted_below(blocks: Floats, par: float, effect: float, alpha: float) -> float:
-    """The greatest mean that has been refuted as too low at some time; 0 if there is none."""
-    bet = bets(blocks, par, effect)
-    refuted, possible = 0.0, 1.0
-    for _ in range(HALVINGS):
-        middle = (refuted + possible) / 2
-        if (log_wealth(blocks, middle, bet) >= -math.log(alpha)).any():
-            refuted = middle
-        else:
-            possible = middle
-    return refuted
 
 
 def _first(reached: Any) -> Any:

@@ -7,8 +7,8 @@ Ties: equal players could be ranked in any order. Each order counts alike, so th
 Copies: two seats with the same agent are two seats with the same strength. That three copies win three times as often
 as one is expected, and which copy was better says nothing. Keeping only the best copy would flatter agents with copies.
 Extremes: an agent that never lost has no finite strength. Each agent gets `PRIOR_WINS` against an average agent, which
-is of no weight beside a hundred games but keeps every figure finite. What the prior alone decides is said in `remark`,
-and that end of the interval is None.
+is of no weight beside a hundred games but keeps every figure finite. An end of an interval that the prior alone decides is
+None: that of an agent which was never ahead of stronger ones, not even by way of others, or never behind weaker ones.
 
 Without ties the fit is that of `choix.ilsr_rankings` with alpha = PRIOR_WINS / agents. It is done here because the
 bootstrap needs a thousand fits, with weights for ties and repeated deals.
@@ -49,7 +49,6 @@ class Strength:
 
     agent: str
     points: Estimate
-    remark: str
 
 
 @dataclass(frozen=True)
@@ -79,7 +78,7 @@ def strengths(
     for i, agent in enumerate(games.agents):
         bounded = bool(ahead[i, reference].all()), bool(ahead[reference, i].all())
         points = _estimate(float(value[i]), float(low[i]), float(high[i]), bounded, games.deals)
-        rows.append(Strength(agent, points, _remark(bounded)))
+        rows.append(Strength(agent, points))
     return Strengths(anchor, tuple(sorted(rows, key=lambda row: -row.points.value)))
 
 
@@ -87,18 +86,6 @@ def _estimate(value: float, low: float, high: float, bounded: tuple[bool, bool],
     if deals < FEW_DEALS or not any(bounded):
         return Estimate(value, None, None, NONE)
     return Estimate(value, low if bounded[0] else None, high if bounded[1] else None, BOOTSTRAP)
-
-
-def _remark(bounded: tuple[bool, bool]) -> str:
-    match bounded:
-        case True, True:
-            return ""
-        case False, True:
-            return "never ahead of stronger agents, not even by way of others: may be weaker by any amount"
-        case True, False:
-            return "never behind weaker agents, not even by way of others: may be stronger by any amount"
-        case _:
-            return "no games connect it with the others both ways: the figure is the prior's alone"
 
 
 def _in_points(log_strengths: Floats, reference: list[int]) -> Floats:

@@ -1,4 +1,4 @@
-"""The sequential test keeps its promises: error rates and the interval."""
+"""The sequential test keeps its promises."""
 
 import numpy as np
 import pytest
@@ -75,32 +75,8 @@ def test_bets_know_only_the_past():
     assert bets(blocks, 0.3, 0.1)[0] == pytest.approx(0.1 / (0.3 * 0.7 + 0.01))
 
 
-@pytest.mark.parametrize("mean", [0.25, 0.3, 0.35])
-def test_the_interval_holds_at_all_times(mean):
-    """Each end is wrong, after any number of blocks, in at most one test in twenty. The last interval remembers all."""
-    blocks = coins(np.random.default_rng(5), mean, 4, 0.3, 150)[:150]
-    verdicts = [sequential_test(run, 0.25, 0.1) for run in blocks]
-    tolerance = 4 * np.sqrt(0.05 * 0.95 / len(verdicts))
-    assert np.mean([verdict.low > mean for verdict in verdicts]) <= 0.05 + tolerance
-    assert np.mean([verdict.high < mean for verdict in verdicts]) <= 0.05 + tolerance
-    assert np.mean([verdict.high - verdict.low for verdict in verdicts]) < 0.25
-
-
-def test_the_interval_agrees_with_the_decision():
-    rng = np.random.default_rng(1)
-    states = set()
-    for run in coins(rng, 0.3, 4, 0.2, 60)[:150]:
-        verdict = sequential_test(run, 0.25, 0.1)
-        states.add(verdict.state)
-        better, not_better = verdict.low >= 0.25 - 1e-9, verdict.high <= 0.35 + 1e-9
-        assert (verdict.state == UNDECIDED) == (not better and not not_better)
-        assert better or verdict.state != BETTER
-        assert not_better or verdict.state != NOT_BETTER
-    assert states == {UNDECIDED, BETTER, NOT_BETTER}
-
-
 def test_nothing_is_known_before_the_first_block():
-    assert sequential_test(np.array([]), 0.25, 0.1) == Verdict(UNDECIDED, 0, None, None, 0.0, 1.0)
+    assert sequential_test(np.array([]), 0.25, 0.1) == Verdict(UNDECIDED, 0, None, None)
 
 
 def test_the_first_decision_stays():
