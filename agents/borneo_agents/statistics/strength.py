@@ -7,8 +7,8 @@ Ties: equal players could be ranked in any order. Each order counts alike, so th
 Copies: two seats with the same agent are two seats with the same strength. That three copies win three times as often
 as one is expected, and which copy was better says nothing. Keeping only the best copy would flatter agents with copies.
 Extremes: an agent that never lost has no finite strength. Each agent gets `PRIOR_WINS` against an average agent, which
-is of no weight beside a hundred games but keeps every figure finite. An end of an interval that the prior alone decides is
-None: that of an agent which was never ahead of stronger ones, not even by way of others, or never behind weaker ones.
+is of no weight beside a hundred games but keeps every figure finite. An end of an interval that the prior alone decides
+is None: that of an agent which was never ahead of stronger ones, or never behind weaker ones, by way of others or not.
 
 Without ties the fit is that of `choix.ilsr_rankings` with alpha = PRIOR_WINS / agents. It is done here because the
 bootstrap needs a thousand fits, with weights for ties and repeated deals.

@@ -9,7 +9,6 @@ import os
 import re
 import shutil
 import signal
-import subprocess
 import sys
 import tempfile
 import time
@@ -86,20 +85,8 @@ def times_of(chunks):
     return {file.name: file.stat().st_mtime_ns for file in chunks.glob("*.npz")}
 
 
-def in_a_process():
-    """The command as a process that writes to files; returns its number, and what waits for its exit code."""
-    with open("out.txt", "w") as out, open("err.txt", "w") as err:
-        run = subprocess.Popen(
-            [sys.executable, "-m", "borneo_env.cli", *STOPPED.split()],
-            stdout=out,
-            stderr=err,
-            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # a shell in the background ignores it
-        )
-    return run.pid, run.wait
-
-
-def in_a_copy():
-    """The same in a copy of this process, which need not load everything first."""
+def command_in_a_copy():
+    """The command in a copy of this process; returns its number, and what waits for its exit code."""
     process = os.fork()
     if not process:
         code = 1
@@ -115,9 +102,8 @@ def in_a_copy():
     return process, lambda: os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])
 
 
-@pytest.mark.parametrize("start", [in_a_copy, pytest.param(in_a_process, marks=pytest.mark.soak)])
-def test_a_run_that_was_interrupted_goes_on_to_the_same_result(start, slow_bot, unbroken, forks, monkeypatch):
-    process, exit_code = start()
+def test_a_run_that_was_interrupted_goes_on_to_the_same_result(slow_bot, unbroken, forks, monkeypatch):
+    process, exit_code = command_in_a_copy()
     chunks, by_then = Path("kept/chunks"), time.monotonic() + 60
     while len(list(chunks.glob("*.npz"))) < 2 and time.monotonic() < by_then:
         time.sleep(0.01)

@@ -25,11 +25,6 @@ def test_equal_winners_share_the_win_and_their_places():
     assert [row[agent].place.value for agent in "abcd"] == [1.25, 2.25, 3, 3.5]
 
 
-def test_dense_places_mean_the_same_as_places_with_gaps():
-    assert by_hand("abc", ("abc", "112", 0)).mean_places.tolist() == [[1.5, 1.5, 3]]
-    assert by_hand("abc", ("abc", "113", 0)).mean_places.tolist() == [[1.5, 1.5, 3]]
-
-
 def test_copies_of_an_agent_are_counted_by_seat():
     row = rows(by_hand("ab", ("aab", "123", 0), ("baa", "123", 1)))
     assert (row["a"].seats, row["b"].seats, row["a"].deals) == (4, 2, 2)

@@ -120,10 +120,6 @@ def test_one_single_game_gives_figures_without_intervals():
     assert all((each.points.low, each.points.high) == (None, None) for each in row.values())
 
 
-def test_one_agent_alone_has_no_strength_to_speak_of():
-    assert values(by_hand("a", ("aaa", "123", 0))).tolist() == [0]
-
-
 def test_few_deals_give_no_interval():
     games = made_up(np.random.default_rng(0), [0.2, 0, -0.2], 3, 9)
     assert all(row.points.method == NONE for row in rows(games).values())
