@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from borneo_agents.arena.play.calls import ENDED, TIME_OUT, Call, Fault
 from borneo_agents.arena.play.match import RetryPlan
 
-MOST_FAULTS = 6  # of an agent that is asked for one game at a time: three hangs, or three ends that come twice
+MOST_FAULTS = 6  # of an agent that is asked for one game at a time; a hang counts as two
 MOST_CHUNKS = 3
 
 
@@ -56,7 +56,7 @@ class FaultHistory:
         if not call.for_one:
             task.plan.alone.add(agent)
             return
-        task.faults[agent] += 1 if fault.kind == ENDED else 2
+        task.faults[agent] += 1 if fault.kind == ENDED else 2  # an end must come twice
         if fault.kind == ENDED and not again:
             task.ended.add(call)
         elif call.round < 0:
