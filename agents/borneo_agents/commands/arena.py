@@ -66,7 +66,7 @@ def arena(
     **rules: Any,
 ) -> None:
     """Measure agents against each other, on the same deals and from all seats."""
-    from borneo_agents.arena import ArenaConfig, ArenaResult, Stopped, play_arena
+    from borneo_agents.arena import ArenaConfig, ArenaResult, ArenaStopped, play_arena
     from borneo_agents.arena.report.terminal import watching
 
     command = shlex.join(["borneo", *sys.argv[1:]])
@@ -79,10 +79,10 @@ def arena(
     if out_folder is not None and find_spec("matplotlib") is None:
         say("The report will have no plots: matplotlib is missing; pip install '.[arena]' in the project's folder.")
     result: ArenaResult | None
-    with _faults_raising() if debug else watching(err) as watch:
+    with _faults_raising() if debug else watching() as watch:
         try:
             result = play_arena(agents, config, watch=watch)
-        except Stopped as stopped:
+        except ArenaStopped as stopped:
             result = stopped.result
     if replays and result is not None and result.complete:
         _write_replays(result, out_folder, command)

@@ -110,9 +110,6 @@ def tournament(agents: Sequence[str], config: ArenaConfig, deals_per_chunk: int 
     for name in agents:
         if not isinstance(name, str) or not name.strip() or not name.isprintable():
             raise TournamentError(f"the name of an agent is printable text, not {in_short(name)}")
-    twice = [name for name, copies in Counter(agents).items() if copies > 1]
-    if twice:
-        raise TournamentError(f"{twice[0]} is named twice; results could not tell the two apart")
     ruleset = config.ruleset
     lineups = config.lineups or suitable_lineups(len(agents), ruleset.players)
     block = block_of(lineups, len(agents), ruleset.players)

@@ -50,15 +50,14 @@ class Call(NamedTuple):
     """Whose code is running."""
 
     agent: int
-    instance: int
     round: int  # or WARMING_UP, MAKING, LEAVING
     game: int = NOBODY  # of the chunk, if the call is for this one alone
     views: int = 1
 
     @property
     def for_one(self) -> bool:
-        """Whether a fault is that of this very decision, or of making the agent."""
-        return self.game != NOBODY or self.round == MAKING
+        """Whether a fault is that of this very decision, or of getting ready for any."""
+        return self.game != NOBODY or self.round < 0
 
 
 class Heartbeat:

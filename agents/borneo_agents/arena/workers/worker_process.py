@@ -19,12 +19,14 @@ from borneo_agents.arena.store.folder import LOG
 from borneo_agents.arena.workers.heartbeat import SIZE, WRITE_STACK, HeartbeatState, SharedHeartbeat
 from borneo_agents.arena.workers.retries import ChunkTask
 from borneo_agents.cluster import TOKEN
+from borneo_agents.protocol.keeper import SUPERVISOR, keeper
 from borneo_agents.protocol.process import import_paths
 from borneo_agents.protocol.supervisor import end_group, end_tree
 
 SOON = 0.05  # seconds between two looks at a worker
 MOST_LOOKS = 10  # for the stack of a worker that hangs
 LONGEST_STACK = 2**16  # bytes
+MEMORY = 2**62  # bytes it may have: no less than there are
 ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
 
 
@@ -38,11 +40,11 @@ class WorkerJob(NamedTuple):
 
 
 class WorkerProcess:
-    """A process that plays chunks of a job. A `scratch` folder is removed when the process that has started it ends."""
+    """A process that plays chunks of a job; like bots it has a supervisor, and ends with this process."""
 
     task: ChunkTask
 
-    def __init__(self, job: WorkerJob, scratch: bool) -> None:
+    def __init__(self, job: WorkerJob) -> None:
         self._given = 0
         self._seen = (-1, time.monotonic())  # how many notes there were, and since when there are as many
         self._stack = tempfile.TemporaryFile()  # noqa: SIM115  # closed in `end`
@@ -51,14 +53,14 @@ class WorkerProcess:
             self._heartbeat = SharedHeartbeat(heartbeat.fileno())
             self._process = subprocess.Popen(
                 [
+                    *SUPERVISOR, "launch", str(keeper()), str(MEMORY),
                     sys.executable, "-P", "-u", "-m", "borneo_agents.arena.workers.worker",
-                    str(os.getpid()), str(heartbeat.fileno()), str(self._stack.fileno()),
-                    str(job.folder) if scratch else "",
+                    str(heartbeat.fileno()), str(self._stack.fileno()),
                 ],
                 stdin=subprocess.PIPE,
                 stdout=log,
                 stderr=log,
-                pass_fds=[heartbeat.fileno(), self._stack.fileno()],
+                pass_fds=[keeper(), heartbeat.fileno(), self._stack.fileno()],
                 env=worker_environment(),
                 start_new_session=True,  # so that Ctrl-C reaches the parent alone
             )  # fmt: skip
@@ -112,6 +114,7 @@ class WorkerProcess:
         """End it, and the processes that agents have started in it."""
         (end_tree if self._process.poll() is None else end_group)(self._process.pid)
         self._process.wait()
+        os.write(keeper(), b"-%d\n" % self._process.pid)
         self._stack.close()
         if self._process.stdin:
             with contextlib.suppress(BrokenPipeError):  # what it was last sent and never read
