@@ -4,9 +4,6 @@ The server of `borneo web` and all people run on this machine. Each person plays
 they think, choose at random, and wait for the page with their next decision. Like a browser, they listen for events and
 fetch the page when one comes. The answer is timed from the choice to the whole page. At the end, every game that was
 saved is read again: it must have all choices.
-
-Beside them others may ask the coach one question after the other (`--questions 45`), or send a byte now and then
-(`--slow 1200`).
 """
 
 from __future__ import annotations
@@ -21,8 +18,6 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections import Counter
-from contextlib import suppress
 from html import unescape
 from pathlib import Path
 from typing import Annotated
@@ -39,7 +34,6 @@ MOVE = re.compile(r'name="move" value="([^"]+)"')
 DECISION = re.compile(r'name="decision" value="(\d+)"')
 FORM = "application/x-www-form-urlencoded"
 ARRIVING = 3  # times the time that people think: so long until everybody is there
-AGAIN, BUSY = 1.0, 5.0  # seconds between two bytes; those until a coach who was busy is asked again
 REHEARSAL = 4.0  # seconds that a server has to itself first: it loads machine code
 PERCENTILES = (50, 95, 99, 100)
 STATE = re.compile(r'data-state="(\w+)"')
@@ -135,46 +129,9 @@ class Person:
         return status
 
 
-async def ask_on(port: int, number: int, told: Counter[int]) -> None:
-    """Ask the coach in a game of one's own, again and again, and count how it answers."""
-    asking = Connection(port)
-    form = [("players", "4"), ("seed", str(number)), *((f"seat{seat}", "merchant") for seat in range(1, 4))]
-    _, headers, _ = await asking.ask("/games", form)
-    address = headers["location"]
-    while True:
-        status, _, page = await asking.ask(f"{address}?coach")
-        told[status] += 1
-        decision, move = DECISION.search(page), MOVE.search(page)
-        if status == 200 and decision and move:
-            await asking.ask(f"{address}/choose", [("decision", decision[1]), ("move", unescape(move[1]))])
-        else:
-            await asyncio.sleep(BUSY)
-
-
-async def dawdle(port: int) -> None:
-    """Send a request byte by byte, and begin anew when the server has had enough of it."""
-    while True:
-        with suppress(OSError):
-            reader, writer = await asyncio.open_connection("127.0.0.1", port)
-            while not reader.at_eof():
-                writer.write(b"G")
-                await writer.drain()
-                await asyncio.sleep(AGAIN)
-        await asyncio.sleep(AGAIN)
-
-
-async def play(port: int, people: list[Person], decisions: int, questions: int, slow: int) -> Counter[int]:
-    """Everybody at once; how the coach answered those who only ask."""
-    told: Counter[int] = Counter()
-    beside = [ask_on(port, number, told) for number in range(questions)] + [dawdle(port) for _ in range(slow)]
-    tasks = [asyncio.create_task(one) for one in beside]
+async def play(port: int, people: list[Person], decisions: int) -> None:
+    """Everybody at once."""
     await asyncio.gather(*(person.play(port, decisions) for person in people))
-    for task in tasks:
-        task.cancel()
-    failed = [one for one in await asyncio.gather(*tasks, return_exceptions=True) if isinstance(one, Exception)]
-    if failed:
-        raise failed[0]
-    return told
 
 
 def lost_choices(folder: Path, people: list[Person]) -> int:
@@ -188,8 +145,6 @@ def measure(
     decisions: Annotated[int, typer.Option(help="Decisions of each person.")] = 12,
     players: Annotated[int, typer.Option(help="Players of each game; all others are merchants.")] = 4,
     thinking: Annotated[float, typer.Option(help="Seconds that a person thinks, in the mean.")] = 8.0,
-    questions: Annotated[int, typer.Option(help="Others who ask the coach meanwhile, again and again.")] = 0,
-    slow: Annotated[int, typer.Option(help="Connections that send a byte a second meanwhile.")] = 0,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Measure how long people wait for the answers of merchants in a browser."""
@@ -202,7 +157,7 @@ def measure(
             people = [Person(number, players, thinking) for number in range(games)]
             began = time.perf_counter()
             try:
-                told = asyncio.run(play(port, people, decisions, questions, slow))
+                asyncio.run(play(port, people, decisions))
             finally:
                 seconds = time.perf_counter() - began
                 server.send_signal(signal.SIGINT)
@@ -212,8 +167,7 @@ def measure(
     waited = 1000 * np.array([one for person in people for one in person.waited])
     found = {f"p{share}": round(float(np.percentile(waited, share)), 1) for share in PERCENTILES}
     if as_json:
-        about = {"games": games, "answers": len(waited), "seconds": round(seconds, 1), "lost": lost,
-                 "coach": told}  # fmt: skip
+        about = {"games": games, "answers": len(waited), "seconds": round(seconds, 1), "lost": lost}
         print(json.dumps(about | {"processor": round(processor, 1), **found}))
         return
     table = Table(*(f"{share} %" for share in PERCENTILES), title="milliseconds from a choice to the next decision")
@@ -221,9 +175,6 @@ def measure(
     Console().print(table)
     rate = f"{len(waited) / seconds:.0f} a second, {games} games at once, {players} players"
     Console().print(f"{len(waited):,} answers, {rate}; {lost} choices lost.")
-    if questions:
-        busy = told.total() - told[200]
-        Console().print(f"The coach answered {told[200]:,} questions beside, and was busy for {busy:,}.")
     Console().print(f"The server took {processor:.0f} ms of a processor for each answer, its start included.")
 
 
