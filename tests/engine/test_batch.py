@@ -13,7 +13,7 @@ import pytest
 from copies import Copy
 from playing import RULESETS
 
-from borneo_env import NO_ACTION, Batch, BatchFileError, IllegalMove, Ruleset
+from borneo_env import NO_ACTION, Batch, BatchFileError, Ruleset
 from borneo_env.engine import batch as batch_module
 from borneo_env.engine import threads as threads_module
 from borneo_env.engine.state import CARDS, DISCARD, GAME, HAND, PHASES, PILE, TRADERS, WAREHOUSE
@@ -247,11 +247,6 @@ def test_held_games_wait_for_the_others():
     decisions = batch.play_random(3)
     assert decisions == 3 * (~waiting).sum()
     assert batch.games[waiting].tobytes() == games
-
-
-def test_games_that_are_reset_have_no_end_to_be_played_to():
-    with pytest.raises(ValueError, match="finished='hold'"):
-        Batch(1).play_random()
 
 
 def test_reset_deals_from_the_first_game_again():
@@ -788,160 +783,3 @@ def test_a_damaged_file_loads_or_is_refused_and_nothing_else(saved, save, tmp_pa
         except BatchFileError:
             refused += 1
     assert refused > 80
-
-
-# Wrong use
-
-
-@pytest.fixture
-def batch():
-    """Five held games, the second of them over."""
-    batch = Batch(5, seed=5, finished="hold")
-    batch.play_random(70)
-    over = Batch(1, seed=5, first=1, finished="hold")
-    over.play_random()
-    batch.games[1] = over.games[0]
-    batch.refresh()
-    assert (batch.player >= 0).tolist() == [True, False, True, True, True]
-    return batch
-
-
-@pytest.mark.parametrize("place", [0, 2, 4])
-@pytest.mark.parametrize("wrong", ["masked out", "too large", "much too large", "negative", "legal from behind"])
-def test_an_illegal_action_changes_nothing_in_any_game(batch, place, wrong):
-    actions = batch.sample().astype(np.int64)
-    actions[place] = {
-        "masked out": np.flatnonzero(~batch.mask[place])[7],
-        "too large": len(batch.actions),
-        "much too large": 2**40,
-        "negative": -2,
-        "legal from behind": actions[place] - len(batch.actions),
-    }[wrong]
-    before = state_of(batch)
-    with pytest.raises(IllegalMove, match=f"^game {place}, player {batch.player[place]}, phase "):
-        batch.step(actions)
-    assert state_of(batch) == before
-    batch.step(batch.sample())
-    assert state_of(batch) != before
-
-
-def test_every_masked_out_action_is_refused(batch):
-    actions = batch.sample()
-    before = state_of(batch)
-    for action in np.flatnonzero(~batch.mask[3]):
-        actions[3] = action
-        with pytest.raises(IllegalMove):
-            batch.step(actions)
-    assert state_of(batch) == before
-
-
-def test_the_complaint_names_game_player_phase_move_and_legal_moves(batch):
-    while batch.phase_name(2) != "ship":
-        batch.step(batch.sample())
-    actions = batch.sample()
-    player = batch.player[2]
-    elsewhere = np.flatnonzero(batch.games["place"][2, :CARDS] != HAND + player)[0]
-    actions[2] = batch.actions.action(f"ship {elsewhere} 0", "ship")
-    with pytest.raises(IllegalMove) as complaint:
-        batch.step(actions)
-    wrong, legal = f"'ship {elsewhere} 0' is not legal", ", ".join(batch.legal_moves(2))
-    assert str(complaint.value) == f"game 2, player {player}, phase ship: {wrong}; legal are: {legal}"
-
-
-@pytest.mark.parametrize("action", [0, 3, -2])
-def test_a_finished_game_takes_no_action(batch, action):
-    actions = batch.sample()
-    actions[1] = action
-    before = state_of(batch)
-    with pytest.raises(IllegalMove, match="game 1 is over; give it NO_ACTION"):
-        batch.step(actions)
-    assert state_of(batch) == before
-
-
-@pytest.mark.parametrize(
-    ("change", "error", "reason"),
-    [
-        (lambda actions: actions.astype(float), TypeError, "whole numbers, not float64"),
-        (lambda actions: actions.astype(bool), TypeError, "whole numbers, not bool"),
-        (lambda actions: actions.astype(str), TypeError, "whole numbers"),
-        (lambda actions: actions.astype(float).astype(object), TypeError, "whole numbers"),
-        (lambda actions: actions[:4], ValueError, "each of the 5 games"),
-        (lambda actions: actions[:, None], ValueError, "each of the 5 games"),
-        (lambda actions: actions[0], ValueError, "each of the 5 games"),
-    ],
-)
-def test_actions_of_another_type_or_shape_change_nothing(batch, change, error, reason):
-    actions = batch.sample()
-    before = state_of(batch)
-    with pytest.raises(error, match=reason):
-        batch.step(change(actions))
-    assert state_of(batch) == before
-
-
-@pytest.mark.parametrize("kind", [list, np.int8, np.uint16, np.int64])
-def test_actions_may_be_any_whole_numbers(kind):
-    batch = Batch(5, seed=5)
-    twin = batch.copy()
-    actions = batch.mask.argmax(1)
-    batch.step(actions.tolist() if kind is list else actions.astype(kind))
-    twin.step(actions)
-    assert state_of(batch) == state_of(twin)
-
-
-@pytest.mark.parametrize("name", ["mask", "player", "phase", "done"])
-def test_what_a_batch_shows_is_read_only(name):
-    batch = Batch(2)
-    with pytest.raises(ValueError, match="read-only"):
-        getattr(batch, name)[0] = 1
-
-
-@pytest.mark.parametrize("name", ["scores", "places", "contracts"])
-def test_results_are_read_only(name):
-    batch = Batch(2)
-    with pytest.raises(ValueError, match="read-only"):
-        batch.result[name][0] = 1
-
-
-@pytest.mark.parametrize(
-    ("arguments", "error", "reason"),
-    [
-        ({"size": 0}, ValueError, "at least 1 game, not 0"),
-        ({"size": -3}, ValueError, "at least 1 game, not -3"),
-        ({"size": 2.0}, ValueError, "at least 1 game, not 2.0"),
-        ({"seed": -1}, ValueError, "seed is a whole number from 0 .* not -1"),
-        ({"seed": 2**64}, ValueError, "seed is a whole number from 0"),
-        ({"seed": 1.0}, ValueError, "seed is a whole number from 0 .* not 1.0"),
-        ({"seed": "7"}, ValueError, "seed is a whole number from 0 .* not '7'"),
-        ({"first": -1}, ValueError, "first"),
-        ({"first": 1.5}, ValueError, "first"),
-        ({"first": 2**63}, ValueError, "first"),
-        ({"finished": "x"}, ValueError, "'reset' or 'hold', not 'x'"),
-        ({"threads": 0}, ValueError, "threads is a number from 1.* not 0"),
-        ({"threads": 1.5}, ValueError, "threads is a number from 1.* not 1.5"),
-        ({"ruleset": Ruleset(), "players": 3}, TypeError, "either a ruleset or its fields, not both .*players"),
-        ({"playerz": 3}, TypeError, "playerz"),
-        ({"players": 6}, ValueError, "3, 4 or 5 players, not 6"),
-    ],
-    ids=lambda value: str(value) if isinstance(value, dict) else "",
-)
-def test_bad_arguments_get_a_clear_error(arguments, error, reason):
-    with pytest.raises(error, match=reason):
-        Batch(**{"size": 1} | arguments)
-
-
-def test_a_bad_seed_leaves_the_batch_as_it_was(batch):
-    before = state_of(batch)
-    with pytest.raises(ValueError, match="seed"):
-        batch.reset(-1)
-    assert (state_of(batch), batch.seed) == (before, 5)
-
-
-@pytest.mark.parametrize("steps", [-1, -5, 2.5])
-def test_random_play_wants_a_number_of_steps(batch, steps):
-    with pytest.raises((ValueError, TypeError)):
-        batch.play_random(steps)
-
-
-def test_a_huge_unsigned_action_is_not_taken_for_none(batch):
-    with pytest.raises(IllegalMove):
-        batch.step(np.full(len(batch), 2**64 - 1, np.uint64))

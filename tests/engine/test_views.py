@@ -29,16 +29,6 @@ def test_stepping_some_games_leaves_the_others_as_they_are(batch):
     assert batch.games.tobytes() == twin.games.tobytes() and (batch.mask == twin.mask).all()
 
 
-@pytest.mark.parametrize("rows", [[-1, 3], [3, 40], [3, 3], [5, 3]])
-def test_rows_are_different_places_in_ascending_order(batch, rows):
-    before = batch.games.tobytes()
-    with pytest.raises(ValueError, match=r"rows are different places of the batch, 0 to 39, in ascending order"):
-        batch.step([0, 0], np.array(rows))
-    with pytest.raises(ValueError, match="rows are different places"):
-        batch.view(np.array(rows))
-    assert batch.games.tobytes() == before
-
-
 def test_a_complaint_about_some_games_names_the_right_one(batch):
     with pytest.raises(ValueError, match=r"^game 17, player"):
         batch.step([int(batch.mask[3].argmax()), int((~batch.mask[17]).argmax())], np.array([3, 17]))
