@@ -18,11 +18,10 @@ from typing import NamedTuple
 
 import pytest
 from borneo_agents.arena import play_arena
-from typer.main import get_command
-from typer.testing import CliRunner
+from click.testing import CliRunner
 
 from borneo_env.cards import load_tables
-from borneo_env.cli import app
+from borneo_env.cli import command
 from borneo_env.commands.new_bot import TEXTS
 from borneo_env.rewards import REWARDS
 
@@ -137,7 +136,7 @@ def test_the_fast_bot_of_the_documents_wins_in_both_editions(edition, tmp_path, 
 
 
 def run_borneo(words: list[str], given: str = "") -> None:
-    result = CliRunner().invoke(app, words, input=given)
+    result = CliRunner().invoke(command, words, input=given)
     assert result.exit_code == 0, f"borneo {shlex.join(words)}: {result.output} {result.exception}"
 
 
@@ -173,9 +172,8 @@ def console_commands(document: str) -> list[list[str]]:
 
 @pytest.mark.parametrize("document", documents_with("console"))
 def test_long_commands_have_options_that_exist(document):
-    commands = get_command(app).commands
     for name, *options in console_commands(document):
-        commands[name].make_context(name, options)  # raises where an option is unknown or has a wrong value
+        command.commands[name].make_context(name, options)  # raises where an option is unknown or has a wrong value
 
 
 @pytest.mark.parametrize("recipe", sorted(PROJECT.glob("recipes/*.sh")), ids=lambda path: path.stem)
@@ -183,7 +181,7 @@ def test_recipes_have_options_that_exist(recipe):
     text = recipe.read_text(encoding="utf-8").replace("$seed", "1")
     commands = [shlex.split(line)[1:] for line in text.replace("\\\n", " ").splitlines() if line.startswith("borneo ")]
     for name, *options in commands:
-        get_command(app).commands[name].make_context(name, options)
+        command.commands[name].make_context(name, options)
     assert commands and "\nset -eu\n" in text
     assert subprocess.run(["sh", "-n", recipe], check=False).returncode == 0
 
@@ -199,7 +197,7 @@ def test_long_commands_run_with_small_sizes(document, with_my_bot):
 
 def test_commands_in_sentences_exist():
     named = {name for text in DOCUMENTS.values() for name in re.findall(r"`(?:\.venv/bin/)?borneo ([a-z][\w-]*)", text)}
-    assert named <= set(get_command(app).commands)
+    assert named <= set(command.commands)
 
 
 # ---------------------------------------------------------------- the rest
