@@ -21,55 +21,20 @@ import time
 from html import unescape
 from pathlib import Path
 from typing import Annotated
-from urllib.parse import urlencode
 
+import httpx
 import numpy as np
 import typer
 from borneo_web.server.games import read_table
 from rich.console import Console
 from rich.table import Table
 
-LARGEST = 2**22  # bytes of a page
 MOVE = re.compile(r'name="move" value="([^"]+)"')
 DECISION = re.compile(r'name="decision" value="(\d+)"')
-FORM = "application/x-www-form-urlencoded"
 ARRIVING = 3  # times the time that people think: so long until everybody is there
 REHEARSAL = 4.0  # seconds that a server has to itself first: it loads machine code
 PERCENTILES = (50, 95, 99, 100)
 STATE = re.compile(r'data-state="(\w+)"')
-
-
-class Connection:
-    """A connection to the server, for one request after the other; it is opened again where the server closes it."""
-
-    def __init__(self, port: int) -> None:
-        self._port = port
-        self._reader: asyncio.StreamReader | None = None
-
-    async def ask(self, path: str, form: list[tuple[str, str]] | None = None) -> tuple[int, dict[str, str], str]:
-        """Status, headers and content of an answer; a form is posted."""
-        status, headers = await self._send(path, form)
-        assert self._reader is not None
-        body = await self._reader.readexactly(int(headers.get("content-length", "0")))
-        return status, headers, body.decode()
-
-    async def listen(self, path: str, heard: asyncio.Event) -> None:
-        """Tell of each event of a stream, until it ends."""
-        await self._send(path, None)
-        assert self._reader is not None
-        async for line in self._reader:
-            if line.startswith(b"event: changed"):
-                heard.set()
-
-    async def _send(self, path: str, form: list[tuple[str, str]] | None) -> tuple[int, dict[str, str]]:
-        if self._reader is None or self._reader.at_eof():
-            self._reader, self._writer = await asyncio.open_connection("127.0.0.1", self._port, limit=LARGEST)
-        body = urlencode(form or []).encode()
-        about = f"host: 127.0.0.1\r\ncontent-length: {len(body)}\r\ncontent-type: {FORM}\r\n\r\n"
-        self._writer.write(f"{'POST' if form else 'GET'} {path} HTTP/1.1\r\n{about}".encode() + body)
-        head, *lines = (await self._reader.readuntil(b"\r\n\r\n")).decode("latin-1").strip().split("\r\n")
-        pairs = (line.split(": ", 1) for line in lines)
-        return int(head.split(" ")[1]), {name.lower(): value for name, value in pairs}
 
 
 class Person:
@@ -82,56 +47,62 @@ class Person:
         self.waited: list[float] = []  # seconds, for each answer
         self.name = ""  # of the game
 
-    async def play(self, port: int, decisions: int) -> None:
+    async def play(self, server: str, decisions: int) -> None:
         """Deal a game and make so many decisions, or all of it."""
         await asyncio.sleep(self._rng.uniform(0, ARRIVING * self._thinking))
-        self._asking, listening = Connection(port), Connection(port)
-        merchants = [(f"seat{seat}", "merchant") for seat in range(1, self._players)]
-        seed = ("seed", str(self._rng.getrandbits(40)))
-        status, headers, _ = await self._asking.ask("/games", [("players", str(self._players)), seed, *merchants])
-        assert status == 303, status
-        self._address = headers["location"]
-        self.name = self._address.split("/")[2]
-        stream = asyncio.create_task(listening.listen(f"{self._address}/events", self._heard))
-        page = await self._asked()
-        while page and len(self.waited) < decisions:
-            await asyncio.sleep(self._rng.expovariate(1 / self._thinking))
-            began = time.perf_counter()
-            await self._choose(page)
+        async with httpx.AsyncClient(base_url=server, timeout=None) as self._client:
+            merchants = {f"seat{seat}": "merchant" for seat in range(1, self._players)}
+            game = {"players": str(self._players), "seed": str(self._rng.getrandbits(40)), **merchants}
+            answer = await self._client.post("/games", data=game)
+            assert answer.status_code == 303, answer
+            self._address = answer.headers["location"]
+            self.name = self._address.split("/")[2]
+            stream = asyncio.create_task(self._listen())
             page = await self._asked()
-            self.waited.append(time.perf_counter() - began)
-        stream.cancel()
+            while page and len(self.waited) < decisions:
+                await asyncio.sleep(self._rng.expovariate(1 / self._thinking))
+                began = time.perf_counter()
+                await self._choose(page)
+                page = await self._asked()
+                self.waited.append(time.perf_counter() - began)
+            stream.cancel()
+
+    async def _listen(self) -> None:
+        async with self._client.stream("GET", f"{self._address}/events") as events:
+            async for line in events.aiter_lines():
+                if line.startswith("event: changed"):
+                    self._heard.set()
 
     async def _asked(self) -> str:
         """The page with the next decision, once there is one; nothing when the game is over."""
         while True:
             await self._heard.wait()
             self._heard.clear()
-            status, _, page = await self._asking.ask(self._address)
-            assert status == 200, status
-            state = STATE.search(page)
-            assert state, page
+            answer = await self._client.get(self._address)
+            assert answer.status_code == 200, answer
+            state = STATE.search(answer.text)
+            assert state, answer.text
             if state[1] != "waits":
-                return page if state[1] == "asked" else ""
+                return answer.text if state[1] == "asked" else ""
 
     async def _choose(self, page: str) -> None:
         decision = DECISION.search(page)
         moves = [unescape(move) for move in MOVE.findall(page)]
         assert decision, page
-        chosen = [("move", self._rng.choice(moves))] if moves else []
+        chosen = [self._rng.choice(moves)] if moves else []
         status = await self._post(decision[1], chosen)
         if status == 422 and "data-several" in page:  # in a contest, whether a card must be played depends on others
             status = await self._post(decision[1], [])
         assert status == 303, status
 
-    async def _post(self, decision: str, chosen: list[tuple[str, str]]) -> int:
-        status, _, _ = await self._asking.ask(f"{self._address}/choose", [("decision", decision), *chosen])
-        return status
+    async def _post(self, decision: str, moves: list[str]) -> int:
+        answer = await self._client.post(f"{self._address}/choose", data={"decision": decision, "move": moves})
+        return answer.status_code
 
 
-async def play(port: int, people: list[Person], decisions: int) -> None:
+async def play(server: str, people: list[Person], decisions: int) -> None:
     """Everybody at once."""
-    await asyncio.gather(*(person.play(port, decisions) for person in people))
+    await asyncio.gather(*(person.play(server, decisions) for person in people))
 
 
 def lost_choices(folder: Path, people: list[Person]) -> int:
@@ -152,12 +123,12 @@ def measure(
         command = [sys.executable, "-m", "borneo_env.cli", "web", "--port", "0", "--folder", name, "--json"]
         with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as server:
             assert server.stdout is not None
-            port = int(json.loads(server.stdout.readline())["address"].rstrip("/").rpartition(":")[2])
+            address = json.loads(server.stdout.readline())["address"]
             time.sleep(REHEARSAL)
             people = [Person(number, players, thinking) for number in range(games)]
             began = time.perf_counter()
             try:
-                asyncio.run(play(port, people, decisions))
+                asyncio.run(play(address, people, decisions))
             finally:
                 seconds = time.perf_counter() - began
                 server.send_signal(signal.SIGINT)
