@@ -87,21 +87,15 @@ def test_every_block_says_what_it_is():
 # ---------------------------------------------------------------- Python
 
 
-def run_python(document: str) -> None:
+def slow_ones_soaked(documents: list[str]) -> list[object]:
+    return [pytest.param(name, marks=pytest.mark.soak if name in SLOW else ()) for name in documents]
+
+
+@pytest.mark.parametrize("document", slow_ones_soaked(documents_with("python")))
+def test_python_examples_run(document, with_my_bot):
     namespace: dict[str, object] = {}
     for block in texts("python", document):
         exec(block, namespace)
-
-
-@pytest.mark.parametrize("document", [name for name in documents_with("python") if name not in SLOW])
-def test_python_examples_run(document, with_my_bot):
-    run_python(document)
-
-
-@pytest.mark.soak
-@pytest.mark.parametrize("document", SLOW)
-def test_slow_python_examples_run(document, with_my_bot):
-    run_python(document)
 
 
 def without_words(code: str) -> str:

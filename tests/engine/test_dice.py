@@ -288,20 +288,6 @@ def test_frozen_streams():
     ]
 
 
-def test_frozen_draws():
-    games = games_of([0, 7], [0, 3])
-    assert draws(games, 60, each=12).tolist() == [
-        [52, 55, 39, 18, 4, 19, 17, 0, 36, 11, 33, 32],
-        [57, 23, 22, 40, 22, 49, 52, 50, 33, 24, 35, 56],
-    ]
-
-
-def test_frozen_shuffle():
-    hands = np.arange(12, dtype=np.int8)[None].copy()
-    shuffle_often(attributes(games_of(7, [0])), hands, 12)
-    assert hands[0].tolist() == [5, 8, 6, 3, 0, 4, 2, 7, 1, 9, 11, 10]
-
-
 def test_frozen_deal():
     game = Batch(1, players=4, seed=7, first=2).games[0]
     hands = [np.flatnonzero(game["place"] == HAND + player).tolist() for player in range(4)]

@@ -61,14 +61,6 @@ def test_dice_do_not_depend_on_the_batch():
     assert len(set(dice.tolist())) == 3
 
 
-def test_dice_differ_from_one_decision_to_the_next():
-    batch = Batch(50, seed=1)
-    dice = np.array([batch.view(np.arange(50))[2] for _ in range(40)])
-    assert len(np.unique(dice)) == 2000
-    ones = np.unpackbits(dice.view(np.uint8)).mean()
-    assert abs(ones - 0.5) < 5 * 0.5 / np.sqrt(2000 * 64)
-
-
 def test_forced_moves_are_the_only_legal_ones():
     batch = Batch(300, seed=4, skip_forced=False)
     found = 0
