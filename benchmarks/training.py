@@ -39,7 +39,7 @@ REPEATS = 5  # the median of so many rounds counts
 
 
 @dataclass(frozen=True)
-class Measurement:
+class Speed:
     who: str
     games: int
     decisions_per_second: float
@@ -64,10 +64,10 @@ class Contender:
         decisions = self._learn()
         self._rates.append(decisions / (time.perf_counter() - began))
 
-    def result(self, peer: Contender) -> Measurement:
+    def result(self, peer: Contender) -> Speed:
         """The medians."""
         rate, beside = statistics.median(self._rates), statistics.median(peer._rates)
-        return Measurement(self.who, self.games, rate, rate / beside)
+        return Speed(self.who, self.games, rate, rate / beside)
 
 
 def borneo(network: str, seed: int) -> Contender:
@@ -144,7 +144,7 @@ def measure(contenders: list[Contender]) -> None:
         contender.measure()
 
 
-def print_table(results: list[Measurement]) -> None:
+def print_table(results: list[Speed]) -> None:
     table = Table(Column("learner", no_wrap=True), title="training from end to end")
     for heading in ("games", "decisions/s", "ratio"):
         table.add_column(heading, justify="right")

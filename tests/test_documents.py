@@ -39,7 +39,6 @@ SMALLER = {
     "train": "--fresh --device cpu --workers 1 --n-envs 12 --n-steps 8 --batch-size 12 --timesteps 96 --evaluations 1 "
     "--evaluation-games 12 --actor 64x1 --critic 64x1",
     "imitate": "--fresh --device cpu --n-envs 12 --batch-size 12 --timesteps 96 --actor 64x1",
-    "appraise": "--fresh --device cpu --n-envs 12 --batch-size 12 --timesteps 96",
     "arena": "--games 12 --chunk 12 --jobs 1",
     "bench": "--seconds 0.01",
 }

@@ -23,15 +23,13 @@ def bench(
     as_json: AsJson = False,
 ) -> None:
     """Measure decisions per second, beside the peers that are installed (see benchmarks/README.md)."""
-    from borneo_bench.speed import Measurement, entrants, measure
+    from borneo_bench.speed import Speed, entrants, measure
     from borneo_env.engine.state import GAME
 
     ruleset = ruleset_of(edition, players, four_traders, blackbeard, None)
     field = entrants(ruleset, seed)
     with progress_bar() as progress:
-        results: list[Measurement] = [
-            measure(entrant, seconds) for entrant in progress.track(field, description="measuring")
-        ]
+        results: list[Speed] = [measure(entrant, seconds) for entrant in progress.track(field, description="measuring")]
     if as_json:
         measured = [asdict(result) for result in results]
         print(json.dumps({"ruleset": ruleset.name, "game_bytes": GAME.itemsize, "measured": measured}))

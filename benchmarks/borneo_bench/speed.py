@@ -33,7 +33,7 @@ Play = Callable[[float], int]  # plays for about so many seconds, returns the de
 
 
 @dataclass(frozen=True)
-class Measurement:
+class Speed:
     who: str
     how: str
     games: int
@@ -68,7 +68,7 @@ def entrants(ruleset: Ruleset, seed: int) -> list[Entrant]:
     return found + list(_peers(seed))
 
 
-def measure(entrant: Entrant, seconds: float) -> Measurement:
+def measure(entrant: Entrant, seconds: float) -> Speed:
     """The median speed of an entrant over several stretches."""
     play = entrant.prepare()
     play(seconds / 10)
@@ -77,7 +77,7 @@ def measure(entrant: Entrant, seconds: float) -> Measurement:
         began = time.perf_counter()
         decisions = play(seconds / REPEATS)
         rates.append(decisions / (time.perf_counter() - began))
-    return Measurement(entrant.who, entrant.how, entrant.games, entrant.threads, statistics.median(rates))
+    return Speed(entrant.who, entrant.how, entrant.games, entrant.threads, statistics.median(rates))
 
 
 def _mixed_batch(ruleset: Ruleset, size: int, threads: int, seed: int) -> Batch:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from chi_square import FAR, deviation
 from copies import Copy
 from playing import RULESETS
 
@@ -19,7 +20,6 @@ from borneo_env.engine import threads as threads_module
 from borneo_env.engine.state import CARDS, DISCARD, GAME, HAND, PHASES, PILE, TRADERS, WAREHOUSE
 
 TINY = Ruleset(tables="tiny")
-FAR = 5.0  # standard deviations; chance alone goes that far once in millions of tests
 
 every = pytest.mark.parametrize("ruleset", [*RULESETS, pytest.param(TINY, id=TINY.name)])
 several = pytest.mark.parametrize(
@@ -44,13 +44,6 @@ def indexed_actions(batch, numbers):
     """For each game the legal action with this number, counted round; NO_ACTION where it is over."""
     rows = [row.nonzero()[0] for row in batch.mask]
     return np.array([row[n % len(row)] if len(row) else NO_ACTION for row, n in zip(rows, numbers, strict=True)])
-
-
-def deviation(counts):
-    """How many standard deviations chi-square lies above its mean if all counts are equally likely."""
-    counts = np.asarray(counts, float)
-    degrees = len(counts) - 1
-    return (((counts - counts.mean()) ** 2 / counts.mean()).sum() - degrees) / np.sqrt(2 * degrees)
 
 
 # Sizes and threads

@@ -5,6 +5,7 @@ from itertools import permutations
 import numba
 import numpy as np
 import pytest
+from chi_square import FAR, deviation
 
 from borneo_env import Batch, resample
 from borneo_env.compile import attributes
@@ -19,16 +20,6 @@ from borneo_env.engine.dice import (
     shuffle,
 )
 from borneo_env.engine.state import CHOICES, GAME, HAND, SHUFFLES
-
-FAR = 5.0  # standard deviations; chance alone goes that far once in millions of tests
-
-
-def deviation(counts):
-    """How many standard deviations chi-square lies above its mean if all counts are equally likely."""
-    counts = np.asarray(counts, float).ravel()
-    expected = counts.mean()
-    degrees = len(counts) - 1
-    return (((counts - expected) ** 2 / expected).sum() - degrees) / np.sqrt(2 * degrees)
 
 
 def table_of(first, second, n):

@@ -8,6 +8,7 @@ from math import comb
 
 import numpy as np
 import pytest
+from chi_square import FAR, deviation
 from playing import RULESETS
 
 from borneo_env import GAME, SPECTATOR, Batch, Ruleset, redact, resample
@@ -28,7 +29,6 @@ from borneo_env.engine.state import (
 )
 
 SECRET = ("rng", "number", "draw", "port_pile")  # whole fields; `place` is secret in part
-FAR = 5.0  # standard deviations; chance alone goes that far once in millions of tests
 TINY = Ruleset(tables="tiny")
 
 every = pytest.mark.parametrize("ruleset", [*RULESETS, pytest.param(TINY, id=TINY.name)])
@@ -329,18 +329,12 @@ def late_position():
     raise AssertionError("no such position in this game")
 
 
-def deviation(counts, expected, degrees, scale=1.0):
-    """How many standard deviations chi-square lies above its mean."""
-    counts, expected = np.asarray(counts, float), np.asarray(expected, float)
-    return (scale * ((counts - expected) ** 2 / expected).sum() - degrees) / np.sqrt(2 * degrees)
-
-
 def equally_likely(outcomes, possible):
     """The deviation of outcomes from all possible ones being equally likely."""
     counts = Counter(outcomes)
     assert set(counts) <= set(possible)
     expected = len(outcomes) / len(possible)
-    return deviation([counts[outcome] for outcome in possible], expected, len(possible) - 1)
+    return deviation([counts[outcome] for outcome in possible], expected)
 
 
 def where_cards_sit(samples, cards, seat):
