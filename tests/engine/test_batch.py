@@ -461,11 +461,19 @@ def test_load_never_unpickles(saved, name, tmp_path):
     assert not trace.exists()
 
 
-@pytest.mark.parametrize("name", ["about", "games", "done", "scores", "places", "contracts"])
-def test_a_missing_array_is_refused(saved, name, tmp_path):
-    del saved[name]
-    with pytest.raises(BatchFileError, match=name):
-        load_again(saved, tmp_path)
+def without(name):
+    return lambda arrays: arrays.pop(name)
+
+
+def other(name, change):
+    def put_in(arrays):
+        arrays[name] = change(arrays[name])
+
+    return put_in
+
+
+def about(**changes):
+    return other("about", lambda told: np.array(json.dumps(json.loads(str(told)) | changes)))
 
 
 def other_fields(games):
@@ -473,57 +481,41 @@ def other_fields(games):
     return np.zeros(len(games), [(name, GAME[name]) for name in names])
 
 
-@pytest.mark.parametrize(
-    ("name", "change"),
-    [
-        ("games", lambda games: games["place"]),
-        ("games", other_fields),
-        ("games", lambda games: games.view(np.uint8)),
-        ("games", lambda games: games[:0]),
-        ("games", lambda games: games[None]),
-        ("games", lambda games: games[0]),
-        ("scores", lambda scores: scores[:2]),
-        ("scores", lambda scores: scores[0]),
-        ("scores", lambda scores: scores + 0.5),
-        ("places", lambda places: places.astype("U3")),
-        ("done", lambda done: done.astype(np.float64)),
-    ],
-)
-def test_an_array_of_another_type_or_shape_is_refused(saved, name, change, tmp_path):
-    saved[name] = change(saved[name])
-    with pytest.raises(BatchFileError):
-        load_again(saved, tmp_path)
+# What is changed in the arrays of a file; words of the message.
+NO_BATCHES = [
+    *((without(name), f"named '{name}.npy'") for name in ("about", "games", "done", "scores", "places", "contracts")),
+    (other("games", lambda games: games["place"]), "games has another type"),
+    (other("games", other_fields), "games has another type"),
+    (other("games", lambda games: games.view(np.uint8)), "games has another type"),
+    (other("games", lambda games: games[:0]), "games"),
+    (other("games", lambda games: games[None]), "another shape"),
+    (other("games", lambda games: games[0]), "is not a saved batch"),
+    (other("scores", lambda scores: scores[:2]), "scores has another shape"),
+    (other("scores", lambda scores: scores[0]), "scores has another shape"),
+    (other("scores", lambda scores: scores + 0.5), "scores has another type"),
+    (other("places", lambda places: places.astype("U3")), "places has another type"),
+    (other("done", lambda done: done.astype(np.float64)), "done has another type"),
+    (about(format="borneo-batch/0"), "format"),
+    (about(ruleset={"edition": "card", "players": 6, "traders": 3, "blackbeard": False}), "players"),
+    (about(ruleset={"colour": "red"}), "colour"),
+    (about(ruleset=[]), "Ruleset"),
+    (about(tables={"cargo": [], "ports": [], "contracts": []}), "cargo"),
+    (about(tables=None), "tables"),
+    *((about(seed=seed), "seed") for seed in (-1, "7")),
+    *((about(first=first), "first") for first in (-1, 1.5, 2**63)),
+    (about(finished="burn"), "finished"),
+    (about(skip_forced="yes"), "skip_forced"),
+    *(
+        (other("about", lambda _, text=text: np.array(text)), "is not a saved batch")
+        for text in ("", "{", "[]", "{}", "3", "[" * 100_000)
+    ),
+]
 
 
-@pytest.mark.parametrize(
-    ("key", "value", "reason"),
-    [
-        ("format", "borneo-batch/0", "format"),
-        ("ruleset", {"edition": "card", "players": 6, "traders": 3, "blackbeard": False}, "players"),
-        ("ruleset", {"colour": "red"}, "colour"),
-        ("ruleset", [], "Ruleset"),
-        ("tables", {"cargo": [], "ports": [], "contracts": []}, "cargo"),
-        ("tables", None, "tables"),
-        ("seed", -1, "seed"),
-        ("seed", "7", "seed"),
-        ("first", -1, "first"),
-        ("first", 1.5, "first"),
-        ("first", 2**63, "first"),
-        ("finished", "burn", "finished"),
-        ("skip_forced", "yes", "skip_forced"),
-    ],
-)
-def test_a_wrong_description_is_refused_with_a_reason(saved, key, value, reason, tmp_path):
-    about = json.loads(str(saved["about"]))
-    saved["about"] = np.array(json.dumps(about | {key: value}))
-    with pytest.raises(BatchFileError, match=reason):
-        load_again(saved, tmp_path)
-
-
-@pytest.mark.parametrize("about", ["", "{", "[]", "{}", "3", "[" * 100_000])
-def test_a_description_that_is_none_is_refused(saved, about, tmp_path):
-    saved["about"] = np.array(about)
-    with pytest.raises(BatchFileError):
+@pytest.mark.parametrize(("change", "words"), NO_BATCHES)
+def test_arrays_that_are_no_batch_are_refused_with_a_reason(saved, change, words, tmp_path):
+    change(saved)
+    with pytest.raises(BatchFileError, match=words):
         load_again(saved, tmp_path)
 
 
@@ -705,27 +697,35 @@ def test_a_compressed_file_is_refused(saved, tmp_path):
         Batch.load(tmp_path / "small.npz")
 
 
-def test_an_array_that_claims_to_be_huge_is_refused_before_it_is_made(saved, tmp_path):
-    header = {"descr": np.lib.format.dtype_to_descr(GAME), "fortran_order": False, "shape": (10**12,)}
-    claim = io.BytesIO()
-    np.lib.format.write_array_header_1_0(claim, header)
+def with_games(content, saved, tmp_path):
+    """A file of a batch whose games are these bytes."""
     np.savez(tmp_path / "honest.npz", **saved)
     with zipfile.ZipFile(tmp_path / "honest.npz") as old, zipfile.ZipFile(tmp_path / "batch.npz", "w") as new:
         for name in old.namelist():
-            new.writestr(name, claim.getvalue() if name == "games.npy" else old.read(name))
-    with pytest.raises(BatchFileError, match="games has 800,000,000,000,000 bytes; from 1 to"):
-        Batch.load(tmp_path / "batch.npz")
+            new.writestr(name, content(old.read(name)) if name == "games.npy" else old.read(name))
+    return tmp_path / "batch.npz"
 
 
-@pytest.mark.parametrize(("length", "reason"), [(-800, "another length"), (+1, "another length")])
-def test_an_array_has_as_many_bytes_as_it_says(saved, length, reason, tmp_path):
-    np.savez(tmp_path / "honest.npz", **saved)
-    with zipfile.ZipFile(tmp_path / "honest.npz") as old, zipfile.ZipFile(tmp_path / "batch.npz", "w") as new:
-        for name in old.namelist():
-            content = old.read(name)
-            new.writestr(name, (content + bytes(9))[: len(content) + length] if name == "games.npy" else content)
-    with pytest.raises(BatchFileError, match=reason):
-        Batch.load(tmp_path / "batch.npz")
+def claim(_):
+    """The head of an array of a trillion games, and nothing behind it."""
+    head = io.BytesIO()
+    described = {"descr": np.lib.format.dtype_to_descr(GAME), "fortran_order": False, "shape": (10**12,)}
+    np.lib.format.write_array_header_1_0(head, described)
+    return head.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (claim, "games has 800,000,000,000,000 bytes; from 1 to"),
+        (lambda games: games[:-800], "another length"),
+        (lambda games: games + b"?", "another length"),
+    ],
+)
+def test_an_array_has_as_many_bytes_as_it_says_and_not_too_many(content, words, saved, tmp_path):
+    """What is too large is refused before it is made."""
+    with pytest.raises(BatchFileError, match=words):
+        Batch.load(with_games(content, saved, tmp_path))
 
 
 def test_a_game_of_the_other_edition_is_refused(tmp_path):
