@@ -51,6 +51,7 @@ TURNED: dict[type[ast.cmpop], type[ast.cmpop]] = {
     ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt, ast.Eq: ast.NotEq, ast.NotEq: ast.Eq,
     ast.Is: ast.IsNot, ast.IsNot: ast.Is, ast.In: ast.NotIn, ast.NotIn: ast.In,
 }  # fmt: skip
+SECONDS = 300  # until tests are taken to hang
 LEFT_OUT = (ast.Expr, ast.Assign, ast.AugAssign, ast.Return, ast.Raise, ast.Continue, ast.Break, ast.Delete)
 
 
@@ -119,9 +120,11 @@ def mutations(source: str, lines: set[int]) -> Iterator[tuple[int, str, str, str
 def faults_since(base: str) -> list[Fault]:
     """A fault for each mutation of the source that was changed since a revision."""
     command = ["git", "diff", "-U0", "--no-color", "--no-ext-diff", "--diff-filter=d", base, "--", "*.py"]
-    diff = subprocess.run(command, cwd=PROJECT, capture_output=True, text=True, check=True).stdout
+    git = subprocess.run(command, cwd=PROJECT, capture_output=True, text=True, check=False)
+    if git.returncode:
+        raise typer.BadParameter(git.stderr.strip(), param_hint="--base")
     faults = []
-    for file, lines in changed_lines(diff).items():
+    for file, lines in changed_lines(git.stdout).items():
         tests, interpreted = named_tests(file)
         source = (PROJECT / file).read_text(encoding="utf-8")
         for line, old, new, changed in mutations(source, lines) if tests else ():
@@ -134,7 +137,6 @@ def main(
     base: Annotated[str, typer.Option(help="The revision since which lines were changed.")] = "main",
     only: Annotated[str, typer.Option(help="Only mutations with this text in their file.")] = "",
     jobs: Annotated[int, typer.Option(min=1, help="How many to try at a time.")] = 1,
-    limit: Annotated[float, typer.Option(min=1, help="Seconds until the tests are taken to hang.")] = 300,
 ) -> None:
     """Mutate the lines changed since a revision, one place at a time; list the mutations that no test notices."""
     faults = [fault for fault in faults_since(base) if only in fault.file]
@@ -142,7 +144,7 @@ def main(
     if not faults:
         console.print(f"No line of the source that can be mutated was changed since {base}.")
         return
-    verdicts = try_them(console, faults, jobs, limit)
+    verdicts = try_them(console, faults, jobs, SECONDS)
     report(console, verdicts)
     raise typer.Exit(not verdicts or any(verdict.outcome == SURVIVED for verdict in verdicts))
 
