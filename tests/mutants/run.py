@@ -110,7 +110,7 @@ def run_tests(
     folder: Path, tests: Iterable[str], *, interpreted: bool, limit: float, writes_bytecode: bool = False
 ) -> Run:
     """Run tests of a copy up to the first failure."""
-    paths = [folder, folder / "agents", folder / "train", folder / "web"]
+    paths = [folder, *(folder / name for name in ("agents", "train", "web", "benchmarks"))]
     cache = "interpreted" if interpreted else "compiled"
     env = os.environ | {
         "PYTHONPATH": os.pathsep.join(map(str, paths)),
