@@ -13,10 +13,10 @@ import re
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
+from typer.testing import CliRunner
 
 from borneo_env.cards import COMPANIES, CONTRACT_KINDS, SPICES
-from borneo_env.cli import command
+from borneo_env.cli import app
 from borneo_env.engine import actions
 from borneo_env.engine.actions import ACTION_VERSION, DECLINING, ActionTable, action_table
 from borneo_env.engine.batch import Batch
@@ -248,7 +248,7 @@ def test_declining_has_a_word_in_every_phase_that_allows_it():
 @pytest.mark.parametrize("edition", EDITIONS)
 def test_borneo_actions_prints_the_whole_table(edition):
     table = TABLES[edition]
-    printed = CliRunner().invoke(command, ["actions", "--edition", edition]).stdout
+    printed = CliRunner().invoke(app, ["actions", "--edition", edition]).stdout
     rows = [line.split(maxsplit=2) for line in printed.splitlines() if re.match(r" *\d+  \w+ ", line)]
     assert rows == [[str(i), table.block_of(i).name, " | ".join(table.texts(i))] for i in range(len(table))]
     for block in table.blocks:
@@ -258,7 +258,7 @@ def test_borneo_actions_prints_the_whole_table(edition):
 @pytest.mark.parametrize("edition", EDITIONS)
 def test_borneo_actions_as_json(edition):
     table = TABLES[edition]
-    rows = json.loads(CliRunner().invoke(command, ["actions", "--edition", edition, "--json"]).stdout)
+    rows = json.loads(CliRunner().invoke(app, ["actions", "--edition", edition, "--json"]).stdout)
     assert rows == [{"id": i, "block": table.block_of(i).name, "texts": table.texts(i)} for i in range(len(table))]
 
 

@@ -18,10 +18,10 @@ from typing import NamedTuple
 
 import pytest
 from borneo_agents.arena import play_arena
-from click.testing import CliRunner
+from typer.testing import CliRunner
 
 from borneo_env.cards import load_tables
-from borneo_env.cli import command
+from borneo_env.cli import app, command
 from borneo_env.commands.new_bot import TEXTS
 from borneo_env.rewards import REWARDS
 
@@ -129,7 +129,7 @@ def test_the_fast_bot_of_the_documents_wins_in_both_editions(edition, tmp_path, 
 
 
 def run_borneo(words: list[str], given: str = "") -> None:
-    result = CliRunner().invoke(command, words, input=given)
+    result = CliRunner().invoke(app, words, input=given)
     assert result.exit_code == 0, f"borneo {shlex.join(words)}: {result.output} {result.exception}"
 
 

@@ -15,12 +15,12 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
-from click.testing import CliRunner, Result
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from typer.testing import CliRunner, Result
 
 from borneo_env.cards import CONTRACT_KINDS
-from borneo_env.cli import command
+from borneo_env.cli import app
 from borneo_env.engine.batch import Batch
 from borneo_env.engine.state import CARDS, HAND
 from borneo_env.record import Line, RecordError, read_record, record_games, replay, verify, write_record
@@ -452,7 +452,7 @@ def assert_refused(file: Path, line: int, reason: str) -> None:
 
 def borneo_verify(*arguments: str | Path) -> Result:
     """Run the command; whatever it raises is a failure of the test."""
-    result = CliRunner().invoke(command, ["verify", *map(str, arguments)])
+    result = CliRunner().invoke(app, ["verify", *map(str, arguments)])
     if result.exception and not isinstance(result.exception, SystemExit):
         raise result.exception
     return result

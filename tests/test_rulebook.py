@@ -5,10 +5,10 @@ import re
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
+from typer.testing import CliRunner
 
 import borneo_env
-from borneo_env.cli import command
+from borneo_env.cli import app
 from borneo_env.rulebook import UnknownRule, chapters, find_rules, rules
 
 TEXT = (Path(borneo_env.__file__).parent / "RULES.md").read_text(encoding="utf-8")
@@ -46,7 +46,7 @@ def test_what_is_no_rule_is_refused(name):
 
 
 def test_the_command_prints_a_rule_a_chapter_or_all():
-    one, chapter, everything = (CliRunner().invoke(command, ["rules", *ids]).stdout for ids in (["R4.7"], ["R4"], []))
+    one, chapter, everything = (CliRunner().invoke(app, ["rules", *ids]).stdout for ids in (["R4.7"], ["R4"], []))
     assert one.startswith("R4.7  The attack is at least as strong")
     assert chapter.startswith("R4 Traders\n") and "R4.1  Transfer" in chapter
     assert max(map(len, everything.splitlines())) <= 80
@@ -54,5 +54,5 @@ def test_the_command_prints_a_rule_a_chapter_or_all():
 
 
 def test_the_command_as_json():
-    answer = CliRunner().invoke(command, ["rules", "R4.7", "R2", "--json"])
+    answer = CliRunner().invoke(app, ["rules", "R4.7", "R2", "--json"])
     assert list(json.loads(answer.stdout)) == ["R4.7", "R2"]
