@@ -161,7 +161,8 @@ def test_wrong_use_is_refused_in_words_and_changes_nothing(batch, call, wrong, w
 @pytest.mark.parametrize("place", [0, 2, 3])
 def test_every_masked_out_action_is_refused(batch, place):
     before = all_of(batch)
-    for action in np.flatnonzero(~batch.mask[place]):
+    from_behind = np.flatnonzero(batch.mask[place]) - len(batch.actions)
+    for action in (*np.flatnonzero(~batch.mask[place]), *from_behind):
         with pytest.raises(IllegalMove, match=f"^game {place}, player {batch.player[place]}, phase "):
             step_with(batch, place, action)
     assert all_of(batch) == before
