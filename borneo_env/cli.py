@@ -12,6 +12,7 @@ from importlib.metadata import entry_points
 from typing import Annotated, Any
 
 import typer
+from typer.main import get_command
 
 from borneo_env import __version__
 from borneo_env.commands import describe, new_bot, random_games, records
@@ -79,12 +80,13 @@ def _options(version: Version = False) -> None:
 
 
 app = _make_app()
+command = get_command(app)  # made once: that takes longer than most commands
 
 
 def main() -> None:
     """Run the command; a mistake of the user is one line on stderr and status 2, never a traceback of ours."""
     try:
-        app(prog_name="borneo")
+        command(prog_name="borneo")
     except Exception as error:
         if hasattr(error, LET_RAISE) or not (hasattr(error, OF_AGENT) or isinstance(error, MISTAKES)):
             raise

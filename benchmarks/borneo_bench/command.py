@@ -22,15 +22,13 @@ def bench(
     **rules: Any,
 ) -> None:
     """Measure decisions per second, beside the peers that are installed (see benchmarks/README.md)."""
-    from borneo_bench.speed import Measurement, entrants, measure
+    from borneo_bench.speed import Speed, entrants, measure
     from borneo_env.engine.state import GAME
 
     ruleset = Ruleset(**rules)
     field = entrants(ruleset, seed)
     with progress_bar() as progress:
-        results: list[Measurement] = [
-            measure(entrant, seconds) for entrant in progress.track(field, description="measuring")
-        ]
+        results: list[Speed] = [measure(entrant, seconds) for entrant in progress.track(field, description="measuring")]
     if as_json:
         measured = [asdict(result) for result in results]
         print(json.dumps({"ruleset": ruleset.name, "game_bytes": GAME.itemsize, "measured": measured}))

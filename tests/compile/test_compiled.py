@@ -23,7 +23,6 @@ from borneo_env.compile.store import KEEP_DAYS, KEEP_VERSIONS
 
 PACKAGE = Path(borneo_env.__file__).parent
 SETTINGS = ("NUMBA_DISABLE_JIT", "NUMBA_BOUNDSCHECK", "NUMBA_CACHE_DIR")
-ANNOUNCEMENT = "borneo_env: compiling, about 1 s, once per version and machine\n"
 
 # Plays games of rulesets to the end and prints a digest of records, masks, resampled games and states on the way.
 PLAY = """
@@ -47,21 +46,6 @@ for ruleset in every_ruleset():
         moment += 1
     digest.update(batch.scores().tobytes() + batch.places().tobytes())
 print(digest.hexdigest())
-"""
-
-# Prints what the pirate ship costs (R9.2) and compiles little: the rule stands in ending.py, its caller in batch.py.
-PIRATES = """
-import numpy as np
-from borneo_env import Ruleset
-from borneo_env.engine.loops import score_games
-from borneo_env.engine.state import make_blank, make_box
-
-ruleset = Ruleset(blackbeard=True)
-game = make_blank(ruleset)
-game["pirates"] = 1
-scores, places, contracts = np.zeros((1, 4), np.int32), np.zeros((1, 4), np.int8), np.zeros((1, 4), np.int8)
-score_games(make_box(ruleset), game, scores, places, contracts)
-print(scores[0].tolist())
 """
 
 
@@ -125,45 +109,6 @@ def test_no_index_is_out_of_bounds_in_thousands_of_games(monkeypatch, capsys):
 
 
 # The cache of machine code
-
-
-@pytest.fixture
-def copied(tmp_path):
-    """Runs the pirates' script on a copy of the package with a cache of its own, as a new process would."""
-    shutil.copytree(PACKAGE, tmp_path / "copy" / "borneo_env", ignore=shutil.ignore_patterns("__pycache__"))
-
-    def run(cache="cache"):
-        folders, cache = [tmp_path / "copy"], str(tmp_path / cache)
-        return Copy(PIRATES, place=tmp_path, folders=folders, anew=True, BORNEO_CACHE_DIR=cache).said()
-
-    return run
-
-
-def edit(tmp_path, old, new):
-    path = tmp_path / "copy" / "borneo_env" / "engine" / "rules" / "ending.py"
-    text = path.read_text()
-    assert text.count(old) == 1
-    path.write_text(text.replace(old, new))
-
-
-def test_an_edited_rule_takes_effect_and_unedited_ones_are_compiled_once(copied, tmp_path):
-    points, said = copied()
-    assert points == "[0, -2, 0, 0]"
-    assert said == ANNOUNCEMENT
-    edit(tmp_path, "PIRATE_PENALTY = 2", "PIRATE_PENALTY = 3")
-    points, said = copied()
-    assert points == "[0, -3, 0, 0]"
-    assert said == ANNOUNCEMENT
-    edit(tmp_path, "PIRATE_PENALTY = 3", "PIRATE_PENALTY = 2")
-    assert copied() == ("[0, -2, 0, 0]", ""), "the old machine code is still there, and nothing is compiled again"
-
-
-@pytest.mark.soak
-def test_an_edited_rule_takes_effect_where_the_cache_folder_cannot_be_made(copied, tmp_path):
-    (tmp_path / "file").write_text("a file where the folder should be")
-    assert copied("file")[0] == "[0, -2, 0, 0]"
-    edit(tmp_path, "PIRATE_PENALTY = 2", "PIRATE_PENALTY = 3")
-    assert copied("file")[0] == "[0, -3, 0, 0]"
 
 
 # A bot of somebody's own: an entry that calls a rule of another package, which uses a constant of a third, and a step

@@ -67,11 +67,6 @@ def test_a_part_has_no_machine_code(games):
     assert ENGINE.is_symbol_defined(compiled.fndesc.mangled_name)
 
 
-def test_a_rule_looks_like_its_function():
-    twice, _ = make_rules()
-    assert (twice.__name__, twice.py_func(4)) == ("twice", 8)
-
-
 # ---------------------------------------------------------------- entries that call entries
 
 

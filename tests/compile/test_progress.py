@@ -71,13 +71,6 @@ def test_in_a_terminal_there_is_a_bar_that_grows_and_is_wiped_away(times, monkey
     assert terminal.getvalue().endswith("\x1b[2K"), "the line is empty again"
 
 
-def test_somebody_else_may_tell_it(capsys):
-    progress, heard = CompileProgress(), []
-    progress.heard = heard.append
-    compile_one(progress)
-    assert (heard, capsys.readouterr().err) == (["first", "second", "both"], "")
-
-
 def test_it_hears_of_what_is_compiled(tmp_path, monkeypatch):
     monkeypatch.setenv("BORNEO_CACHE_DIR", str(tmp_path))
     heard = []

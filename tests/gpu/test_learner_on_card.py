@@ -95,17 +95,3 @@ def test_captured_work_is_what_it_is_without():
             learner.update()
         found.append(weights_of(learner))
     assert torch.equal(*found)
-
-
-@pytest.mark.parametrize("opponent", ["self", "random", "merchant"])
-def test_opponents_have_all_seats_but_one_in_their_share_of_the_games(opponent):
-    learner = learner_of(opponent=opponent, opponent_share=0.25)
-    for _ in range(2):
-        learner.collect()
-        learner.update()
-    rollout, with_opponents = learner.rollout, learner.opponents.has_opponents
-    assert int(with_opponents.sum()) == len(learner.games) // 4
-    assert rollout.is_learner[:, ~with_opponents].all()
-    assert 0.15 < rollout.is_learner[:, with_opponents].float().mean() < 0.4
-    assert rollout.mask.gather(2, rollout.action[..., None]).all(), "all play legal moves"
-    assert learner.networks.are_finite()
