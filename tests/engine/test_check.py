@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from borneo_env import PHASES, Batch, Ruleset, every_ruleset
-from borneo_env.engine.check import BrokenGame, check_games, check_readable
+from kontor.engine.check import BrokenGame, check_games, check_readable
 from borneo_env.engine.hiding import redact
 from borneo_env.engine.state import FIELDS, GAME, HAND, OVER
 

@@ -13,7 +13,7 @@ from playing import RULESETS
 
 from borneo_env import GAME, SPECTATOR, Batch, Ruleset, redact, resample
 from borneo_env.cards import COMPANIES
-from borneo_env.engine.check import check_games
+from kontor.engine.check import check_games
 from borneo_env.engine.state import (
     CARDS,
     CHOICES,

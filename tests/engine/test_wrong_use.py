@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from borneo_env import NO_ACTION, SPECTATOR, Batch, IllegalMove, Ruleset, redact
-from borneo_env.engine.batch_file import MOST_SAVED
-from borneo_env.engine.check import BrokenGame
+from kontor.engine.batch_file import MOST_SAVED
+from kontor.engine.check import BrokenGame
 from borneo_env.engine.games import observe, results, state
 from borneo_env.engine.observe import length, state_length
 from borneo_env.engine.state import BOARD_SLOTS, CARDS, CHOICES, HAND
@@ -299,7 +299,7 @@ def test_the_last_number_is_followed_by_the_first():
 
 
 def test_a_file_holds_so_many_games(monkeypatch, tmp_path):
-    monkeypatch.setattr("borneo_env.engine.batch_file.MOST_SAVED", 1)
+    monkeypatch.setattr("kontor.engine.batch_file.MOST_SAVED", 1)
     assert MOST_SAVED > 1_000_000
     with pytest.raises(ValueError, match="a file holds at most 1 games, not 2"):
         Batch(2).save(tmp_path / "batch")

@@ -228,7 +228,7 @@ def test_learners_sit_in_every_seat_as_often():
 
 def test_the_same_seed_gives_the_same_games_whatever_the_number_of_threads(monkeypatch):
     """Enough games for two threads, in every loop."""
-    monkeypatch.setattr("borneo_env.engine.batch.GAMES_PER_THREAD", 8)
+    monkeypatch.setattr("kontor.engine.batch.GAMES_PER_THREAD", 8)
     monkeypatch.setattr("borneo_env.engine.batch.GAMES_PER_THINKER", 8)
     played = []
     for threads in (1, 2):
