@@ -15,7 +15,6 @@ import numpy as np
 import typer
 from borneo_agents.scripted.agents import Climber, Contractor, Merchant
 from borneo_agents.search.ismcts import Ismcts
-from borneo_agents.search.rollout import Rollout
 from rich.console import Console
 from rich.progress import track
 from rich.table import Table
@@ -26,7 +25,6 @@ from borneo_env.agent import Agent, Random, Views, ask
 SCRIPTED: dict[str, Callable[[], Agent]] = {
     "random": Random, "contractor": Contractor, "climber": Climber, "merchant": Merchant,
 }  # fmt: skip
-SEARCHING = {"rollout": Rollout, "ismcts": Ismcts}
 TURNS = (1, 2, 4)  # that begin before a playout is cut off
 DECISIONS = 70  # of each game, before the positions are taken
 POSITIONS = 100
@@ -53,12 +51,6 @@ def seconds(agent: Agent, views: Views, repeats: int) -> float:
     return (time.process_time() - began) / repeats
 
 
-def playouts_of(name: str, views: Views) -> int:
-    """How many playouts a search of all views makes: a rollout tries every option equally often."""
-    options = views.mask.sum(1)
-    return int((BUDGET // options * options).sum()) if name == "rollout" else BUDGET * len(views)
-
-
 def main(
     players: Annotated[int, typer.Option(help="Number of players.")] = 4,
     seed: Annotated[int, typer.Option(help="Seed of the positions.")] = 1,
@@ -71,10 +63,9 @@ def main(
         name: 1e6 * seconds(make(), views, 100) / len(views)
         for name, make in track(SCRIPTED.items(), "scripted bots", console=console)
     }
-    ways = [(name, turns) for name in SEARCHING for turns in TURNS]
     searching = {
-        f"{name}:turns={turns}": playouts_of(name, views) / seconds(SEARCHING[name](BUDGET, turns=turns), views, 1)
-        for name, turns in track(ways, "search bots", console=console)
+        f"ismcts:turns={turns}": BUDGET * len(views) / seconds(Ismcts(BUDGET, turns=turns), views, 1)
+        for turns in track(TURNS, "searches", console=console)
     }
     if as_json:
         print(json.dumps({"microseconds_a_decision": scripted, "playouts_a_second": searching}))

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from borneo_agents.scripted.agents import Climber, Contractor, Merchant
-from borneo_agents.search.win_probability import win_probability
+from borneo_agents.scripted.valuation.win_probability import win_probability
 from positions import card, position
 
 from borneo_env.agent import Views
