@@ -74,7 +74,7 @@ def test_words_are_those_of_a_view(ruleset):
     for _ in range(8):
         batch.play_random(24)
         games, mask, dice = batch.view(np.arange(24))
-        for i, words in enumerate(map(json.loads, in_words(ruleset, games))):
+        for i, words in enumerate(json.loads(json.dumps([*in_words(ruleset, games)]))):
             view = View(ruleset, games[i], mask[i], int(dice[i]))
             assert words["hand"] == [card.number for card in view.hand]
             assert words["discards"] == [card.number for card in view.discards]
