@@ -20,8 +20,8 @@ OF_THE_FIELD = ("borneo_train", "borneo_agents.arena", "borneo_agents.policy", "
 
 # Classes of one name, until they are renamed.
 TWICE = {
-    "Block", "Contract", "Decision", "Games", "IllegalMove", "Measurement", "Port", "Process", "Results",
-    "Seats", "Standing", "Stopped", "Table", "Window", "_Cache",
+    "Block", "Contract", "Games", "Measurement", "Port", "Results",
+    "Seats", "Standing", "Table", "_Cache",
 }  # fmt: skip
 
 

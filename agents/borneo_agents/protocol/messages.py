@@ -35,7 +35,7 @@ LONGEST_NAME = 80  # characters
 Message = dict[str, Any]
 
 
-class IllegalMove(BotFailed):
+class IllegalAnswer(BotFailed):
     """An answer that is none of the moves."""
 
 
@@ -84,7 +84,7 @@ def rules_of(ruleset: Ruleset) -> Message:
     }
 
 
-class Decision(NamedTuple):
+class Asked(NamedTuple):
     """What is said of a decision, as JSON, and the moves it can be answered with."""
 
     text: str
@@ -92,7 +92,7 @@ class Decision(NamedTuple):
     actions: list[int]
 
 
-def decisions(views: Views, games: Sequence[int] | None, wants: Sequence[str]) -> list[Decision]:
+def decisions(views: Views, games: Sequence[int] | None, wants: Sequence[str]) -> list[Asked]:
     """What is said of each view; `games` are the numbers of the games, where they are known."""
     told: dict[str, Callable[[], Iterable[Any]]] = {
         WORDS: lambda: in_words(views.ruleset, views.games),
@@ -110,7 +110,7 @@ def decisions(views: Views, games: Sequence[int] | None, wants: Sequence[str]) -
             "type": "decide", "game": None if games is None else games[i], "seat": seat, "phase": PHASES[phase],
             "dice": f"{dice:016x}", "moves": moves, "actions": actions, **{kind: wanted[kind][i] for kind in wants},
         }  # fmt: skip
-        found.append(Decision(_encode(message), moves, actions))
+        found.append(Asked(_encode(message), moves, actions))
     return found
 
 
@@ -127,7 +127,7 @@ def _texts(slots: int, phase: str) -> list[str]:
     return [table.text(action, phase) for action in range(len(table))]
 
 
-def question_of(some: Sequence[Decision], batch: bool) -> bytes:
+def question_of(some: Sequence[Asked], batch: bool) -> bytes:
     """The line that asks for decisions."""
     text = f'{{"type":"batch","decisions":[{",".join([one.text for one in some])}]}}' if batch else some[0].text
     return text.encode() + b"\n"
@@ -184,7 +184,7 @@ def check_ready(answer: Message) -> None:
         raise BotFailed(f'the bot answered the rules with {in_short(answer)}; it should say {{"ready": true}}')
 
 
-def chosen(answer: Message, asked: Sequence[Decision], batch: bool) -> list[int]:
+def chosen(answer: Message, asked: Sequence[Asked], batch: bool) -> list[int]:
     """The action of each move in an answer: a text, or an id."""
     key = "moves" if batch else "move"
     if key not in answer:
@@ -195,9 +195,9 @@ def chosen(answer: Message, asked: Sequence[Decision], batch: bool) -> list[int]
     return [_action(move, decision) for move, decision in zip(moves, asked, strict=True)]
 
 
-def _action(move: Any, decision: Decision) -> int:
+def _action(move: Any, decision: Asked) -> int:
     if type(move) is str and move in decision.moves:
         return decision.actions[decision.moves.index(move)]
     if type(move) is int and move in decision.actions:
         return move
-    raise IllegalMove(f"{in_short(move)} is not legal here; legal are: {', '.join(decision.moves)}")
+    raise IllegalAnswer(f"{in_short(move)} is not legal here; legal are: {', '.join(decision.moves)}")

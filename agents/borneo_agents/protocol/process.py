@@ -1,4 +1,4 @@
-"""Process: a bot's program, started without a shell, asked line by line, and ended with all that it has started.
+"""BotProcess: a bot's program, started without a shell, asked line by line, and ended with all that it has started.
 
 It has a supervisor as its parent, a limit on its memory, and few variables of our environment. For each question there
 is a limit on the time, on the size of the answer, and on what it writes to stderr. Whoever keeps to them may go on;
@@ -67,7 +67,7 @@ class Transcript:
             raise FileError(self._path, f"cannot be written: {getattr(error, 'strerror', None) or error}") from None
 
 
-class Process:
+class BotProcess:
     """A bot that runs."""
 
     def __init__(
