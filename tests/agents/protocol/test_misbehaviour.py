@@ -138,16 +138,6 @@ def first_views():
     return Views(TINY, *Batch(40, TINY, seed=3).view(np.arange(40)))
 
 
-def test_a_bot_ends_with_what_it_has_started(tmp_path):
-    agent = bot(tmp_path, "child")
-    (tmp_path / "bot.py").write_text((tmp_path / "bot.py").read_text().replace('told["phase"] != "place"', "True"))
-    views = first_views()
-    views.dice[:] = 120
-    with pytest.raises(BotFailed, match="status 3"):
-        agent.act(views)
-    assert gone(int(Path("child").read_text()))
-
-
 @pytest.mark.parametrize("how", ["close", "forget"])
 def test_a_bot_that_is_let_go_ends(how, tmp_path):
     agent = bot(tmp_path)
