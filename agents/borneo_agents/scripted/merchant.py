@@ -6,6 +6,7 @@ at once or leave to the players who come next.
 
 from __future__ import annotations
 
+from borneo_agents.scripted.by_phase import by_phase
 from borneo_agents.scripted.scratch import ANY, NONE, ONE, TINY, whole
 from borneo_agents.scripted.valuation.bargains import NEVER, choose_contract, choose_keep, choose_payment, most_worth
 from borneo_agents.scripted.valuation.contests import best_attack, best_defence
@@ -27,23 +28,7 @@ from borneo_env.compile import rule
 from borneo_env.engine.actions import COMPANY, PASS, SLOT
 from borneo_env.engine.rules.cargo import sharer_after
 from borneo_env.engine.rules.traders import transfer
-from borneo_env.engine.state import (
-    AT_PORT,
-    COMMIT,
-    CONTRACT,
-    DEFEND,
-    KEEP,
-    LAST_CONTRACT,
-    NO_CARD,
-    OPEN_PORTS,
-    PAY,
-    PLACE,
-    SEATS,
-    SHIP,
-    TAKE,
-    TRADERS,
-    YIELD,
-)
+from borneo_env.engine.state import AT_PORT, NO_CARD, OPEN_PORTS, SEATS
 
 STRONG_CARD = 0.15  # when placing: what a strong card of the company counts
 OWN_TRADER = 0.15  # when placing: what an own trader in the company counts
@@ -52,33 +37,6 @@ FIGHT = 1.0  # points that the card or the end of a fight is worth that it decid
 WORTH_WHILE = 0.05  # points a move of a trader must bring
 RIVALRY_TAKING = 0.15  # what a point of others costs me while cards are taken
 GAME = 10.0  # points that winning or losing the game at once counts, at most
-
-
-@rule
-def merchant(box, g, options, count, scratch):
-    """The action of the merchant."""
-    phase = g.phase
-    if phase == PLACE:
-        return place(box, g, options, count, scratch)
-    if phase in (CONTRACT, LAST_CONTRACT):
-        return choose_contract(box, g, options, count, scratch)
-    if phase == PAY:
-        return choose_payment(box, g, options, count, scratch)
-    if phase == TRADERS:
-        return move_traders(box, g, options, count, scratch)
-    if phase == COMMIT:
-        return commit(box, g, options, count, scratch)
-    if phase == DEFEND:
-        return defend(box, g, options, count, scratch)
-    if phase == KEEP:
-        return choose_keep(box, g, options, count, scratch)
-    if phase == YIELD:
-        return give_way(box, g, options, count, scratch)
-    if phase == SHIP:
-        return ship(box, g, options, count, scratch)
-    if phase == TAKE:
-        return take(box, g, options, count, scratch)
-    return drop(box, g, options, count, scratch)
 
 
 @rule
@@ -385,3 +343,12 @@ def drop(box, g, options, count, scratch):
     for i in range(count):
         scratch.worth[i] = -scratch.card_worth[options[i] - box.first_card]
     return most_worth(options, count, scratch)
+
+
+merchant = by_phase(
+    {
+        "place": place, "contract": choose_contract, "pay": choose_payment, "traders": move_traders, "commit": commit,
+        "defend": defend, "keep": choose_keep, "yield": give_way, "ship": ship, "take": take, "drop": drop,
+        "last contract": choose_contract,
+    }
+)  # fmt: skip
