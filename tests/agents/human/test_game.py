@@ -75,15 +75,6 @@ def test_what_is_no_option_is_asked_again(mark, tmp_path):
     assert moves[0]["move"] == "place yellow"
 
 
-def test_many_digits_are_no_option(tmp_path):
-    finished, shown = table(sit(), lines("9" * 5000, "\x1b[2J", "q"), tmp_path / "save.json")
-    assert not finished
-    assert len(re.findall(r"'9+\.\.\.9+' is no option", shown)) == 1
-    assert r"'\x1b[2J' is no option" in shown
-    assert max(map(len, shown.splitlines())) < 1200 and shown.replace("\n", "").isprintable()
-    assert (tmp_path / "save.json").exists()
-
-
 def test_help_board_and_history(tmp_path):
     game = sit()
     _, shown = table(game, lines("?", "? R4.7", "? R77", 1, "", "b", "h", "q"), tmp_path / "save.json")

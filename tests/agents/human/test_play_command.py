@@ -84,9 +84,3 @@ def test_opponents_have_names_by_strength_and_play_both_editions():
         game = Game(ruleset, ["easy", "normal", "hard:budget=4"], 1)
         game.play_turn()
         assert [type(agent).__name__ for agent in game.agents.values()] == ["Climber", "Merchant", "Ismcts"]
-
-
-def test_the_opponents_are_normal_by_default(capsys, monkeypatch, tmp_path):
-    monkeypatch.chdir(tmp_path)
-    _, out, _ = run_play(capsys, monkeypatch, "--tables tiny --seed 1 --json", "q\n")
-    assert json.loads(out)["seats"] == ["human", "normal", "normal"]

@@ -14,7 +14,6 @@ import numpy as np
 import pytest
 from borneo_agents.human.game import Game, SaveError
 from borneo_agents.human.terminal import Terminal, free_name
-from playing import told_to
 from typed_games import SEATS, confirmed, lines, question, run_play, sit, table, typed_game
 
 from borneo_env.files import FileError
@@ -56,13 +55,6 @@ def test_quitting_saves_wherever_it_happens(tmp_path):
         assert f"Saved. `borneo play --continue {file}` goes on." in shown
         assert Game.load(file).lines == game.lines
         file.unlink()
-
-
-def test_a_continued_game_tells_what_happened_last(tmp_path):
-    game = sit()
-    table(game, lines(1, "", 1, "", "q"), tmp_path / "save.json")
-    _, shown = table(Game.load(tmp_path / "save.json"), "q\n", tmp_path / "save.json")
-    assert told_to(game, 0)[-1] in shown
 
 
 def change(saved, place, value):

@@ -95,15 +95,6 @@ def same_layers(some, others):
     return all(np.array_equal(one, other) if one is not None else other is None for one, other in pairs)
 
 
-def test_layers_of_any_order_in_memory_are_written_as_float32(tmp_path):
-    first, last = network(width=4).layers
-    first = Layer(np.asfortranarray(first.weights.astype(np.float64)), *(part[::-1] for part in first[1:]))
-    last = Layer(np.repeat(last.weights, 2, 0)[::2], last.biases[::-1])
-    write_model(tmp_path, Model(card(), [first, last]))
-    assert same_layers(read_model(tmp_path).layers, [first, last])
-    assert all(array.dtype == np.float32 for array in load_file(tmp_path / WEIGHTS).values())
-
-
 def test_the_parts_of_a_file_have_the_names_that_are_told(tmp_path):
     write_model(tmp_path, model := network(width=4, depth=2))
     normed = ("weights", "biases", "gain", "shift")
@@ -294,14 +285,6 @@ def test_another_version_is_refused_and_named(name, version, folder):
     refused(folder, CARD, reason, "train the policy anew, or use the version of borneo-env named in its card")
 
 
-@pytest.mark.parametrize("name", ["format", "observation_version", "edition", "players"])
-def test_an_entry_nested_so_deeply_that_it_is_just_read(name, folder):
-    about = json.dumps(json.loads((folder / CARD).read_text()) | {name: "HERE"})
-    for depth in [20, 40, 900, 990]:
-        (folder / CARD).write_text(about.replace('"HERE"', "[" * depth + "]" * depth))
-        refused(folder, CARD, f"{name} (is|should be of type)" if depth == 20 else f"{name}|is no JSON", "")
-
-
 @pytest.mark.parametrize("name", ["observation_version", "action_version", "steps", "seed"])
 @pytest.mark.parametrize("value", [True, 1.0, "1", None, []])
 def test_only_whole_numbers_are_whole_numbers(name, value, folder):
@@ -408,18 +391,6 @@ def test_tensors_that_make_no_policy(tensors, reason, searching):
     refused(searching, WEIGHTS, re.escape(reason))
 
 
-def test_a_part_that_does_not_fit_the_others(tmp_path):
-    """Each part of each layer along each axis, a little too large."""
-    write_model(tmp_path, network(width=4, depth=2))
-    tensors = load_file(tmp_path / WEIGHTS)
-    assert len(tensors) == 10
-    for name, tensor in tensors.items():
-        for axis in range(tensor.ndim):
-            larger = np.concatenate([tensor, tensor.take([0], axis)], axis)
-            save_file(tensors | {name: larger}, tmp_path / WEIGHTS)
-            refused(tmp_path, WEIGHTS, f"{name} should be of shape" if name != "0.biases" else "0.biases, here 5;")
-
-
 def test_layers_are_many_but_not_thousands(tmp_path):
     write_model(tmp_path / "deep", network(width=1, depth=63))
     assert len(read_model(tmp_path / "deep").layers) == 64
@@ -435,13 +406,6 @@ def test_layers_of_any_width_but_none(wide, folder):
         assert len(read_model(folder).layers[0].biases) == wide
     else:
         refused(folder, WEIGHTS, r"0.\w+ should be of shape \(1,.*\), not \(0,.*\): a policy")
-
-
-def test_a_policy_of_the_other_edition_does_not_fit_the_card(folder):
-    write_model(folder, Model(card("board"), network("card", 4).layers))
-    refused(folder, WEIGHTS, "a policy of the board edition leads from 969 numbers to 370")
-    write_model(folder, Model(card("card"), network("board", 4).layers))
-    refused(folder, WEIGHTS, "a policy of the card edition leads from 1169 numbers to 870")
 
 
 def by_header(header, data=b""):
@@ -506,14 +470,6 @@ def test_nothing_is_unpickled(file, folder, tmp_path):
     assert sprung.exists(), "the trap works"
 
 
-def test_a_file_of_torch_is_refused(folder, tmp_path):
-    torch = pytest.importorskip("torch")
-    sprung = tmp_path / "sprung"
-    torch.save({"0.weights": torch.zeros(4), "trap": Trap(sprung)}, folder / WEIGHTS)
-    refused(folder, WEIGHTS, "is no safetensors file")
-    assert not sprung.exists()
-
-
 # ---------------------------------------------------------------- what a search asks beside the actor
 
 
@@ -565,13 +521,6 @@ def survives(**files):
             assert folder in str(error)
         else:
             assert logits_of(model.layers, np.ones((2, 969), np.int8)).shape == (2, 370)
-
-
-def test_the_files_to_be_damaged_are_good(tmp_path):
-    for name, content in GOOD.items():
-        (tmp_path / name).write_bytes(content)
-    found = read_model(tmp_path)
-    assert len(found.layers) == 2 and found.critic is not None and found.rollout is not None
 
 
 @st.composite

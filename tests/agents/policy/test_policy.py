@@ -13,7 +13,7 @@ from bot_games import decisions, play
 from copies import Copy
 from networks import card, network
 
-from borneo_env import Batch, Ruleset
+from borneo_env import Ruleset
 from borneo_env.agent import Random, UnknownAgent, Views, find_agent
 
 BOARD, TINY = Ruleset(players=4), Ruleset(players=3, tables="tiny")
@@ -95,13 +95,6 @@ def test_no_number_is_the_lowest_logit_and_infinity_the_highest():
     assert drawn_actions(logits, mask, dice(3))[1:].tolist() == [0, 1]
 
 
-def test_the_highest_dice_take_the_last_action_that_has_a_chance():
-    logits = np.zeros((1, 370), np.float32)
-    mask = np.arange(370)[None] < 301
-    assert drawn_actions(logits, mask, ANY_DICE[-1:]).tolist() == [300]
-    assert drawn_actions(logits, mask, ANY_DICE[:1]).tolist() == [0]
-
-
 # ---------------------------------------------------------------- playing
 
 
@@ -163,13 +156,6 @@ def test_odds_are_the_chances_of_drawing():
         assert (np.abs(share - chance) < 5 * np.sqrt(chance * (1 - chance) / many) + 2 / many).all()
 
 
-@pytest.mark.parametrize(("trained", "played"), [("board", "card"), ("card", "board")])
-def test_a_policy_of_another_edition_says_so(trained, played):
-    batch = Batch(1, Ruleset(played))
-    with pytest.raises(ModelError, match=f"the policy was trained for the {trained} edition, not for {played}-4"):
-        Policy(network(trained)).act(Views(batch.ruleset, *batch.view(np.array([0]))))
-
-
 def test_a_policy_of_another_edition_is_refused_in_the_arena_before_any_game(tmp_path):
     players = {"random": "random", "mine": Policy(network("card"))}
     with pytest.raises(ModelError, match=r"^'mine' cannot play: the policy was trained for the card edition"):
@@ -222,18 +208,15 @@ def test_a_policy_is_found_by_its_path(text, sample, folder):
         ("policy:runs/best.v1/card.json", ModelError, "Not a directory; a policy is a folder with model.safetensors"),
         ("policy:runs/best.v1:sample=yes", UnknownAgent, "sample is True or False, not 'yes'"),
         ("policy:runs/best.v1:sample=1", UnknownAgent, "sample is True or False, not 1"),
-        (
-            "policy:runs/best.v1:speed=3",
-            UnknownAgent,
-            "no argument 'speed'; its arguments are: path, sam",
-        ),
-        (
-            "policy:runs/best.v1:True:3:4:5",
-            UnknownAgent,
-            "too many positional arguments; its arguments are: path, sam",
-        ),
+        ("policy:speed=3", UnknownAgent, "no argument 'speed'; its arguments are: path, sam"),
+        ("policy:runs/best.v1:True:3:4:5", UnknownAgent, "too many positional arguments; its arguments are: path, sam"),
+        *((f"policy:budget={budget}", UnknownAgent, f"a budget is a number from 0 to 10000000, not {budget}")
+          for budget in (-1, 2.5, True, 99999999999)),
+        ("policy:milliseconds=-1", UnknownAgent, "milliseconds are a number from 0 to 3600000, not -1"),
+        ("policy:milliseconds=soon", UnknownAgent, "milliseconds are a number from 0 to 3600000, not 'soon'"),
+        ("policy:milliseconds=1e999", UnknownAgent, "milliseconds are a number from 0 to 3600000, not inf"),
     ],
-)
+)  # fmt: skip
 def test_wrong_arguments_are_refused_with_a_reason(text, error, reason, folder):
     with pytest.raises(error, match=re.escape(reason)):
         find_agent(text)

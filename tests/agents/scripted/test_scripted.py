@@ -175,30 +175,12 @@ def test_bots_choose_what_they_would_play_if_asked(ruleset, threads):
 
 @every_bot
 @every
-def test_a_complete_game_and_its_view_get_the_same_action(bot, ruleset):
-    games, views, masks, dice = decisions(ruleset)
-    on_views = bot().act(Views(ruleset, views, masks, dice))
-    on_games = bot().act(Views(ruleset, games, masks, dice))
-    np.testing.assert_array_equal(on_games, on_views)
-
-
-@every_bot
-@every
 def test_what_a_player_cannot_know_does_not_matter(bot, ruleset):
     games, views, masks, dice = decisions(ruleset)
     twins = resample(games, games["player"], np.random.default_rng(1))
     on_views = bot().act(Views(ruleset, views, masks, dice))
     on_twins = bot().act(Views(ruleset, twins, masks, dice))
     np.testing.assert_array_equal(on_twins, on_views)
-
-
-@every_bot
-def test_deciding_leaves_the_game_as_it_was(bot):
-    """What is tried on the record is taken back to the last byte."""
-    games, _, masks, dice = decisions(Ruleset())
-    before = games.tobytes()
-    bot().act(Views(Ruleset(), games, masks, dice))
-    assert games.tobytes() == before
 
 
 def test_the_decisions_are_of_all_sorts():
@@ -307,22 +289,6 @@ def test_does_not_waste_cards_on_a_defence_that_cannot_win(bot):
     assert move(bot, game) == "defend done"
 
 
-def test_merchant_defends_with_the_cheapest_card_that_wins():
-    """From rank 3 a single flag loses against any flag at all, so the strong card can be saved."""
-    weak, strong = card("yellow", "red"), card("red", "yellow")
-    attacker = card("green", "red")
-    game = position(
-        phase="traders",
-        ladders={"red": [1, 3, 0], "yellow": [2, 3, 0], "green": [3, 2, 1], "blue": [0, 2, 1]},
-        hands={0: [attacker, "bbb/y"], 1: [weak, strong, "ggg/b"]},
-    )
-    game.play("attack red 3 1", f"commit {attacker}")
-    if game.phase == "commit":
-        game.play("commit done")
-    assert game.player == 1
-    assert move(Merchant, game) == f"defend {weak}"
-
-
 def test_merchant_does_not_open_a_monopoly_to_a_rival():
     """Three empty ports: a red card on any of them would let player 1 have red's monopoly, a blue one nobody."""
     red, blue = card(flags="rrr/y"), card(flags="bbb/y")
@@ -331,13 +297,7 @@ def test_merchant_does_not_open_a_monopoly_to_a_rival():
         ladders={
             "red": [1, 1, 1],
             "yellow": [2, 2, 2],
-            "green": [
-                3,
-                3,
-                3,
-                0,
-                0,
-            ][:5],
+            "green": [3, 3, 3, 0, 0],
         },
         hands={0: [red, blue], 1: ["any cargo"] * 6, 2: ["any cargo"] * 6, 3: ["any cargo"] * 6},
         ports={0: ["Makassar"], 1: ["Tidore"], 2: ["Malacca"]},

@@ -1,6 +1,5 @@
 """The search: legal and repeatable play by what a seat may know, playouts that are really played, and chances."""
 
-from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -72,19 +71,6 @@ def test_a_decision_does_not_depend_on_the_batch_it_is_asked_in():
     np.testing.assert_array_equal(alone[::-1], together)
 
 
-def test_other_rulesets_in_between_do_not_matter():
-    views, agent = some_views(), Ismcts(budget=30)
-    before = agent.act(views)
-    play([agent, Random()], Ruleset("card", 3), games=1)
-    np.testing.assert_array_equal(agent.act(views), before)
-
-
-def test_dice_matter():
-    views = some_views()
-    other = Views(BOARD, views.games, views.mask, views.dice[::-1].copy())
-    assert (Ismcts(budget=30).act(views) != Ismcts(budget=30).act(other)).any()
-
-
 def test_what_a_player_cannot_know_does_not_matter():
     """Complete games instead of views, the real ones and others that look the same, lead to the same choice."""
     games, views, mask, dice = some()
@@ -145,12 +131,6 @@ def test_ismcts_tells_the_share_of_its_tries():
         _, scratch = asked(bot, one_of(views, i))
         tried = {int(edge["action"]): edge["visits"] / 40 for edge in edges_of(scratch.tree, 0)}
         assert tried == {int(action): shares[i, action] for action in np.flatnonzero(shares[i])}
-
-
-def test_a_larger_tree_is_grown_by_a_larger_budget():
-    views = some_views()
-    small, large = (asked(Ismcts(budget), one_of(views, len(views) // 2))[1].tree for budget in (20, 400))
-    assert 1 < small.size[0] < large.size[0] <= 401
 
 
 @pytest.mark.parametrize("turns", [0, 1, 2, 3])
@@ -287,17 +267,6 @@ def test_games_have_the_same_key_if_and_only_if_the_searcher_cannot_tell_them_ap
         assert len(set(keys)) > len(games)  # the others can tell some of the twins apart
 
 
-def test_different_public_moves_have_different_keys():
-    batch, scratch = Batch(1, seed=2, skip_forced=False), make_playout_scratch()
-    options = np.flatnonzero(batch.mask[0])
-    after = Batch(len(options), finished="hold", skip_forced=False)
-    after.games[:] = batch.games[0]
-    after.refresh()
-    after.step(options)
-    keys = {int(key_of(scratch, attributes(after.games), i, 0)) for i in range(len(options))}
-    assert len(keys) == len(options) > 1
-
-
 # Chances
 
 
@@ -311,23 +280,6 @@ def test_chances_are_chances(players):
     np.testing.assert_allclose(out.sum(1), 1)
     assert ((out > 0) & (out < 1)).all()
     assert games.tobytes() == before
-
-
-def rich_tables():
-    """The board game's cards, with contracts of a thousand points each."""
-    usual = BOARD.tables
-    return replace(usual, contracts=tuple(replace(contract, points=1000) for contract in usual.contracts))
-
-
-def test_chances_are_chances_however_many_points_there_are():
-    """Players have thousands of points, and one may have thousands more than the others."""
-    ruleset = Ruleset(tables=rich_tables())
-    games = copy_games(decisions(BOARD)[0])
-    rng = np.random.default_rng(4)
-    games["fulfilled"][:, : BOARD.players] = rng.integers(0, 4, games["fulfilled"][:, : BOARD.players].shape)
-    out = win_probability(ruleset, games)
-    assert np.isfinite(out).all()
-    np.testing.assert_allclose(out.sum(1), 1)
 
 
 def test_the_chances_of_a_finished_game_are_the_shares_of_the_win():
