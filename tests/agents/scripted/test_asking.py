@@ -53,16 +53,6 @@ def test_a_copy_answers_like_the_agent_itself(name, twin_of, asked_before):
     np.testing.assert_array_equal(answers, agent.act(views))
 
 
-@pytest.mark.parametrize("name", [name for name in AGENTS if not name.startswith("policy")])
-def test_an_agent_plays_all_rulesets_in_turn(name):
-    agent, rulesets = find_agent(name), (BOARD, CARD, Ruleset("board", 5), BOARD)
-    for ruleset in rulesets:
-        views = views_of(ruleset)
-        answers = agent.act(views)
-        assert views.mask[np.arange(len(views)), answers].all()
-        np.testing.assert_array_equal(answers, find_agent(name).act(views))
-
-
 # ---------------------------------------------------------------- views that are none
 
 
