@@ -12,6 +12,10 @@ from borneo_env.files import in_short
 from borneo_env.view import Option, View
 
 
+class NotAnOption(ValueError):
+    """A bot has returned something else than one of its options."""
+
+
 class Bot:
     """A bot that decides one game at a time: a subclass has the method `decide`.
 
@@ -38,5 +42,5 @@ class Bot:
         if not isinstance(chosen, Option) or chosen.view is not view:
             legal = ", ".join(option.text for option in view.options)
             name, answer = f"{type(self).__name__}.decide", in_short(chosen)
-            raise ValueError(f"{name} returned {answer}, which is none of the Option objects it was given: {legal}")
+            raise NotAnOption(f"{name} returned {answer}, which is none of the Option objects it was given: {legal}")
         return chosen

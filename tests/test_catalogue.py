@@ -50,7 +50,7 @@ def test_every_agent_has_an_idea_and_every_argument_a_meaning():
     for one in found:
         assert re.fullmatch(r"[A-Z].*\.", one.idea), one
         assert all(argument.meaning for argument in one.arguments), one
-    assert [argument.name for argument in entry("rollout").arguments] == ["budget", "milliseconds", "turns", "policy"]
+    assert [argument.name for argument in entry("policy").arguments] == ["path", "sample", "budget", "milliseconds"]
 
 
 def test_names_by_strength_say_whom_they_stand_for():

@@ -20,7 +20,7 @@ OF_THE_FIELD = ("borneo_train", "borneo_agents.arena", "borneo_agents.policy", "
 
 # Classes of one name, until they are renamed.
 TWICE = {
-    "Block", "Decision", "Games", "IllegalMove", "Process", "Seats", "Standing", "_Cache",
+    "Block", "Games", "Seats", "Standing", "_Cache",
 }  # fmt: skip
 
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from borneo_agents.search.win_probability import win_probability
+from borneo_agents.scripted.valuation.win_probability import win_probability
 from borneo_web.commands.replay import replay as command
 from borneo_web.replay import Replay
 from borneo_web.replay.eyes import Eyes, rebuilt, swings

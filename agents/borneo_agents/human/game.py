@@ -226,7 +226,10 @@ class Game:
             action = self.batch.actions.action(line["move"], phase)
         except ValueError:
             raise SaveError(f"line {number}: {in_short(line['move'])} is not a move of the phase {phase}") from None
-        self.play(action)
+        if self.asks_a_person():
+            self.choose([action])
+        else:
+            self.play(action)
 
     def _compare(self, lines: Sequence[Line]) -> None:
         """The same seed and the same moves must have given the same game."""

@@ -20,7 +20,7 @@ class Interrupted(Exception):
     """Somebody pressed Ctrl-C at a question."""
 
 
-class Window:
+class TerminalWindow:
     """Where people look and type. Without a terminal there are no colours and no pages, and nothing is cleared."""
 
     def __init__(self, typed: TextIO, shown: TextIO) -> None:

@@ -21,6 +21,8 @@ from borneo_agents.arena.workers import pool, retries
 from borneo_agents.arena.workers.pool import ArenaError
 from borneo_agents.arena.workers.retries import MOST_CHUNKS, MOST_FAULTS, ChunkTask, FaultHistory
 
+from borneo_env import Bot
+
 
 def leave(views, actions, now):
     if now.any():
@@ -63,6 +65,15 @@ FAULTS = {
     beside: (ILLEGAL, "action"), negative: (ILLEGAL, "action -1"), huge: (ILLEGAL, "action 9223372036854775807"),
     too_few: (ILLEGAL, r"shape \(0,\)"), no_numbers: (ILLEGAL, "float64"), nothing: (ILLEGAL, "object of shape"),
 }  # fmt: skip
+
+
+class Texts(Bot):
+    def decide(self, view, options):
+        return options[0].text
+
+
+def test_an_answer_that_is_no_option_is_an_illegal_move():
+    assert {fault.kind for fault in here({"random": "random", "texts": Texts()}, games=2).faults} == {ILLEGAL}
 
 
 GOOD = {"random": "random", "good": First()}

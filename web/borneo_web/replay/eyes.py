@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
-from borneo_agents.search.win_probability import win_probability
+from borneo_agents.scripted.valuation.win_probability import win_probability
 from numpy.typing import NDArray
 
 from borneo_env.engine.hiding import redact, resample

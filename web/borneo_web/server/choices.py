@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from borneo_agents.human.contest import CardsDecision, decision
+from borneo_agents.human.decision import CardsDecision, decision
 from borneo_agents.human.options import options
 
 from borneo_env.cards import COMPANIES

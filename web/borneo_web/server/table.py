@@ -19,8 +19,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from borneo_agents.human.contest import CardsDecision, decision
-from borneo_agents.human.decision import Decision, NoOption
+from borneo_agents.human.decision import CardsDecision, HumanDecision, NoOption, decision
 from borneo_agents.human.game import HUMAN, AgentFailed, Game
 
 from borneo_env.engine.batch import Batch
@@ -137,7 +136,7 @@ class Table:
         game = redact(self.game.batch.games[0], seat)
         return Scene(self.game.batch.ruleset, game, seat, "", self.game.names)
 
-    def question(self, seat: int) -> Decision:
+    def question(self, seat: int) -> HumanDecision:
         """What a person who decides is asked."""
         return decision(self.game.batch, self.scene(seat))
 

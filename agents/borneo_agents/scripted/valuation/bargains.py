@@ -120,8 +120,10 @@ def choose_keep(box, g, options, count, scratch):
 
 
 @rule
-def most_gain(box, scratch, me, options, count):
-    """The card that is worth most to an appraised player."""
+def take_most_gain(box, g, options, count, scratch):
+    """Take the card that is worth most."""
+    me = whole(g.player)
+    appraise(box, g, scratch, me)
     for i in range(count):
         scratch.worth[i] = gain_of(box, scratch, me, options[i] - box.first_card)
     return most_worth(options, count, scratch)

@@ -1,10 +1,11 @@
 """Fits the weights of `win_probability` to games of merchants and prints them.
 
-Run it by `python -m borneo_agents.search.fit_win_probability`.
+    python recipes/fit_win_probability.py
 
 At the beginning of some turns the features of all players are noted, and later who won. The weights are those under
 which the winners are most likely (a conditional logit: McFadden 1974), found by Newton's method. A fifth of the
-positions is left out and says how well they do.
+positions is left out and says how well they do: of 85,587 positions, loss 0.9628, knowing nothing 1.3680. Weights
+in use are of an earlier run.
 """
 
 from __future__ import annotations
@@ -13,10 +14,10 @@ from typing import Annotated, NamedTuple
 
 import numpy as np
 import typer
+from borneo_agents.scripted.agents import Merchant
+from borneo_agents.scripted.valuation.win_probability import FEATURES, LONG, WEIGHTS, gather_features
 from numpy.typing import NDArray
 
-from borneo_agents.scripted.agents import Merchant
-from borneo_agents.search.win_probability import FEATURES, LONG, WEIGHTS, gather_features
 from borneo_env.agent import ask
 from borneo_env.compile import attributes, entry
 from borneo_env.engine.batch import Batch

@@ -1,6 +1,6 @@
 """Every player's win probability in a complete game: a softmax of weighted features, fitted to merchants' games.
 
-`python -m borneo_agents.search.fit_win_probability` plays those games and prints WEIGHTS anew.
+`python recipes/fit_win_probability.py` plays those games and prints WEIGHTS anew.
 """
 
 from __future__ import annotations
