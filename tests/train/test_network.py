@@ -74,6 +74,16 @@ def test_weights_of_free_units_are_all_their_own():
     assert len(torch.unique(shared.places)) == shared.places.numel() == shared.weights.numel()
 
 
+@pytest.mark.parametrize("kind", ("tied", "plain"))
+def test_gradients_of_tied_weights_are_those_of_autograd(kind):
+    shared = actor(kind).shared
+    along = [torch.randn(shape) for shape in shared.shapes]
+    sum((part * one).sum() for part, one in zip(shared(), along, strict=True)).backward()
+    weights = shared.weights.detach().requires_grad_()
+    (weights[shared.places] * torch.cat([one.ravel() for one in along])).sum().backward()
+    assert torch.allclose(shared.weights.grad, weights.grad, rtol=1e-5, atol=1e-4)
+
+
 def test_tied_weights_are_fewer():
     assert sum(p.numel() for p in actor("tied", 128).parameters()) < sum(
         p.numel() for p in actor("plain", 128).parameters()
