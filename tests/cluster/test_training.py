@@ -12,6 +12,7 @@ pytest.importorskip("torch")
 
 from borneo_train.distributed.local import LocalWorkers  # torch may be missing
 from borneo_train.distributed.ray import RayWorkers, run_on
+from borneo_train.run import checkpoint
 from borneo_train.run.training import CHECKPOINTS, Training
 from trainings import ROLLOUT, TINY, assert_same_policy
 
@@ -73,9 +74,9 @@ def test_a_training_that_is_stopped_goes_on(tmp_path, cluster):
 
     training.reporter.update = update
     assert run_on(address, training) == [] and training.stopped
-    kept = max((tmp_path / "afar" / "checkpoints").iterdir())
-    again = Training.resume(replace(training.settings, timesteps=int(kept.name) + 4 * ROLLOUT), RayWorkers)
-    assert again.learner.decisions == int(kept.name) >= 4 * ROLLOUT
+    kept = checkpoint.newest(tmp_path / "afar" / "checkpoints")
+    again = Training.resume(replace(training.settings, timesteps=int(kept.stem) + 4 * ROLLOUT), RayWorkers)
+    assert again.learner.decisions == int(kept.stem) >= 4 * ROLLOUT
     assert run_on(address, again)
     assert time.time() - (tmp_path / "afar" / "report.json").stat().st_mtime < 60
 

@@ -69,23 +69,25 @@ def test_games_are_stagger_over_their_length():
 
 
 @pytest.mark.parametrize("opponents", ({}, {4: 3}))
-def test_saved_games_go_on(tmp_path, opponents):
+def test_saved_games_go_on(opponents):
     games, twin = (Games(SIZES, opponents, task="ranks", seed=2) for _ in range(2))
     assert (games.with_opponents.start, games.with_opponents.stop) == (8, len(games))
     played(games, 40)
-    games.save(tmp_path)
-    twin.restore(tmp_path)
+    twin.restore(games.tensors())
     for t, (one, other) in enumerate(zip(played(games, 200, 9), played(twin, 200, 9), strict=True)):
         for a, b in list(zip(one, other, strict=True))[: 5 if t else 3]:  # of before there are no rewards
             assert torch.equal(a, b)
 
 
-def test_games_of_others_are_refused(tmp_path):
-    Games(SIZES, seed=2).save(tmp_path)
-    with pytest.raises(ValueError, match="cannot take the place of 4 games"):
-        Games({3: 4}, seed=2).restore(tmp_path)
-    with pytest.raises(ValueError, match="seed 2 cannot take the place"):
-        Games(SIZES, seed=3).restore(tmp_path)
+def test_games_of_others_are_refused():
+    saved = Games({3: 3}, seed=2).tensors()
+    for sizes, seed, told in (
+        ({3: 4}, 2, "cannot take the place of 4 games"),
+        ({3: 3}, 3, "seed 2 cannot take the place"),
+        (SIZES, 2, "it has 1 files of games, not 3"),
+    ):
+        with pytest.raises(ValueError, match=told):
+            Games(sizes, seed=seed).restore(saved)
 
 
 def test_sizes_are_even():

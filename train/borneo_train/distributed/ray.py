@@ -28,10 +28,10 @@ from borneo_train.distributed.worker import Follower
 from borneo_train.run import checkpoint
 from borneo_train.run.checks import agents_of
 from borneo_train.run.config import CPU, CUDA, Settings
-from borneo_train.run.progress import ProgressReporter
+from borneo_train.run.progress import STOPPING, ProgressReporter
 from borneo_train.run.report import Row
 from borneo_train.run.tasks import Measurement
-from borneo_train.run.training import STOPPING, Training
+from borneo_train.run.training import Training
 
 RESTARTS = 20  # of a training whose machines are lost
 POLL_SECONDS = 0.2  # between two looks at the progress

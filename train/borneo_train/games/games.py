@@ -8,8 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
+import numpy as np
 import torch
 from borneo_agents.policy.model import MARGIN, MOST_MARGIN
 from torch import Tensor
@@ -26,6 +28,7 @@ from borneo_train.networks.mlp import aligned
 ARRAYS = ("observation", "mask", "seat", "reward", "done", "final_scores", "final_places")  # of Seats and GpuSeats
 WHOLE_GAME = 160  # decisions of a game, about; see `Games.stagger`
 WIN = "win"  # the task whose reward is made here
+GAMES, SAVED = "games.", "games.npz"  # how names of saved games begin; the file of a group
 
 
 class Games:
@@ -132,24 +135,25 @@ class Games:
         drawn = torch.rand(self.mask.shape, generator=generator, device=self.device)
         return (drawn * self.mask).argmax(1)
 
-    def save(self, folder: Path, rank: int = 0) -> None:
-        """Write the games of a process as they stand, a file for each group."""
-        for name, group in zip(self.files(rank), self.groups, strict=True):
-            group.batch.save(folder / name)
+    def tensors(self) -> dict[str, Tensor]:
+        """The games as they stand: the file of each group, as bytes."""
+        found = {}
+        with TemporaryDirectory() as folder:
+            for number, group in enumerate(self.groups):
+                group.batch.save(file := Path(folder) / SAVED)
+                found[f"{GAMES}{number}"] = torch.from_numpy(np.fromfile(file, np.uint8))
+        return found
 
-    def restore(self, folder: Path, rank: int = 0) -> None:
+    def restore(self, tensors: dict[str, Tensor]) -> None:
         """Go on with saved games; others than there should be are a ValueError."""
-        for name, group in zip(self.files(rank), self.groups, strict=True):
-            group.go_on(Batch.load(folder / name))
+        if len(tensors) != len(self.groups):
+            raise ValueError(f"it has {len(tensors)} files of games, not {len(self.groups)}")
+        with TemporaryDirectory() as folder:
+            for number, group in enumerate(self.groups):
+                file = Path(folder) / SAVED
+                file.write_bytes(tensors[f"{GAMES}{number}"].numpy().tobytes())
+                group.go_on(Batch.load(file))
         self._look_at_all()
-
-    def files(self, rank: int = 0) -> list[str]:
-        """The names of the files of the groups."""
-        first = self.with_opponents.start
-        return [
-            file_of(group.ruleset.players, rows.start >= first, rank)
-            for group, rows in zip(self.groups, self.slices, strict=True)
-        ]
 
     def _look_at_all(self) -> None:
         for number in range(len(self.groups)):
@@ -176,12 +180,6 @@ class Games:
 
 def _tensor(array: Any) -> Tensor:
     return torch.from_numpy(array if array.flags.writeable else array.copy())
-
-
-def file_of(players: int, with_opponents: bool = False, rank: int = 0) -> str:
-    """The name of the file that a group of games is saved in."""
-    parts = ["games", str(players), *["opponents"] * with_opponents, *[f"worker-{rank}"] * (rank > 0)]
-    return "-".join(parts) + ".npz"
 
 
 def even_sizes(n: int, counts: Sequence[int]) -> dict[int, int]:

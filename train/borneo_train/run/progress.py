@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import signal
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from itertools import groupby
 from typing import Any
 
@@ -12,6 +15,28 @@ from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, T
 
 from borneo_train.run.report import Row, figure
 from borneo_train.run.tasks import Measurement
+
+STOPPING = "stopping after this update; Ctrl-C again stops at once"
+
+
+@contextmanager
+def interruptible(run: Any, log: Callable[[str], None]) -> Iterator[None]:
+    """Ctrl-C tells a run that it is `stopping`; a second one stops at once. Only the main thread can listen."""
+
+    def interrupt(*_: Any) -> None:
+        if run.stopping:
+            raise KeyboardInterrupt
+        run.stopping = True
+        log(STOPPING)
+
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGINT, interrupt)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 class ProgressReporter:

@@ -5,11 +5,8 @@ from __future__ import annotations
 import json
 import os
 import platform
-import signal
-import threading
 import time
-from collections.abc import Callable, Collection, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Collection
 from dataclasses import asdict
 from importlib.metadata import version
 from itertools import product
@@ -20,7 +17,7 @@ from typing import Any
 import torch
 from borneo_agents.arena.result import Drawing
 from borneo_agents.policy.agent import Policy
-from borneo_agents.policy.model import BEST, CARD, WEIGHTS, Model, read_model, write_model
+from borneo_agents.policy.model import BEST, Model, read_model
 from rich.console import Console
 from torch.utils.tensorboard import SummaryWriter
 
@@ -32,16 +29,17 @@ from borneo_train.run import checkpoint
 from borneo_train.run.checks import check, check_notes, filled, lengthened, refuse_code, refuse_other_settings
 from borneo_train.run.config import CUDA, EVAL_SEED_OFFSET, Settings, option
 from borneo_train.run.folders import (
-    clear_folder,
-    folders_by_steps,
-    move_folder,
+    MODEL_FILES,
+    NAMED_BY_STEPS,
+    keep_model,
+    named_by,
     refuse_others,
     remove_file,
     remove_folder,
     write_here,
 )
 from borneo_train.run.learner import LAST, create_learner, model_of, with_strength
-from borneo_train.run.progress import ProgressReporter
+from borneo_train.run.progress import ProgressReporter, interruptible
 from borneo_train.run.report import Row, compare, draw_curve, plot_curve, too_short
 from borneo_train.run.tasks import Measurement, evaluate, score
 
@@ -50,20 +48,7 @@ CHECKPOINTS = 20  # of a training, evenly, beside those at evaluations
 CURVE, PICTURE, REPORT, SETTINGS = FILES = ("curve.jsonl", "curve.png", "report.json", "settings.json")
 LOG = "tensorboard"
 FOLDERS = (checkpoint.FOLDER, BEST, LAST, LOG)
-MODEL_FILES = (CARD, WEIGHTS)
-NEW = ".new"  # how the name of a model's folder ends while it is written
 LARGEST_SETTINGS = 2**20  # bytes
-STOPPING = "stopping after this update; Ctrl-C again stops at once"
-
-
-class Diverged(ValueError):
-    """A learner whose weights are no numbers any more."""
-
-    def __init__(self, best: Path, decisions: int) -> None:
-        super().__init__(
-            f"after {decisions:,} decisions the weights are no numbers any more: train anew with a smaller "
-            f"--learning-rate; the best model before is in {best}"
-        )
 
 
 class Training:
@@ -171,12 +156,11 @@ class Training:
 
     def clear(self) -> None:
         """Remove what a training has left in the folder, and nothing else."""
-        checkpoints = self.folder / checkpoint.FOLDER
-        measured = [path for end in ("", NEW) for path in folders_by_steps(checkpoints, MODEL_FILES, end)]
-        for path in (*measured, *(self.folder / name for name in (BEST, LAST, BEST + NEW, LAST + NEW))):
+        checkpoints, log = self.folder / checkpoint.FOLDER, self.folder / LOG
+        measured = [path for path in checkpoints.glob("*") if NAMED_BY_STEPS.fullmatch(path.name)]
+        for path in (*measured, self.folder / BEST, self.folder / LAST):
             remove_folder(path, MODEL_FILES)
-        checkpoint.clear(checkpoints)
-        log = self.folder / LOG
+        remove_folder(checkpoints, [path.name for path in checkpoint.all_in(checkpoints)])
         remove_folder(log, [path.name for path in log.glob("events.out.tfevents.*")])
         for name in FILES:  # the settings last: as long as there are some, there is a training
             remove_file(self.folder / name)
@@ -192,7 +176,7 @@ class Training:
                     self.reporter.log(
                         f"this training is over; --resume with more {option(self.settings.length())} makes it longer"
                     )
-                with self.workers.start(self.folder / checkpoint.FOLDER), self._interruptible():
+                with self.workers.start(self.folder / checkpoint.FOLDER), interruptible(self, self.reporter.log):
                     with threads(self._threads):
                         self.learner.learn(self)
                     if self.stopped:
@@ -201,24 +185,6 @@ class Training:
                 return self._report()
         finally:
             self.log.close()
-
-    @contextmanager
-    def _interruptible(self) -> Iterator[None]:
-        """Ctrl-C stops after the update; a second one stops at once. Only the main thread can listen."""
-        if threading.current_thread() is not threading.main_thread():
-            yield
-            return
-        before = signal.signal(signal.SIGINT, self._interrupt)
-        try:
-            yield
-        finally:
-            signal.signal(signal.SIGINT, before)
-
-    def _interrupt(self, *_: Any) -> None:
-        if self.stopping:
-            raise KeyboardInterrupt
-        self.stopping = True
-        self.reporter.log(STOPPING)
 
     def goes_on(self) -> bool:
         """Whether another update comes; evaluates and saves first where that is due."""
@@ -240,7 +206,10 @@ class Training:
         """Write down an update, and show how far the training is."""
         learner, settings = self.learner, self.settings
         if not learner.networks.are_finite():
-            raise Diverged(self.folder / BEST, learner.decisions)
+            raise ValueError(
+                f"after {learner.decisions:,} decisions the weights are no numbers any more: train anew with a smaller "
+                f"--learning-rate; the best model before is in {self.folder / BEST}"
+            )
         spent = time.monotonic() - self._update_began
         self.seconds += spent
         self.session += spent
@@ -334,17 +303,10 @@ class Training:
         self.next_checkpoint = self._next_part(CHECKPOINTS)
         notes = {"curve": self.curve, "best": self.best, "seconds": self.seconds}
         self.workers.command(CHECKPOINT, self.learner.progress)
-        path = checkpoint.save(self.folder / checkpoint.FOLDER, self.learner, notes)
+        folder = self.folder / checkpoint.FOLDER
+        checkpoint.save_all(folder, self.learner, notes)
         if evaluated is not None:
-            keep_model(path, evaluated)
-
-
-def keep_model(folder: Path, model: Model) -> None:
-    """Write a model into a folder, whose files are replaced once all of it is written."""
-    new = folder.with_name(folder.name + NEW)
-    clear_folder(new, MODEL_FILES)
-    write_model(new, model)
-    move_folder(new, folder)
+            keep_model(folder / named_by(self.learner.decisions), evaluated)
 
 
 def software() -> dict[str, str]:

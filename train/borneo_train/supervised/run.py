@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import os
-import signal
 import time
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Any
 
 from borneo_agents.policy.model import CARD
 from borneo_agents.statistics.intervals import Estimate
@@ -15,10 +13,10 @@ from borneo_agents.statistics.intervals import Estimate
 from borneo_env.console import err
 from borneo_train.run.checks import filled
 from borneo_train.run.config import Settings, check_choices, check_numbers, shape_of
-from borneo_train.run.folders import refuse_others
+from borneo_train.run.folders import keep_model, refuse_others
 from borneo_train.run.learner import with_strength
-from borneo_train.run.progress import bar_of
-from borneo_train.run.training import STOPPING, keep_model, software
+from borneo_train.run.progress import bar_of, interruptible
+from borneo_train.run.training import software
 from borneo_train.supervised.behaviour_cloning import BehaviourCloning
 from borneo_train.supervised.config import BCConfig
 
@@ -38,11 +36,8 @@ class SupervisedRun:
 
     def run(self, command: str) -> Estimate:
         """Learn to the end, or until Ctrl-C, and write the policy; returns the agreement with its interval."""
-        before = signal.signal(signal.SIGINT, self._interrupt)
-        try:
+        with interruptible(self, err.print):
             self._learn()
-        finally:
-            signal.signal(signal.SIGINT, before)
         model = self.trainee.model(command, software())
         keep_model(self.out, model)  # measuring takes a while, and may be cut short
         err.print("measuring it in games it has not seen")
@@ -62,12 +57,6 @@ class SupervisedRun:
         if self._timesteps:
             return min(1.0, self.trainee.seen / self._timesteps)
         return min(1.0, (time.monotonic() - began) / self._seconds)
-
-    def _interrupt(self, *_: Any) -> None:
-        if self.stopping:
-            raise KeyboardInterrupt
-        self.stopping = True
-        err.print(STOPPING)
 
 
 def checked(config: BCConfig) -> BCConfig:
