@@ -4,6 +4,7 @@ import sys
 
 import numpy as np
 import pytest
+from matplotlib.figure import Figure
 
 from borneo_env import cli
 
@@ -38,7 +39,7 @@ def one_thread():
 @pytest.fixture
 def no_curves_are_drawn(monkeypatch):
     """But those of trainings that several tests share."""
-    monkeypatch.setattr("borneo_train.run.training.draw_curve", lambda curve, settings, path: path.touch())
+    monkeypatch.setattr("borneo_train.run.training.picture", lambda curve, settings: Figure())
 
 
 @pytest.fixture
@@ -51,7 +52,6 @@ def no_games_to_measure(monkeypatch):
         return [Measurement(measure.name, against, players, games, seed, value, 0.0, 1.0) for measure in MEASURES[task]]
 
     monkeypatch.setattr("borneo_train.run.training.evaluate", measured)
-    monkeypatch.setattr("borneo_train.run.report.evaluate", measured)
 
 
 @pytest.fixture

@@ -69,16 +69,15 @@ def test_files_that_are_links_are_replaced_and_not_what_they_point_to(elsewhere,
     training.curve = [{"steps": 0, "seconds": 1, "strength": [asdict(measured)]}]
     training.write_curve()
     training.keep_settings()
-    training.stopping = True
-    training._report()
+    training._end()
     assert (elsewhere / "settings.json").read_text() == "mine"
-    assert [name for name in FILES if (tmp_path / "out" / name).is_symlink()] == ["report.json"]  # not written here
+    assert not any((tmp_path / "out" / name).is_symlink() for name in FILES)
 
 
 def test_fresh_removes_what_a_training_wrote_and_nothing_else(tmp_path):
     training = begin(tmp_path)
     kept = ["notes.txt", "best/notes.txt", "checkpoints/000/mine.txt", "tensorboard/notes.txt"]
-    for name in (*kept, "curve.jsonl", "curve.png", "report.json", "tensorboard/events.out.tfevents.1.here.2.0"):
+    for name in (*kept, "curve.jsonl", "curve.png", "tensorboard/events.out.tfevents.1.here.2.0"):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text("")
     for name in ("best", "last"):

@@ -27,38 +27,35 @@ pytestmark = pytest.mark.usefixtures("games_are_hardly_played_before", "no_curve
 
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory, games_are_hardly_played_before):
-    """A training that nobody has stopped, and its report."""
+    """The folder of a training that nobody has stopped."""
     folder = tmp_path_factory.mktemp("whole")
-    return folder, begin(folder).run()
+    begin(folder).run()
+    return folder
 
 
 @pytest.fixture
 def copied(whole, tmp_path):
     """The folder of that training, to do with as one likes."""
-    return Path(shutil.copytree(whole[0], tmp_path / "copied"))
+    return Path(shutil.copytree(whole, tmp_path / "copied"))
 
 
 # ---------------------------------------------------------------- what there is afterwards
 
 
-def test_a_training_leaves_models_a_curve_and_a_report(whole):
-    folder, report = whole
-    assert {path.name for path in folder.iterdir()} == {
-        "best", "last", "checkpoints", "tensorboard", "curve.jsonl", "curve.png", "report.json", "settings.json",
+def test_a_training_leaves_models_and_a_curve(whole):
+    assert {path.name for path in whole.iterdir()} == {
+        "best", "last", "checkpoints", "tensorboard", "curve.jsonl", "curve.png", "settings.json",
     }  # fmt: skip
-    assert [entry["steps"] for entry in curve(folder)] == [0, 2 * ROLLOUT, 4 * ROLLOUT]
-    assert {row.measurement.against for row in report} == {"random", "contractor", "climber", "merchant"}
-    assert {row.agent for row in report} == {"learner", "merchant"}
-    assert len(json.loads((folder / "report.json").read_text())["comparison"]) == len(report)
+    assert [entry["steps"] for entry in curve(whole)] == [0, 2 * ROLLOUT, 4 * ROLLOUT]
 
 
 def test_a_training_that_came_to_nothing_says_so(whole, tmp_path, capsys):
     """`--minutes 0.3` would else keep the model that has learnt nothing, and praise it."""
-    assert json.loads((whole[0] / "report.json").read_text())["doubt"].startswith("too short to tell: after 192 dec")
     training = begin(tmp_path)
-    training.curve, training.stopping = curve(whole[0]), True  # who has stopped it wants no comparison
-    training._report()
-    assert "learn longer, with --resume and more --timesteps" in capsys.readouterr().err
+    training.curve = curve(whole)
+    training._end()
+    told = capsys.readouterr().err
+    assert "too short to tell: after 192 dec" in told and "learn longer, with --resume and more --timesteps" in told
 
 
 def test_the_model_of_every_evaluation_stays_when_its_checkpoint_goes(tmp_path, no_games_to_measure):
@@ -72,18 +69,17 @@ def test_the_model_of_every_evaluation_stays_when_its_checkpoint_goes(tmp_path, 
 
 
 def test_the_card_says_how_the_model_came_about(whole):
-    folder, _ = whole
-    card = read_card(folder / "last" / "card.json")
+    card = read_card(whole / "last" / "card.json")
     assert (card.steps, card.seed, card.task, card.players) == (4 * ROLLOUT, 3, "win", [4])
     assert card.command == "borneo train"
     assert card.settings["n_steps"] == 4
     assert set(card.software) >= {"borneo-env", "torch", "numpy", "python"}
     assert [(one["players"], one["games"]) for one in card.strength] == [(4, 4)]
-    assert str(folder) not in json.dumps(card.settings)
+    assert str(whole) not in json.dumps(card.settings)
 
 
 def test_tensorboard_shows_figures_by_the_names_that_people_know(whole):
-    found = EventAccumulator(str(whole[0] / "tensorboard"))
+    found = EventAccumulator(str(whole / "tensorboard"))
     found.Reload()
     assert set(found.Tags()["scalars"]) >= {
         "rollout/ep_rew_mean", "rollout/ep_len_mean", "time/fps", "train/approx_kl", "train/clip_fraction",
@@ -97,9 +93,7 @@ def test_tensorboard_shows_figures_by_the_names_that_people_know(whole):
 
 
 def test_a_learner_is_measured_on_deals_it_has_not_learnt_from(whole):
-    folder, rows = whole
-    assert {one["seed"] for entry in curve(folder) for one in entry["strength"]} == {TINY.seed + EVAL_SEED_OFFSET}
-    assert {row.measurement.seed for row in rows} == {TINY.seed + EVAL_SEED_OFFSET + 1}
+    assert {one["seed"] for entry in curve(whole) for one in entry["strength"]} == {TINY.seed + EVAL_SEED_OFFSET}
 
 
 def test_by_default_a_learner_is_measured_against_weak_and_strong_ones(tmp_path, no_games_to_measure, capsys):
@@ -121,9 +115,8 @@ def test_a_learner_is_measured_in_the_edition_it_has_learnt(tmp_path, monkeypatc
         return [Measurement("win share", against, players, games, seed, 0.5, 0.0, 1.0)]
 
     monkeypatch.setattr("borneo_train.run.training.evaluate", measured)
-    monkeypatch.setattr("borneo_train.run.report.evaluate", measured)
     begin(tmp_path, edition="card", players="3", timesteps=ROLLOUT).run()
-    assert len(asked) > 2 and set(asked) == {("card", 3)}
+    assert set(asked) == {("card", 3)}
 
 
 @pytest.mark.parametrize(("values", "best"), [((0.2, 0.5, 0.3), 2), ((0.5, 0.2, 0.3), 0), ((0.5, 0.2, 0.5), 4)])
@@ -142,7 +135,7 @@ def test_the_best_model_is_kept(values, best, tmp_path, monkeypatch):
 
 def test_the_same_seed_gives_the_same_training(whole, tmp_path, no_games_to_measure):
     run(begin(tmp_path))
-    assert_same_policy(whole[0] / "last", tmp_path / "last")
+    assert_same_policy(whole / "last", tmp_path / "last")
 
 
 def test_another_seed_gives_another(tmp_path):
@@ -208,14 +201,14 @@ def test_what_was_written_after_the_checkpoint_is_forgotten(whole, tmp_path, no_
     assert again.learner.decisions == ROLLOUT
     assert [entry["steps"] for entry in curve(tmp_path)] == [0]
     run(again)
-    assert_same_policy(whole[0] / "last", tmp_path / "last")
+    assert_same_policy(whole / "last", tmp_path / "last")
 
 
 def test_a_training_stopped_before_there_was_a_checkpoint_begins_again(whole, tmp_path, no_games_to_measure):
     begin(tmp_path)
     again = run(go_on(tmp_path))
     assert again.learner.decisions == 4 * ROLLOUT
-    assert_same_policy(whole[0] / "last", tmp_path / "last")
+    assert_same_policy(whole / "last", tmp_path / "last")
 
 
 def test_a_longer_training_is_measured_as_often(tmp_path, no_games_to_measure):
@@ -265,19 +258,19 @@ def interrupt(training, decisions):
 def test_ctrl_c_saves_after_the_update(tmp_path, no_games_to_measure, capsys):
     handler = signal.getsignal(signal.SIGINT)
     training = interrupt(begin(tmp_path, timesteps=10**6), 2 * ROLLOUT)
-    assert training.run() == []
+    training.run()
     assert training.stopped and training.learner.decisions == 2 * ROLLOUT
     assert signal.getsignal(signal.SIGINT) is handler
     card = read_card(tmp_path / "last" / "card.json")
     assert int(checkpoint.newest(tmp_path / "checkpoints").stem) == card.steps == 2 * ROLLOUT
-    assert (tmp_path / "curve.png").exists() and not (tmp_path / "report.json").exists()
+    assert (tmp_path / "curve.png").exists()
     told = capsys.readouterr().err
     assert "Ctrl-C again stops at once" in told and f"stopped after {2 * ROLLOUT} decisions; --resume goes on" in told
 
 
 def test_ctrl_c_in_the_last_update_stops_nothing(tmp_path, no_games_to_measure):
     training = interrupt(begin(tmp_path), 4 * ROLLOUT)
-    assert training.run() == [], "but whoever is in a hurry does not wait for the comparison"
+    training.run()
     assert not training.stopped and training.learner.decisions == 4 * ROLLOUT
 
 
@@ -296,23 +289,6 @@ def test_a_second_ctrl_c_stops_at_once_and_loses_nothing(tmp_path, no_games_to_m
         training.run()
     assert signal.getsignal(signal.SIGINT) is handler
     assert go_on(tmp_path).learner.decisions == 2 * ROLLOUT
-
-
-def test_ctrl_c_in_the_comparison_stops_it(tmp_path, no_games_to_measure, monkeypatch):
-    """All is learnt and kept by then."""
-
-    def compared(*_, **__):
-        signal.raise_signal(signal.SIGINT)
-        yield
-
-    monkeypatch.setattr("borneo_train.run.training.compare", compared)
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # tests in the background are deaf to Ctrl-C
-    try:
-        with pytest.raises(KeyboardInterrupt):
-            begin(tmp_path).run()
-    finally:
-        signal.signal(signal.SIGINT, before)
-    assert go_on(tmp_path).learner.progress == 1
 
 
 # ---------------------------------------------------------------- how long

@@ -6,7 +6,6 @@ import json
 import os
 import shlex
 import sys
-from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -54,7 +53,6 @@ def train(
     try:
         from borneo_train.distributed.local import LocalWorkers
         from borneo_train.distributed.ray import RayWorkers, run_on
-        from borneo_train.run.report import print_report
         from borneo_train.run.training import Training
     except ModuleNotFoundError as error:
         raise ValueError(str(missing(error))) from None
@@ -68,10 +66,11 @@ def train(
             training = Training.resume(settings, workers, typed=typed)
         else:
             training = Training.create(settings, command, fresh, workers)
-        report = training.run() if cluster is None else run_on(cluster, training)
+        if cluster is None:
+            training.run()
+        else:
+            run_on(cluster, training)
     if as_json:
-        print(json.dumps([asdict(row) for row in report]))
-    else:
-        print_report(report, training.folder)
+        print(json.dumps(training.curve))
     if training.stopped and training.stopping:  # by Ctrl-C; minutes that are over are no interruption
         raise typer.Exit(130)

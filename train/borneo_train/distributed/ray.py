@@ -12,7 +12,6 @@ import platform
 import tempfile
 import threading
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -29,14 +28,13 @@ from borneo_train.run import checkpoint
 from borneo_train.run.checks import agents_of
 from borneo_train.run.config import CPU, CUDA, Settings
 from borneo_train.run.progress import STOPPING, ProgressReporter
-from borneo_train.run.report import Row
 from borneo_train.run.tasks import Measurement
 from borneo_train.run.training import Training
 
 RESTARTS = 20  # of a training whose machines are lost
 POLL_SECONDS = 0.2  # between two looks at the progress
 BACKENDS = "cpu:gloo,cuda:nccl"
-ROWS, FAILED = "rows", "failed"  # what is posted at the end: how the learner compares, or why there is none
+ENDED, FAILED = "ended", "failed"  # what is posted at the end: whether it was stopped, and its curve; or what is wrong
 
 
 class RayWorkers(LocalWorkers):
@@ -114,18 +112,14 @@ class RemoteProgress(ProgressReporter):
     def evaluation(self, steps: int, found: list[Measurement]) -> None:
         self._post("evaluation", steps, found)
 
-    def comparing(self, rows: Iterator[Row]) -> Iterator[Row]:
-        self._post("log", "comparing with the bots")
-        return rows
-
     def _post(self, what: str, *about: Any) -> None:
         stopping = self._ray.get(self._server.post.remote(what, *about))
         if self.training:
             self.training.stopping = stopping
 
 
-def run_on(address: str, training: Training) -> list[Row]:
-    """Train to the end, or until Ctrl-C; returns how the learner compares with the bots."""
+def run_on(address: str, training: Training) -> None:
+    """Train to the end, or until Ctrl-C."""
     with joined(address, training.settings.workers) as ray, tempfile.TemporaryDirectory() as storage:
         logging.getLogger("ray.train").setLevel(logging.ERROR)
         here = ray.util.scheduling_strategies.NodeAffinitySchedulingStrategy(
@@ -139,7 +133,7 @@ def run_on(address: str, training: Training) -> list[Row]:
             )
         fit = Fit(_trainer(training, server, address, storage))
         with training.reporter:
-            return _show(ray, training, server, fit)
+            _show(ray, training, server, fit)
 
 
 class Fit(threading.Thread):
@@ -182,15 +176,15 @@ def _trainer(training: Training, server: Any, address: str, storage: str) -> Any
     )
 
 
-def _show(ray: Any, training: Training, server: Any, fit: Fit) -> list[Row]:
-    """Show what is posted until the end; returns the rows that were posted then."""
-    rows: list[Row] | None = None
+def _show(ray: Any, training: Training, server: Any, fit: Fit) -> None:
+    """Show what is posted until the end."""
+    ended = False
     while True:
         over = not fit.is_alive()
         try:
             for what, about in ray.get(server.poll.remote()):
-                if what == ROWS:
-                    rows, training.stopped = about
+                if what == ENDED:
+                    ended, (training.stopped, training.curve) = True, about
                 elif what == FAILED:
                     raise ValueError(about[0])
                 else:
@@ -204,10 +198,9 @@ def _show(ray: Any, training: Training, server: Any, fit: Fit) -> list[Row]:
             training.stopping = True
             ray.get(server.stop.remote())
             training.reporter.log(STOPPING)
-    if rows is None:
+    if not ended:
         reason = on_one_line(str(fit.error).strip().rpartition("\n")[2])
         raise ClusterError(f"the training has ended: {reason}; --resume goes on from the last checkpoint")
-    return rows
 
 
 def train_on_node(about: dict[str, Any]) -> None:
@@ -243,8 +236,8 @@ def _lead(ray: Any, server: Any, settings: Settings, group: ProcessGroup) -> Non
         reporter.log(
             f"a worker has ended; all go on from the checkpoint after {training.learner.decisions:,} decisions"
         )
-    rows = training.run()
-    ray.get(server.post.remote(ROWS, rows, training.stopped))
+    training.run()
+    ray.get(server.post.remote(ENDED, training.stopped, training.curve))
 
 
 def _fail(ray: Any, about: dict[str, Any], reason: str) -> None:

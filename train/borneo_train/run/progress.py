@@ -13,7 +13,6 @@ from borneo_agents.statistics.intervals import Estimate
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
-from borneo_train.run.report import Row, figure
 from borneo_train.run.tasks import Measurement
 
 STOPPING = "stopping after this update; Ctrl-C again stops at once"
@@ -66,14 +65,8 @@ class ProgressReporter:
 
     def evaluation(self, steps: int, found: list[Measurement]) -> None:
         for against, measured in groupby(found, lambda one: one.against):
-            shown = [f"{one.measure} {figure(one)} with {one.players} players" for one in measured]
+            shown = [f"{one.measure} {one.words} with {one.players} players" for one in measured]
             self.log(f"{steps:,} decisions, against {against}: " + "; ".join(shown))
-
-    def comparing(self, rows: Iterator[Row]) -> Iterator[Row]:
-        task = self._progress.add_task("comparing with the bots", total=None, shown="")
-        for row in rows:
-            self._progress.update(task, shown=f"{row.agent} against {row.measurement.against}")
-            yield row
 
 
 def bar_of(console: Console) -> Progress:

@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Collection
 from dataclasses import asdict
 from importlib.metadata import version
+from io import BytesIO
 from itertools import product
 from math import ceil
 from pathlib import Path
@@ -17,7 +18,7 @@ from typing import Any
 import torch
 from borneo_agents.arena.result import Drawing
 from borneo_agents.policy.agent import Policy
-from borneo_agents.policy.model import BEST, Model, read_model
+from borneo_agents.policy.model import BEST, Model
 from rich.console import Console
 from torch.utils.tensorboard import SummaryWriter
 
@@ -28,6 +29,7 @@ from borneo_train.distributed.process_group import CHECKPOINT, STEP
 from borneo_train.run import checkpoint
 from borneo_train.run.checks import check, check_notes, filled, lengthened, refuse_code, refuse_other_settings
 from borneo_train.run.config import CUDA, EVAL_SEED_OFFSET, Settings, option
+from borneo_train.run.curve import picture, svg_of, too_short
 from borneo_train.run.folders import (
     MODEL_FILES,
     NAMED_BY_STEPS,
@@ -40,12 +42,11 @@ from borneo_train.run.folders import (
 )
 from borneo_train.run.learner import LAST, create_learner, model_of, with_strength
 from borneo_train.run.progress import ProgressReporter, interruptible
-from borneo_train.run.report import Row, compare, draw_curve, plot_curve, too_short
 from borneo_train.run.tasks import Measurement, evaluate, score
 
 SOFTWARE = ("borneo-env", "numpy", "numba", "torch")
 CHECKPOINTS = 20  # of a training, evenly, beside those at evaluations
-CURVE, PICTURE, REPORT, SETTINGS = FILES = ("curve.jsonl", "curve.png", "report.json", "settings.json")
+CURVE, PICTURE, SETTINGS = FILES = ("curve.jsonl", "curve.png", "settings.json")
 LOG = "tensorboard"
 FOLDERS = (checkpoint.FOLDER, BEST, LAST, LOG)
 LARGEST_SETTINGS = 2**20  # bytes
@@ -167,8 +168,8 @@ class Training:
 
     # ------------------------------------------------------------ running
 
-    def run(self) -> list[Row]:
-        """Train to the end, or until Ctrl-C; returns how the learner compares with the bots."""
+    def run(self) -> None:
+        """Train to the end, or until Ctrl-C."""
         self.log = SummaryWriter(str(self.folder / LOG))
         try:
             with self.reporter:
@@ -182,7 +183,7 @@ class Training:
                     if self.stopped:
                         self._checkpoint()  # evaluating takes a while, and may be cut short
                     self._checkpoint(self._evaluate())
-                return self._report()
+                self._end()
         finally:
             self.log.close()
 
@@ -240,28 +241,23 @@ class Training:
             self.log.add_scalar(f"{'rollout' if name.startswith('ep_') else 'train'}/{name}", value, steps)
         self.log.add_scalar("time/fps", speed, steps)
 
-    def _report(self) -> list[Row]:
-        """Compare the best model with the bots, and draw the curve; after Ctrl-C only the curve."""
-        draw_curve(self.curve, self.settings, self.folder / PICTURE)
+    def _end(self) -> None:
+        """Draw the curve, and say what is to be said."""
+        written = BytesIO()
+        picture(self.curve, self.settings).savefig(written, format="png")
+        write_here(self.folder / PICTURE, written.getvalue())
         if doubt := too_short(self.curve, self.settings):
             self.reporter.log(doubt)
         if self.stopped:
             self.reporter.log(f"stopped after {self.learner.decisions:,} decisions; --resume goes on")
-        if self.stopping:
-            return []
-        counts = self.settings.counts()
-        players = 4 if 4 in counts else counts[0]
-        # Other games than those by which the best model was chosen.
-        games, seed = self.settings.evaluation_games, self.settings.seed + EVAL_SEED_OFFSET + 1
-        rows = compare(read_model(self.folder / BEST), self.settings.task, players=players, games=games, seed=seed)
-        found = list(self.reporter.comparing(rows))
-        about = {"command": self.command, "doubt": doubt, "comparison": [asdict(row) for row in found]}
-        write_here(self.folder / REPORT, json.dumps(about, indent=2) + "\n")
-        return found
+        self.reporter.log(
+            f"All is in {self.folder}: the model in best, its curve in curve.png and curve.jsonl. "
+            f"`borneo arena policy:{self.folder / BEST} random merchant` compares it with bots."
+        )
 
     def plot(self) -> Drawing:
         """The curve so far, which shows itself in a notebook."""
-        return plot_curve(self.curve, self.settings)
+        return svg_of(self.curve, self.settings)
 
     # ------------------------------------------------------------ evaluating and saving
 
