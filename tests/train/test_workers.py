@@ -11,7 +11,7 @@ from trainings import ROLLOUT, TINY, assert_same_policy, begin, go_on, run, stop
 
 torch = pytest.importorskip("torch")
 
-from borneo_train.distributed.local import LocalWorkers, WorkerEnded  # noqa: E402  # torch may be missing
+from borneo_train.distributed.local import LocalWorkers  # noqa: E402  # torch may be missing
 from borneo_train.distributed.process_group import CHECKPOINT, SHUTDOWN, STEP, ProcessGroup  # noqa: E402
 from borneo_train.distributed.worker import Follower  # noqa: E402
 from borneo_train.run import checkpoint  # noqa: E402
@@ -178,20 +178,20 @@ def test_a_worker_that_dies_ends_the_training(tmp_path, no_games_to_measure):
 
     def killing():
         if training.learner.decisions == 2 * ROLLOUT:
-            os.kill(training.workers.pids()[0], signal.SIGKILL)
+            os.kill(training.workers.processes[0].pid, signal.SIGKILL)
         return goes_on()
 
     training.goes_on = killing
-    with pytest.raises(WorkerEnded, match="worker 1 has ended: Killed; --resume goes on from the last checkpoint"):
+    with pytest.raises(ValueError, match="worker 1 has ended: Killed; --resume goes on from the last checkpoint"):
         training.run()
-    assert training.workers.pids() == [] and checkpoint.newest(tmp_path / "checkpoints") is not None
+    assert training.workers.processes == [] and checkpoint.newest(tmp_path / "checkpoints") is not None
 
 
 @pytest.mark.soak
 def test_a_worker_that_cannot_start_ends_the_training(tmp_path, no_games_to_measure, monkeypatch):
     training = begin(tmp_path, workers=2)
     monkeypatch.setattr(training.workers, "_settings", replace(training.settings, edition="dice"))
-    with pytest.raises(WorkerEnded, match=r"worker 1 has ended: .*dice.*; --resume goes on"):
+    with pytest.raises(ValueError, match=r"worker 1 has ended: .*dice.*; --resume goes on"):
         training.run()
 
 

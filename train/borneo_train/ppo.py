@@ -19,7 +19,7 @@ from borneo_train.advantages import advantages, mean_where, normalised, std_wher
 from borneo_train.distributed.process_group import SINGLE, ProcessGroup
 from borneo_train.games.games import Games, by_seat, from_decider
 from borneo_train.games.opponents import Opponents
-from borneo_train.networks.actor_critic import Networks
+from borneo_train.networks.actor_critic import Networks, adam
 from borneo_train.networks.cuda_graphs import graphed
 from borneo_train.run.config import PPOSettings
 
@@ -74,7 +74,7 @@ class PPO:
         self.generator = torch.Generator(device).manual_seed(seed)
         games.stagger(self.generator)
         self.learning_rate = torch.tensor(settings.learning_rate, device=device)
-        self.optimizer = networks.adam(self.learning_rate)
+        self.optimizer = adam(networks, self.learning_rate)
         self.ent_coef = torch.tensor(settings.ent_coef, device=device)
         self.margin_coef = torch.tensor(settings.margin_coef, device=device)
         self.rollout = RolloutBuffer(settings.n_steps, games)

@@ -21,7 +21,7 @@ from borneo_agents.cluster import LOCAL, ClusterError, cores_of, joined
 
 from borneo_env.agent import find_agent
 from borneo_env.files import on_one_line
-from borneo_train.distributed.local import LocalWorkers, threads
+from borneo_train.distributed.local import LocalWorkers, WorkerGroup, threads
 from borneo_train.distributed.process_group import SHUTDOWN, TIMEOUT, ProcessGroup, loopback
 from borneo_train.distributed.worker import Follower
 from borneo_train.run import checkpoint
@@ -43,20 +43,8 @@ class RayWorkers(LocalWorkers):
     devices = (CPU, CUDA)
 
 
-class RayFollowers:
+class RayFollowers(WorkerGroup):
     """The workers as rank 0 sees them."""
-
-    def __init__(self, group: ProcessGroup) -> None:
-        self.group = group
-
-    def start(self, checkpoints: Path) -> RayFollowers:
-        return self
-
-    def command(self, command: int, progress: float) -> None:
-        self.group.broadcast(command, progress)
-
-    def __enter__(self) -> RayFollowers:
-        return self
 
     def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
         if error is None or isinstance(error, ValueError):  # others let Ray Train start all anew

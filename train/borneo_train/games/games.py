@@ -62,23 +62,17 @@ class Games:
         self.task, self.device, self.actions = task, torch.device(device), len(action_table(slots))
         self.groups: list[Any] = []
         self.slices: list[slice] = []
-        n = 0
-        for has_opponents, lot in ((False, sizes), (True, opponent_sizes or {})):
-            if has_opponents:
-                first_with_opponents = n
-            for players, size in lot.items():
-                if not size:
-                    continue
-                on_cpu = device == "cpu" or (has_opponents and opponents_on_cpu)
-                kind: Any = Seats if on_cpu else GpuSeats
+        n, kind = 0, Seats if device == "cpu" else GpuSeats
+        with_opponents = [(*one, Seats if opponents_on_cpu else kind) for one in (opponent_sizes or {}).items()]
+        for players, size, made in [*((*one, kind) for one in sizes.items()), *with_opponents]:
+            if size:
                 ruleset = Ruleset(edition=edition, players=players)
-                self.groups.append(
-                    kind(size, ruleset, seat=ALL_SEATS, reward=task, seed=seed, first=n, whole_table=True)
-                )
+                about: dict[str, Any] = {"seat": ALL_SEATS, "reward": task, "seed": seed, "whole_table": True}
+                self.groups.append(made(size, ruleset, first=n, **about))
                 self.slices.append(slice(n, n + size))
                 n += size
         self.on_card = all(isinstance(group, GpuSeats) for group in self.groups)
-        self.with_opponents = slice(first_with_opponents, n)
+        self.with_opponents = slice(sum(sizes.values()), n)
         self.width = state_length(slots)
         self.state = self._zeros(torch.int8, n, aligned(self.width + SEATS))
         self.mask = self._zeros(torch.bool, n, self.actions)
@@ -190,15 +184,15 @@ def even_sizes(n: int, counts: Sequence[int]) -> dict[int, int]:
 
 def from_decider(values: Tensor, seat: Tensor, players: Tensor) -> Tensor:
     """(..., 5): values by seat, in the order that begins with the deciding seat; empty seats last."""
-    order = torch.arange(SEATS, device=seat.device)
-    players = players.expand_as(seat)[..., None]
-    turned = (seat[..., None] + order) % players
-    return values.gather(-1, torch.where(order < players, turned, order))
+    return _turned(values, seat, 1, players)
 
 
 def by_seat(values: Tensor, seat: Tensor, players: Tensor) -> Tensor:
     """(..., 5): values counted from the deciding seat, in the order of the seats: the reverse of `from_decider`."""
-    order = torch.arange(SEATS, device=seat.device)
-    players = players.expand_as(seat)[..., None]
-    turned = (order - seat[..., None]) % players
+    return _turned(values, seat, -1, players)
+
+
+def _turned(values: Tensor, seat: Tensor, direction: int, players: Tensor) -> Tensor:
+    order, players = torch.arange(SEATS, device=seat.device), players.expand_as(seat)[..., None]
+    turned = (order + direction * seat[..., None]) % players
     return values.gather(-1, torch.where(order < players, turned, order))

@@ -63,20 +63,18 @@ class Opponents:
 
     def tensors(self) -> dict[str, Tensor]:
         """What a checkpoint holds, in place."""
-        layers = self.player.layers if isinstance(self.player, EarlierVersion) else []
-        named = [(number, layer._asdict().items()) for number, layer in enumerate(layers)]
-        return {
-            f"opponent.{number}.{name}": part for number, parts in named for name, part in parts if part is not None
-        }
+        parts = self.player.parts() if isinstance(self.player, EarlierVersion) else []
+        return {f"opponent.{number}": part for number, part in enumerate(parts)}
 
 
 class NetworkPlayer:
     """Plays what a network likes best: its moves are a copy of an agent's, most often."""
 
-    on_cpu = False
-
     def __init__(self, layers: Sequence[Dense]) -> None:
         self.layers = list(layers)
+
+    def parts(self) -> list[Tensor]:
+        return [part for layer in self.layers for part in layer if part is not None]
 
     def act(self, games: Games, rows: slice, asked: Tensor, u: Tensor) -> Tensor:
         """(rows,): actions; those where it is not asked mean nothing."""
@@ -89,10 +87,8 @@ class EarlierVersion(NetworkPlayer):
     @torch.no_grad()
     def load(self, layers: Sequence[Dense]) -> None:
         """Be this version from now on."""
-        for own, layer in zip(self.layers, layers, strict=True):
-            for place, part in zip(own, layer, strict=True):
-                if place is not None and part is not None:
-                    place.copy_(part)
+        for own, part in zip(self.parts(), NetworkPlayer(layers).parts(), strict=True):
+            own.copy_(part)
 
     def act(self, games: Games, rows: slice, asked: Tensor, u: Tensor) -> Tensor:
         logits = masked(apply(self.layers, games.state[rows]), games.mask[rows])
@@ -102,16 +98,12 @@ class EarlierVersion(NetworkPlayer):
 class RandomPlayer:
     """Plays any legal action, where the learner is."""
 
-    on_cpu = False
-
     def act(self, games: Games, rows: slice, asked: Tensor, u: Tensor) -> Tensor:
         return categorical(games.mask[rows].float(), u)
 
 
 class AgentPlayer:
     """An agent, which plays on the CPU."""
-
-    on_cpu = True
 
     def __init__(self, agent: Agent) -> None:
         self.agent = agent
@@ -156,10 +148,10 @@ def actions_of(agent: Agent, games: Games, where: NDArray[np.bool_]) -> NDArray[
     """What an agent would play in some games, all of them on the CPU; nothing is played."""
     bot = COMPILED.get(type(agent))
     found: list[NDArray[np.integer[Any]]] = [np.zeros(0, np.int64)]
-    for group, rows in chosen_of(games, where):
-        if bot is None:
-            found.append(agent.act(Views(group.ruleset, *group.batch.view(rows))))
-        else:
+    if bot is None:
+        found += [agent.act(views) for views in views_of(games, where)]
+    else:
+        for group, rows in chosen_of(games, where):
             kinds = np.full((len(group), group.ruleset.players), bot, np.int8)
             found.append(Bots(group.batch).choose(kinds, rows))
     return np.concatenate(found).astype(np.int64)

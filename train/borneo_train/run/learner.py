@@ -60,15 +60,9 @@ def load_start(networks: Networks, settings: Settings) -> None:
 def model_of(learner: PPO, settings: Settings, command: str, software: dict[str, str]) -> Model:
     """The policy of a learner as it is now."""
     card = ModelCard(
-        edition=settings.edition,
-        players=settings.counts(),
-        task=settings.task,
-        steps=learner.decisions,
-        seed=settings.seed,
-        command=command,
-        settings=settings.as_dict(),
-        software=software,
-    )
+        edition=settings.edition, players=settings.counts(), task=settings.task, steps=learner.decisions,
+        seed=settings.seed, command=command, settings=settings.as_dict(), software=software,
+    )  # fmt: skip
     actor, critic = learner.networks.layers_of_model(float(learner.return_scale))
     return Model(card, actor, critic)
 

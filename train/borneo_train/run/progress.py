@@ -9,7 +9,6 @@ from contextlib import contextmanager
 from itertools import groupby
 from typing import Any
 
-from borneo_agents.statistics.intervals import Estimate
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
@@ -71,19 +70,11 @@ class ProgressReporter:
 
 def bar_of(console: Console) -> Progress:
     """A progress bar whose tasks have a field `shown`, where there is a terminal."""
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(bar_width=20),
-        TaskProgressColumn(),
-        TextColumn("{task.fields[shown]}"),
-        TimeElapsedColumn(),
-        TimeRemainingColumn(),
-    )
-    return Progress(*columns, console=console, disable=not console.is_terminal)
-
-
-def in_percent(share: Estimate) -> str:
-    return f"{share.words('.1f', 0.01)} %"
+    return Progress(
+        TextColumn("{task.description}"), BarColumn(bar_width=20), TaskProgressColumn(),
+        TextColumn("{task.fields[shown]}"), TimeElapsedColumn(), TimeRemainingColumn(),
+        console=console, disable=not console.is_terminal,
+    )  # fmt: skip
 
 
 def short(number: float) -> str:
