@@ -84,12 +84,6 @@ def test_gradients_of_tied_weights_are_those_of_autograd(kind):
     assert torch.allclose(shared.weights.grad, weights.grad, rtol=1e-5, atol=1e-4)
 
 
-def test_tied_weights_are_fewer():
-    assert sum(p.numel() for p in actor("tied", 128).parameters()) < sum(
-        p.numel() for p in actor("plain", 128).parameters()
-    )
-
-
 def test_what_a_unit_of_a_company_sees_is_the_same_for_all_companies():
     """With the first two companies exchanged in what it sees, a tied network has the logits exchanged too."""
     network = actor(depth=3)

@@ -205,13 +205,6 @@ def test_opponents_have_all_seats_but_one_in_their_share_of_the_games():
     assert rollout.mask.gather(2, rollout.action[..., None]).all()
 
 
-def test_values_depend_on_who_plays():
-    learner = learner_of(opponent_share=1.0)
-    before = learner.networks().value(learner.games.state)
-    learner.opponents.write_flags()
-    assert not torch.equal(learner.networks().value(learner.games.state), before)
-
-
 def asked_of(learner):
     """What opponents would play now, where they decide, by u = 0.5."""
     is_learner = learner.opponents.write_flags()

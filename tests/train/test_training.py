@@ -133,25 +133,6 @@ def test_the_best_model_is_kept(values, best, tmp_path, monkeypatch):
     assert read_card(tmp_path / "last" / "card.json").steps == 4 * ROLLOUT
 
 
-def test_the_same_seed_gives_the_same_training(whole, tmp_path, no_games_to_measure):
-    run(begin(tmp_path))
-    assert_same_policy(whole / "last", tmp_path / "last")
-
-
-def test_another_seed_gives_another(tmp_path):
-    one, same, other = (begin(tmp_path / str(name), seed=seed).learner for name, seed in enumerate((3, 3, 4)))
-    for found in (lambda learner: learner.games.state, lambda learner: learner.networks().actor[0].weight):
-        assert torch.equal(found(one), found(same)) and not torch.equal(found(one), found(other))
-
-
-def test_the_bar_ends_where_the_training_does(tmp_path, no_games_to_measure):
-    training = begin(tmp_path)
-    shown = []
-    training.reporter.update = lambda part, steps, speed, metrics: shown.append((part, steps))
-    run(training)
-    assert shown == [(part / 4, part * ROLLOUT) for part in (1, 2, 3, 4)]
-
-
 # ---------------------------------------------------------------- stopping and going on
 
 
@@ -253,19 +234,6 @@ def interrupt(training, decisions):
 
     training.learner.update = interrupted
     return training
-
-
-def test_ctrl_c_saves_after_the_update(tmp_path, no_games_to_measure, capsys):
-    handler = signal.getsignal(signal.SIGINT)
-    training = interrupt(begin(tmp_path, timesteps=10**6), 2 * ROLLOUT)
-    training.run()
-    assert training.stopped and training.learner.decisions == 2 * ROLLOUT
-    assert signal.getsignal(signal.SIGINT) is handler
-    card = read_card(tmp_path / "last" / "card.json")
-    assert int(checkpoint.newest(tmp_path / "checkpoints").stem) == card.steps == 2 * ROLLOUT
-    assert (tmp_path / "curve.png").exists()
-    told = capsys.readouterr().err
-    assert "Ctrl-C again stops at once" in told and f"stopped after {2 * ROLLOUT} decisions; --resume goes on" in told
 
 
 def test_ctrl_c_in_the_last_update_stops_nothing(tmp_path, no_games_to_measure):

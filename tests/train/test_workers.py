@@ -143,12 +143,6 @@ def test_a_follower_does_what_it_is_told(monkeypatch):
     assert found == [(True, 0.5, 0), (True, 0.8, 2), (False, 1.0, 2)]
 
 
-def test_whoever_learns_alone_talks_to_nobody(tmp_path, no_games_to_measure, monkeypatch):
-    monkeypatch.setattr("borneo_train.distributed.process_group.dist", None)
-    monkeypatch.setattr("borneo_train.distributed.local.subprocess", None)
-    assert run(begin(tmp_path)).learner.decisions == 4 * ROLLOUT
-
-
 # ---------------------------------------------------------------- processes
 
 
