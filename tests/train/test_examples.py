@@ -16,7 +16,6 @@ from sb3_contrib import MaskablePPO
 
 FOLDER = Path(__file__).parent.parent.parent / "train" / "examples"
 BOTS, SELF_PLAY = "sb3_maskable_ppo", "sb3_self_play"
-LONGEST = 80  # lines
 GAMES, STEPS = 12, 4  # side by side, and decisions in each before the learner learns from them
 
 

@@ -277,12 +277,6 @@ def test_minutes_beside_timesteps_are_those_of_a_session(tmp_path, no_games_to_m
     assert not again.stopped and again.learner.decisions == 2 * ROLLOUT
 
 
-def test_minutes_alone_are_how_long_a_training_is(tmp_path, no_games_to_measure):
-    training = run(begin(tmp_path, timesteps=0, minutes=1e-6))
-    assert training.settings.timesteps == 0
-    assert not training.stopped and training.learner.progress == 1 and training.learner.decisions == ROLLOUT
-
-
 def test_a_training_of_some_minutes_goes_on_for_what_is_left_of_them(tmp_path, no_games_to_measure):
     stop_after(begin(tmp_path, timesteps=0, minutes=10.0), ROLLOUT).run()
     again = go_on(tmp_path)

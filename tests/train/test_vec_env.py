@@ -43,10 +43,6 @@ def places(env):
     return [(table, row) for table in env.tables for row in range(len(table))]
 
 
-def seats(env):
-    return np.concatenate([table.seat for table in env.tables])
-
-
 def outcome(env, steps):
     """What so many steps bring, to compare."""
     seen = []
