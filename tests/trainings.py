@@ -30,7 +30,7 @@ def begin(folder, **changes):
 
 
 def go_on(folder, **given):
-    return Training.resume(Settings(out=Path(folder), **given))
+    return Training.resume(Path(folder), given)
 
 
 def run(training):

@@ -75,7 +75,7 @@ def test_a_training_that_is_stopped_goes_on(tmp_path, cluster):
     run_on(address, training)
     assert training.stopped
     kept = checkpoint.newest(tmp_path / "afar" / "checkpoints")
-    again = Training.resume(replace(training.settings, timesteps=int(kept.stem) + 4 * ROLLOUT), RayWorkers)
+    again = Training.resume(training.folder, {"timesteps": int(kept.stem) + 4 * ROLLOUT}, RayWorkers)
     assert again.learner.decisions == int(kept.stem) >= 4 * ROLLOUT
     run_on(address, again)
     assert again.curve[-1]["steps"] == int(kept.stem) + 4 * ROLLOUT

@@ -10,7 +10,6 @@ from trainings import ROLLOUT, TINY, begin, go_on
 
 torch = pytest.importorskip("torch")
 
-from borneo_train.run.training import Training  # noqa: E402  # torch may be missing
 
 pytestmark = pytest.mark.usefixtures("games_are_hardly_played_before")
 
@@ -112,7 +111,7 @@ def test_settings_of_another_type_are_refused(key, value, tmp_path):
 
 def test_what_cannot_change_on_the_way_is_refused(tmp_path):
     begin(tmp_path)
-    again = Training.resume(replace(TINY, out=tmp_path, timesteps=5 * ROLLOUT))  # the same command, and more of them
+    again = go_on(tmp_path, **TINY.as_dict() | {"timesteps": 5 * ROLLOUT})  # the same command, and more of them
     assert again.settings == replace(TINY, out=tmp_path, timesteps=5 * ROLLOUT)
     message = "has --learning-rate .* cannot go on with 0.25: only --timesteps and --minutes may change; leave it out"
     with pytest.raises(ValueError, match=message):

@@ -57,13 +57,17 @@ def train(
     except ModuleNotFoundError as error:
         raise ValueError(str(missing(error))) from None
     settings = Settings(**given)
-    typed = {name for name in given if getattr(context.get_parameter_source(name), "name", "") == "COMMANDLINE"}
+    typed = {
+        name: value
+        for name, value in given.items()
+        if getattr(context.get_parameter_source(name), "name", "") == "COMMANDLINE"
+    }
     check_numbers(settings, typed)
     command = shlex.join(["borneo", *sys.argv[1:]])
     workers = LocalWorkers if cluster is None else RayWorkers
     with owned(Path(settings.out), "a training"):
         if resume:
-            training = Training.resume(settings, workers, typed=typed)
+            training = Training.resume(settings.out, typed, workers)
         else:
             training = Training.create(settings, command, fresh, workers)
         if cluster is None:

@@ -219,7 +219,9 @@ def _lead(ray: Any, server: Any, settings: Settings, group: ProcessGroup) -> Non
     """Train as the command does."""
     reporter = RemoteProgress(ray, server)
     restarted = ray.get(server.start.remote())
-    training = reporter.training = Training.resume(settings, lambda _: RayFollowers(group), reporter)
+    training = reporter.training = Training.resume(
+        settings.out, settings.as_dict(), lambda _: RayFollowers(group), reporter
+    )
     if restarted:
         reporter.log(
             f"a worker has ended; all go on from the checkpoint after {training.learner.decisions:,} decisions"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
@@ -42,10 +41,10 @@ def agents_of(settings: Settings) -> list[str]:
     return [*settings.tables(), *opponents]
 
 
-def lengthened(before: Settings, given: Settings) -> Settings:
+def lengthened(before: Settings, timesteps: int = 0, minutes: float = 0.0, **_: Any) -> Settings:
     """The same with the length that is given now, if one is. Minutes beside timesteps are those of a session."""
-    timesteps = given.timesteps or before.timesteps
-    return replace(before, timesteps=timesteps, minutes=given.minutes or (0.0 if timesteps else before.minutes))
+    timesteps = timesteps or before.timesteps
+    return replace(before, timesteps=timesteps, minutes=minutes or (0.0 if timesteps else before.minutes))
 
 
 def check_notes(path: Path, notes: dict[str, Any], settings: Settings) -> None:
@@ -68,26 +67,26 @@ def check_notes(path: Path, notes: dict[str, Any], settings: Settings) -> None:
         raise CheckpointError(f"{path}: cannot go on from this checkpoint: its notes: {reason}") from None
 
 
-def refuse_code(path: Path, before: Settings, given: Settings) -> None:
-    """Refuse an agent in a file that is no registered one: finding it would run code that the file names."""
+def refuse_code(path: Path, before: Settings, given: dict[str, Any]) -> None:
+    """Refuse an agent in a file that is no registered one: finding it would run code that the file names.
+
+    A user who types it may run any code.
+    """
     for name, agents in {"against": before.tables(), "opponent": agents_of(before)[len(before.tables()) :]}.items():
-        if getattr(given, name) == getattr(before, name):
-            continue  # it was typed, by a user who may run any code
         try:
-            for agent in agents:
+            for agent in agents if name not in given else ():
                 check_registered(agent)
         except UnknownAgent as error:
             remedy = f"if you trust this one, resume with {option(name)} and its name"
             raise UnknownAgent(f"{path}: {error}; {remedy}") from None
 
 
-def refuse_other_settings(given: Settings, before: Settings, typed: Collection[str]) -> None:
-    """Refuse what was typed and cannot be changed once a training has started."""
-    for name, value in before.as_dict().items():
-        wish = getattr(given, name)
-        if name in typed and name not in MAY_CHANGE and wish != value:
+def refuse_other_settings(given: dict[str, Any], before: Settings) -> None:
+    """Refuse what cannot be changed once a training has started."""
+    for name, wish in given.items():
+        if name not in MAY_CHANGE and name in before.as_dict() and wish != getattr(before, name):
             may = " and ".join(map(option, MAY_CHANGE))
             raise ValueError(
-                f"the training has {option(name)} {value} and cannot go on with {wish}: only {may} may change; leave "
-                "it out, or train anew with another --out"
+                f"the training has {option(name)} {getattr(before, name)} and cannot go on with {wish}: only {may} may "
+                "change; leave it out, or train anew with another --out"
             )

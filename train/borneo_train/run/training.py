@@ -6,7 +6,7 @@ import json
 import os
 import platform
 import time
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from dataclasses import asdict
 from importlib.metadata import version
 from io import BytesIO
@@ -77,26 +77,25 @@ class Training:
     @classmethod
     def resume(
         cls,
-        settings: Settings,
+        folder: Path,
+        given: dict[str, Any],
         workers: Callable[[Settings], WorkerGroup] = LocalWorkers,
         reporter: ProgressReporter | None = None,
-        typed: Collection[str] | None = None,
     ) -> Training:
-        """The training in a folder, from its newest checkpoint; timesteps and minutes may be others.
+        """The training in a folder, from its newest checkpoint.
 
-        Other settings that were `typed` must be as they were; without that, those that are not as by default.
+        Of the settings that are given, timesteps and minutes may be others than before.
         """
-        folder = Path(settings.out)
         try:
             kept = parse_json(read_text(folder / SETTINGS, LARGEST_SETTINGS))
             before, command = Settings.kept(kept["settings"], folder), str(kept["command"])
         except (ValueError, KeyError, TypeError) as error:
             raise ValueError(f"{folder}: there is no training to go on with: {on_one_line(str(error))}") from None
-        refuse_other_settings(settings, before, settings.typed() if typed is None else typed)
-        refuse_code(folder / SETTINGS, before, settings)
+        refuse_other_settings(given, before)
+        refuse_code(folder / SETTINGS, before, given)
         if before.device == CUDA and not torch.cuda.is_available():
             raise ValueError(f"{folder} was trained on a GPU and goes on on one only; torch can use none here")
-        changed = lengthened(before, settings)
+        changed = lengthened(before, **given)
         length = changed.length()
         if getattr(changed, length) != getattr(before, length):
             command += f" and then --resume {option(length)} {getattr(changed, length)}"
