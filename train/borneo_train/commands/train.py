@@ -57,11 +57,8 @@ def train(
     except ModuleNotFoundError as error:
         raise ValueError(str(missing(error))) from None
     settings = Settings(**given)
-    typed = {
-        name: value
-        for name, value in given.items()
-        if getattr(context.get_parameter_source(name), "name", "") == "COMMANDLINE"
-    }
+    sources = {name: context.get_parameter_source(name) for name in given}
+    typed = {name: given[name] for name, source in sources.items() if source and source.name == "COMMANDLINE"}
     check_numbers(settings, typed)
     command = shlex.join(["borneo", *sys.argv[1:]])
     workers = LocalWorkers if cluster is None else RayWorkers

@@ -171,13 +171,7 @@ class TiedNetwork(nn.Module):
     scale: Tensor
 
     def __init__(
-        self,
-        inputs: Sequence[Feature],
-        scale: Floats,
-        width: Width,
-        depth: int,
-        outputs: Sequence[Feature],
-        std: float,
+        self, inputs: Sequence[Feature], scale: Floats, width: Width, depth: int, outputs: Sequence[Feature], std: float
     ) -> None:
         super().__init__()
         self.inputs, self.outputs, self.width, self.depth = inputs, outputs, width, depth
@@ -208,10 +202,13 @@ class TiedNetwork(nn.Module):
         parts = from_model(layers, self.scale.device)
         inputs = own[0].weight.shape[1] - parts[0].weight.shape[1]
         parts[0] = parts[0]._replace(weight=functional.pad(parts[0].weight, (0, max(0, inputs))))
-        if [layer.each(_shape) for layer in parts] != [layer.each(_shape) for layer in own]:
-            raise ValueError(
-                f"it has {_described(parts)}, and should have {_described(own)}: train with layers of its size"
+        shapes = [[part.shape for layer in network for part in layer if part is not None] for network in (parts, own)]
+        if shapes[0] != shapes[1]:
+            theirs, ours = (
+                f"layers of {network[0].weight.shape[0]}x{len(network) - 1} for {network[0].weight.shape[1]} numbers"
+                for network in (parts, own)
             )
+            raise ValueError(f"it has {theirs}, and should have {ours}: train with layers of its size")
         *normed, last = parts
         weights = [normed[0].weight / self.scale, *(layer.weight for layer in normed[1:])]
         norms = [part for layer in normed for part in layer[1:]]
@@ -220,12 +217,3 @@ class TiedNetwork(nn.Module):
         self.last_bias.copy_(last.bias)
         if not torch.allclose(self.shared.weights[self.shared.places], flat, atol=1e-6):
             raise ValueError("its weights are not tied: train with --network plain")
-
-
-def _shape(part: Tensor) -> Any:
-    return part.shape
-
-
-def _described(layers: Sequence[Dense]) -> str:
-    """The size of a network in the words of the options."""
-    return f"layers of {layers[0].weight.shape[0]}x{len(layers) - 1} for {layers[0].weight.shape[1]} numbers"

@@ -23,16 +23,13 @@ MOST = 1e15  # steps, seconds and measures are smaller
 
 
 def filled(settings: Settings) -> Settings:
-    """The same with what this machine adds."""
-    return settings.filled(torch.cuda.is_available(), available_cores())
-
-
-def check(settings: Settings) -> None:
-    """Refuse settings nothing can be trained with; those of the device are filled in."""
+    """The same with what this machine adds; settings nothing can be trained with are refused."""
+    settings = settings.filled(torch.cuda.is_available(), available_cores())
     settings.check()
     agents = {name: find_agent(name) for name in agents_of(settings)}
     for count in settings.counts():
         check_agents(agents, Ruleset(settings.edition, count))
+    return settings
 
 
 def agents_of(settings: Settings) -> list[str]:

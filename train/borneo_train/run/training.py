@@ -27,7 +27,7 @@ from borneo_env.files import on_one_line, parse_json, read_text
 from borneo_train.distributed.local import LocalWorkers, WorkerGroup, threads
 from borneo_train.distributed.process_group import CHECKPOINT, STEP
 from borneo_train.run import checkpoint
-from borneo_train.run.checks import check, check_notes, filled, lengthened, refuse_code, refuse_other_settings
+from borneo_train.run.checks import check_notes, filled, lengthened, refuse_code, refuse_other_settings
 from borneo_train.run.config import CUDA, EVAL_SEED_OFFSET, Settings, option
 from borneo_train.run.curve import picture, svg_of, too_short
 from borneo_train.run.folders import (
@@ -60,9 +60,7 @@ class Training:
         cls, settings: Settings, command: str, fresh: bool = False, workers: type[LocalWorkers] = LocalWorkers
     ) -> Training:
         """A new training; `fresh` removes one that is in its folder."""
-        settings = filled(settings)
-        check(settings)
-        folder = settings.out
+        settings, folder = filled(settings), settings.out
         holds = (folder / SETTINGS).exists()
         if holds and not fresh:
             raise ValueError(f"{folder} holds a training: --resume goes on, --fresh starts anew; or give another --out")
@@ -100,9 +98,7 @@ class Training:
         if getattr(changed, length) != getattr(before, length):
             command += f" and then --resume {option(length)} {getattr(changed, length)}"
         newest = checkpoint.newest(folder / checkpoint.FOLDER)
-        changed = filled(changed)
-        check(changed)
-        training = cls(changed, command, workers, reporter, resuming=newest is not None)
+        training = cls(filled(changed), command, workers, reporter, resuming=newest is not None)
         if newest is not None:  # else it was stopped before there was anything to keep, and starts again
             training._restore(newest, before)
         training.keep_settings()

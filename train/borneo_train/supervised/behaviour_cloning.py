@@ -77,7 +77,8 @@ class BehaviourCloning:
         self.device = torch.device(config.device)
         self.agents: list[Any] = [find_agent(name) for name in config.agent.split(",")]
         self.roll_in = find_agent(config.roll_in) if config.roll_in else None
-        if config.rollouts and not self._learns_from_policy:
+        self.teacher = self.agents[0].model if len(self.agents) == 1 and isinstance(self.agents[0], Policy) else None
+        if config.rollouts and not self.teacher:
             raise ValueError("--rollouts is for one policy, such as: borneo imitate policy:FOLDER:budget=0 --rollouts")
         torch.manual_seed(config.seed)
         self.generator = torch.Generator().manual_seed(config.seed)
@@ -86,7 +87,12 @@ class BehaviourCloning:
         self.actor = actor_of(config.network, config.edition, *size).to(self.device)
         self.start = read_model(config.start) if config.start else None
         if self.start:
-            self._load(self.start)
+            try:
+                if self.start.card.edition != config.edition:
+                    raise ValueError(f"it has learnt the {self.start.card.edition} edition: give --edition of it")
+                self.actor.load_layers(self.start.layers)
+            except ValueError as error:
+                raise ValueError(f"--start {config.start}: cannot start with it: {error}") from None
         soft = any(hasattr(agent, "probabilities") for agent in self.agents)
         rows, numbers = REPLAY_SIZE * config.n_steps * len(self.games), aligned(len(self.actor.inputs))
         self.replay = ReplayBuffer(rows, numbers, self.games.actions, self.device, soft)
@@ -101,27 +107,10 @@ class BehaviourCloning:
         games.stagger(self.generator)
         return games
 
-    def _load(self, model: Model) -> None:
-        try:
-            if model.card.edition != self.config.edition:
-                raise ValueError(f"it has learnt the {model.card.edition} edition: give --edition of it")
-            self.actor.load_layers(model.layers)
-        except ValueError as error:
-            raise ValueError(f"--start {self.config.start}: cannot start with it: {error}") from None
-
-    @property
-    def _learns_from_policy(self) -> bool:
-        return len(self.agents) == 1 and isinstance(self.agents[0], Policy)
-
-    @property
-    def seen(self) -> int:
-        """Decisions so far."""
-        return self.replay.seen
-
     def update(self, progress: float) -> str:
         """Watch some decisions and learn from those that are kept; returns a line for the bar."""
         agreement = self.watch()
-        return f"{short(self.seen)} decisions, {agreement:.1%} agreement, loss {self.learn(progress):.2f}"
+        return f"{short(self.replay.seen)} decisions, {agreement:.1%} agreement, loss {self.learn(progress):.2f}"
 
     # ------------------------------------------------------------ watching
 
@@ -201,11 +190,9 @@ class BehaviourCloning:
         for _ in range(WHOLE_GAME // self.config.n_steps):  # else positions of random play would count
             for _ in self._watched(games):
                 pass
-        agreed = sum(agrees.astype(float) for _, agrees in self._watched(games))
-        asked = np.full((len(games), 1), float(self.config.n_steps))
-        return mean_estimates(np.reshape(agreed, (-1, 1)), asked, np.random.default_rng(self.config.seed), (0.0, 1.0))[
-            0
-        ]
+        agreed = np.sum([agrees for _, agrees in self._watched(games)], 0, dtype=float)[:, None]
+        asked, rng = np.full_like(agreed, self.config.n_steps), np.random.default_rng(self.config.seed)
+        return mean_estimates(agreed, asked, rng, (0.0, 1.0))[0]
 
     @torch.no_grad()
     def model(self, command: str, software: dict[str, str]) -> Model:
@@ -215,19 +202,14 @@ class BehaviourCloning:
         learnt rollouts, it is that policy, in whose searches the network plays on.
         """
         config, layers = self.config, to_model(self.actor.layers())
-        if config.rollouts:
-            teacher: Model = self.agents[0].model
-            card = replace(teacher.card, command=f"{teacher.card.command}; the rollout network: {command}")
-            return replace(teacher, card=card, rollout=layers)
-        before = self.start if self._learns_from_policy else None
+        if config.rollouts and self.teacher:
+            card = replace(self.teacher.card, command=f"{self.teacher.card.command}; the rollout network: {command}")
+            return replace(self.teacher, card=card, rollout=layers)
+        before = self.start if self.teacher else None
+        settings = (before.card.settings if before else {}) | asdict(config)
         card = ModelCard(
-            edition=config.edition,
-            players=counts_of(config.players),
-            task=before.card.task if before else f"imitate {config.agent}",
-            steps=self.seen,
-            seed=config.seed,
-            command=command,
-            settings=(before.card.settings if before else {}) | asdict(config),
+            edition=config.edition, players=counts_of(config.players), steps=self.replay.seen, seed=config.seed,
+            task=before.card.task if before else f"imitate {config.agent}", command=command, settings=settings,
             software=software,
-        )
+        )  # fmt: skip
         return replace(before, card=card, layers=layers) if before else Model(card, layers)

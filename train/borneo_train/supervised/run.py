@@ -12,7 +12,7 @@ from borneo_agents.statistics.intervals import Estimate
 
 from borneo_env.console import err
 from borneo_train.run.checks import filled
-from borneo_train.run.config import Settings, check_choices, check_numbers, shape_of
+from borneo_train.run.config import Settings, check_choices, check_numbers
 from borneo_train.run.folders import keep_model, refuse_others
 from borneo_train.run.learner import with_strength
 from borneo_train.run.progress import bar_of, interruptible
@@ -30,14 +30,20 @@ class SupervisedRun:
             raise ValueError(f"{out} holds a policy: give another --out, or --fresh to replace it")
         if not (min(timesteps, minutes) >= 0 and max(timesteps, minutes) > 0):
             raise ValueError("--minutes or --timesteps say how long to learn: give a number above 0, and none below")
+        check_choices(config)
+        check_numbers(config)
         self.out, self._timesteps, self._seconds = out, timesteps, 60 * minutes
-        self.trainee = BehaviourCloning(checked(config))
+        device = filled(Settings(device=config.device)).device
+        self.trainee = BehaviourCloning(replace(config, device=device))
         self.stopping = False
 
     def run(self, command: str) -> Estimate:
         """Learn to the end, or until Ctrl-C, and write the policy; returns the agreement with its interval."""
-        with interruptible(self, err.print):
-            self._learn()
+        with interruptible(self, err.print), bar_of(err) as bar:
+            began, task = time.monotonic(), bar.add_task("watching", total=1.0, shown="")
+            while (progress := self._progress(began)) < 1 and not self.stopping:
+                shown = self.trainee.update(progress)
+                bar.update(task, completed=progress, shown=shown)
         model = self.trainee.model(command, software())
         keep_model(self.out, model)  # measuring takes a while, and may be cut short
         err.print("measuring it in games it has not seen")
@@ -45,23 +51,7 @@ class SupervisedRun:
         keep_model(self.out, with_strength(model, [{"measure": self.trainee.measure, **asdict(found)}]))
         return found
 
-    def _learn(self) -> None:
-        began = time.monotonic()
-        with bar_of(err) as bar:
-            task = bar.add_task("watching", total=1.0, shown="")
-            while (progress := self._progress(began)) < 1 and not self.stopping:
-                shown = self.trainee.update(progress)
-                bar.update(task, completed=progress, shown=shown)
-
     def _progress(self, began: float) -> float:
         if self._timesteps:
-            return min(1.0, self.trainee.seen / self._timesteps)
+            return min(1.0, self.trainee.replay.seen / self._timesteps)
         return min(1.0, (time.monotonic() - began) / self._seconds)
-
-
-def checked(config: BCConfig) -> BCConfig:
-    """The same with the device it runs on; a config that nothing can be learnt by is a ValueError."""
-    check_choices(config)
-    check_numbers(config)
-    shape_of(config.network, config.actor, "--actor")
-    return replace(config, device=filled(Settings(device=config.device)).device)
