@@ -40,10 +40,12 @@ class ProcessGroup:
         return values
 
     def average_gradients(self, network: nn.Module) -> None:
-        """Put the mean of all processes' gradients in the place of this one's."""
-        for parameter in network.parameters():
-            if parameter.grad is not None:
-                self.mean(parameter.grad)
+        """Put the mean of all processes' gradients in the place of this one's: all of them in one message."""
+        if self.size > 1:
+            gradients = [parameter.grad for parameter in network.parameters() if parameter.grad is not None]
+            mean = self.mean(torch.cat([gradient.flatten() for gradient in gradients]))
+            for gradient, part in zip(gradients, mean.split([one.numel() for one in gradients]), strict=True):  # type: ignore[no-untyped-call]
+                gradient.copy_(part.view_as(gradient))
 
     def broadcast(self, command: int = STEP, progress: float = 0.0) -> tuple[int, float]:
         """The command of rank 0, and how much of the training is over; all processes call it together."""
