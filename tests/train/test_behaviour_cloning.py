@@ -92,7 +92,7 @@ def test_probabilities_of_a_search_are_learnt_beside_the_moves_of_others():
 
 def test_it_starts_with_the_actor_of_a_policy(tmp_path):
     first = BehaviourCloning(TINY)
-    write_model(tmp_path, first.model("", {}))
+    write_model(tmp_path, first.model(""))
     started = BehaviourCloning(replace(TINY, start=str(tmp_path), seed=5))
     assert torch.allclose(weights_of(started), weights_of(first), atol=1e-6)
     assert not torch.allclose(weights_of(BehaviourCloning(replace(TINY, seed=5))), weights_of(first), atol=1e-6)
@@ -122,7 +122,7 @@ def test_agreement_is_that_of_the_policy_which_is_written(monkeypatch):
     trainee = BehaviourCloning(replace(TINY, n_envs=96))
     for _ in range(10):
         trainee.update(0.0)
-    policy, games = Policy(trainee.model("", {})), trainee._games(TINY.seed + EVAL_SEED_OFFSET)
+    policy, games = Policy(trainee.model("")), trainee._games(TINY.seed + EVAL_SEED_OFFSET)
     monkeypatch.setattr(trainee, "_games", lambda seed: games)
     monkeypatch.setattr(games, "play", lambda moves: None)  # the same decisions over and over
     agent, own = (actions_of(one, games, everywhere(games)) for one in (trainee.agents[0], policy))
@@ -157,7 +157,7 @@ def test_a_policy_learns_from_its_own_search_and_searches_on(expert):
     least = -torch.xlogy(target, target).sum(1).mean()  # no network can expect them better
     losses = [trainee.learn(0.0) - least for _ in range(3)]
     assert 0 <= losses[-1] < 0.7 * losses[0]
-    model = trainee.model("", {})
+    model = trainee.model("")
     assert model.card.task == "win" and model.card.steps == 96
     assert model.margin_coef == old.margin_coef == pytest.approx(0.6)  # its critic was trained with that
     for layer, kept in zip(old.critic, model.critic, strict=True):
@@ -166,7 +166,7 @@ def test_a_policy_learns_from_its_own_search_and_searches_on(expert):
 
 
 def test_a_policy_that_is_imitated_from_nothing_gives_one_that_does_not_search(expert):
-    model = BehaviourCloning(replace(TINY, agent=f"policy:path={expert}:budget=0")).model("", {})
+    model = BehaviourCloning(replace(TINY, agent=f"policy:path={expert}:budget=0")).model("")
     assert model.critic is None and model.card.task.startswith("imitate policy")
 
 
@@ -175,7 +175,7 @@ def test_a_policy_keeps_its_networks_and_gets_a_smaller_one_for_its_search(exper
     config = replace(TINY, agent=f"policy:path={expert}:budget=0", actor="8x1", rollouts=True)
     trainee, old = BehaviourCloning(config), read_model(expert)
     trainee.watch()
-    model = trainee.model("borneo imitate", {})
+    model = trainee.model("borneo imitate")
     assert model.rollout[0].weights.shape == (8, 969) and model.layers[0].weights.shape == (16, 969)
     np.testing.assert_array_equal(model.layers[0].weights, old.layers[0].weights)
     assert model.card.task == "win" and model.card.command.endswith("; the rollout network: borneo imitate")

@@ -10,7 +10,6 @@ from trainings import TINY
 torch = pytest.importorskip("torch")
 
 from borneo_train.run import checkpoint  # noqa: E402  # torch may be missing
-from borneo_train.run.checks import check_notes  # noqa: E402
 from borneo_train.run.learner import create_learner  # noqa: E402
 from safetensors.torch import load_file, save_file  # noqa: E402
 
@@ -36,6 +35,10 @@ def learner(games_are_hardly_played_before):
 def saved(learner, tmp_path):
     checkpoint.save_all(tmp_path / "checkpoints", learner, NOTES)
     return checkpoint.newest(tmp_path / "checkpoints")
+
+
+def restored(saved, learner):
+    return checkpoint.restore(saved, learner, learner.settings)
 
 
 def test_others_may_keep_what_they_like_beside_the_newest_two(learner, tmp_path, monkeypatch):
@@ -70,7 +73,7 @@ def test_a_checkpoint_brings_all_back(learner, saved):
     assert learner.numbers() != numbers and not torch.equal(known, state)
     changed = {name for name, tensor in learner.tensors().items() if not torch.equal(tensor, tensors[name])}
     assert changed == set(tensors)
-    assert checkpoint.restore(saved, learner) == NOTES
+    assert restored(saved, learner) == NOTES
     assert learner.numbers() == numbers and torch.equal(known, state)
     assert all(torch.equal(tensor, tensors[name]) for name, tensor in learner.tensors().items())
 
@@ -136,7 +139,7 @@ def test_a_forged_checkpoint_is_refused(forge, told, saved, learner, tmp_path, m
     monkeypatch.chdir(tmp_path)
     save_file(forge(load_file(saved)), saved)
     with pytest.raises(checkpoint.CheckpointError, match=f"cannot go on from this checkpoint: .*{told}"):
-        checkpoint.restore(saved, learner)
+        restored(saved, learner)
 
 
 @pytest.mark.parametrize(
@@ -151,7 +154,7 @@ def test_a_forged_checkpoint_is_refused(forge, told, saved, learner, tmp_path, m
 def test_a_checkpoint_of_other_settings_is_refused(changes, told, saved):
     other = create_learner(replace(TINY, opponent_share=0.5, **changes))
     with pytest.raises(checkpoint.CheckpointError, match=f"cannot go on from this checkpoint: .*{told}"):
-        checkpoint.restore(saved, other)
+        restored(saved, other)
 
 
 def sparse(path):
@@ -181,30 +184,43 @@ def test_a_damaged_file_is_told_and_where_one_can_go_on(damage, saved, learner):
     DAMAGES[damage](saved)
     told = rf"cannot go on from this checkpoint: [^\n]*; move it away, and --resume goes on from {older.name}$"
     with pytest.raises(checkpoint.CheckpointError, match=told):
-        checkpoint.restore(saved, learner)
+        restored(saved, learner)
+
+
+def noted(**changes):
+    """A forgery of the notes, or of the only measurement in them."""
+    curve = [{"steps": 0, "seconds": 1, "strength": [MEASURED | changes.pop("measured", {})]}]
+    return said("notes", curve=curve, **changes) if "curve" not in changes else said("notes", **changes)
+
+
+ANOTHER = "its curve is that of another training"
+NO_NUMBER = "its curve is no list, or has a number that is none or too large"
 
 
 @pytest.mark.parametrize(
-    "change",
+    ("forge", "told"),
     [
-        {"curve": None},
-        {"curve": {}},
-        {"curve": [{"steps": 0, "strength": []}]},
-        *(
-            {"curve": [{"steps": 0, "strength": [MEASURED | wrong]}]}
-            for wrong in ({"players": 9}, {"players": 3}, {"against": []}, {"value": "high"}, {"measure": "luck"})
-        ),
-        {"curve": [{"steps": 0, "strength": [{"value": 1}]}]},
-        {"curve": [{"steps": "none", "strength": [MEASURED]}]},
-        {"best": "this one"},
-        {"seconds": None},
-        {"seconds": -1},
-        {"seconds": 10**300},
+        (said(notes=None), ""),
+        (noted(curve=None), ""),
+        (noted(curve={}), NO_NUMBER),
+        (noted(curve=[{"steps": 0, "strength": []}]), ANOTHER),
+        (noted(measured={"players": 9}), ANOTHER),
+        (noted(measured={"against": "merchant"}), ANOTHER),
+        (noted(measured={"measure": "luck"}), ANOTHER),
+        (noted(measured={"against": []}), "unhashable"),
+        (noted(measured={"luck": 1}), "luck"),
+        (noted(measured={"value": "high"}), NO_NUMBER),
+        (noted(curve=[{"steps": "none", "strength": [MEASURED]}]), NO_NUMBER),
+        (noted(best="this one"), NO_NUMBER),
+        (noted(seconds=None), NO_NUMBER),
+        (noted(seconds=-1), "it has learnt for less than no time"),
+        (noted(seconds=10**300), NO_NUMBER),
     ],
 )
-def test_notes_that_no_training_has_made_are_refused(change, tmp_path):
-    good = NOTES | {"curve": [{"steps": 0, "seconds": 1, "strength": [MEASURED]}], "best": 0.5}
-    check_notes(tmp_path, good, TINY)
-    for notes in (good | change, None):
-        with pytest.raises(checkpoint.CheckpointError, match="cannot go on from this checkpoint: its notes: "):
-            check_notes(tmp_path, notes, TINY)
+def test_notes_that_no_training_has_made_are_refused(forge, told, saved, learner):
+    good = load_file(saved)
+    save_file(noted(best=0.5)(good), saved)
+    assert restored(saved, learner)["best"] == 0.5
+    save_file(forge(good), saved)
+    with pytest.raises(checkpoint.CheckpointError, match=f"cannot go on from this checkpoint: .*{told}"):
+        restored(saved, learner)

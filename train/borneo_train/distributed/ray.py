@@ -205,7 +205,8 @@ def train_on_node(about: dict[str, Any]) -> None:
             settings = Settings.kept(about["settings"], Path(about["out"]))
             if group.rank:
                 with threads(1):
-                    learner = checkpoint.newest_learner(settings, group, settings.out / checkpoint.FOLDER)
+                    newest = checkpoint.newest(settings.out / checkpoint.FOLDER)
+                    learner, _ = checkpoint.learner_from(newest, settings, group)
                     learner.learn(Follower(learner))
             else:
                 _lead(ray, about["server"], settings, group)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import time
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ from borneo_train.ppo import NUMBERS, PPO
 from borneo_train.run.config import Settings
 from borneo_train.run.folders import NAMED_BY_STEPS, is_folder, named_by, remove_file, write_here
 from borneo_train.run.learner import create_learner
+from borneo_train.run.tasks import MEASURES, Measurement
 
 FORMAT = "borneo-checkpoint/6"
 ENDING = ".safetensors"
@@ -30,6 +32,7 @@ PER_WORKER = ("episode_return", "generator")  # tensors that each worker has of 
 LARGEST = 4 * 2**30  # bytes; no training of ours comes near
 FOLDER = "checkpoints"  # of a training
 KEPT = 2  # checkpoints; older ones are removed
+MOST = 1e15  # steps, seconds and measures are smaller
 
 
 class CheckpointError(ValueError):
@@ -73,7 +76,7 @@ def packed(tensors: dict[str, Tensor]) -> bytes:
     return save({name: tensor.contiguous().cpu() for name, tensor in tensors.items()})
 
 
-def restore(path: Path, learner: PPO) -> dict[str, Any]:
+def restore(path: Path, learner: PPO, settings: Settings) -> dict[str, Any]:
     """Bring a learner and its games to where a checkpoint has them; returns the notes."""
     try:
         tensors = load(read_bytes(path, LARGEST))
@@ -87,6 +90,7 @@ def restore(path: Path, learner: PPO) -> dict[str, Any]:
         games = {name: tensors.pop(name) for name in [*tensors] if name.startswith(GAMES)}
         check_tensors(tensors, learner.tensors())
         check_numbers(about["learner"])
+        check_notes(about["notes"], settings)
         learner.games.restore(games)
         learner.restore(tensors, about["learner"])
         notes: dict[str, Any] = about["notes"]
@@ -102,13 +106,10 @@ def _remedy(path: Path) -> str:
     return f"; move it away, and --resume goes on from {older[-1].name}" if older else ""
 
 
-def newest_learner(settings: Settings, group: ProcessGroup, folder: Path) -> PPO:
-    """A learner from the newest checkpoint in a folder; a new one if there is none."""
-    path = newest(folder)
+def learner_from(path: Path | None, settings: Settings, group: ProcessGroup) -> tuple[PPO, dict[str, Any]]:
+    """The learner of a checkpoint, and its notes; a new one and no notes if there is none."""
     learner = create_learner(settings, group, resuming=path is not None)
-    if path is not None:
-        restore(path, learner)
-    return learner
+    return learner, restore(path, learner, settings) if path else {}
 
 
 def check_tensors(found: dict[str, Tensor], own: dict[str, Tensor]) -> None:
@@ -131,3 +132,19 @@ def check_numbers(numbers: dict[str, float]) -> None:
         raise ValueError(f"{', '.join(NUMBERS[:3])} are whole numbers from 0")
     if not all(type(part) in (int, float) and 0 <= part <= 1 for part in parts):
         raise ValueError(f"{' and '.join(NUMBERS[3:])} are numbers from 0 to 1")
+
+
+def check_notes(notes: dict[str, Any], settings: Settings) -> None:
+    """Refuse notes that no training of these settings has made."""
+    measures = [measure.name for measure in MEASURES[settings.task]]
+    measured = set(product(measures, settings.tables(), settings.counts()))
+    values = [notes["seconds"], notes["best"] or 0]
+    for entry in notes["curve"]:
+        found = [Measurement(**one) for one in entry["strength"]]
+        if {(one.measure, one.against, one.players) for one in found} != measured:
+            raise ValueError("its curve is that of another training")
+        values += [entry["steps"], *(value for one in found for value in (one.value, one.low or 0, one.high or 0))]
+    if type(notes["curve"]) is not list or not all(type(one) in (int, float) and abs(one) < MOST for one in values):
+        raise ValueError("its curve is no list, or has a number that is none or too large")
+    if notes["seconds"] < 0:
+        raise ValueError("it has learnt for less than no time")

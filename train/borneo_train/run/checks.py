@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -11,15 +10,11 @@ import torch
 
 from borneo_env.agent import UnknownAgent, check_agents, check_registered, find_agent
 from borneo_env.engine.threads import available_cores
-from borneo_env.files import on_one_line
 from borneo_env.ruleset import Ruleset
 from borneo_train.games.opponents import SELF, is_policy
-from borneo_train.run.checkpoint import CheckpointError
 from borneo_train.run.config import Settings, option
-from borneo_train.run.tasks import MEASURES, Measurement
 
 MAY_CHANGE = ("timesteps", "minutes")  # when a training is resumed
-MOST = 1e15  # steps, seconds and measures are smaller
 
 
 def filled(settings: Settings) -> Settings:
@@ -42,26 +37,6 @@ def lengthened(before: Settings, timesteps: int = 0, minutes: float = 0.0, **_: 
     """The same with the length that is given now, if one is. Minutes beside timesteps are those of a session."""
     timesteps = timesteps or before.timesteps
     return replace(before, timesteps=timesteps, minutes=minutes or (0.0 if timesteps else before.minutes))
-
-
-def check_notes(path: Path, notes: dict[str, Any], settings: Settings) -> None:
-    """Refuse notes of a checkpoint that no training has made."""
-    measures = [measure.name for measure in MEASURES[settings.task]]
-    measured = set(product(measures, settings.tables(), settings.counts()))
-    try:
-        values = [notes["seconds"], notes["best"] or 0]
-        if type(notes["curve"]) is not list or notes["seconds"] < 0:
-            raise ValueError("it has a list as its curve, and seconds from 0")
-        for entry in notes["curve"]:
-            found = [Measurement(**one) for one in entry["strength"]]
-            if {(one.measure, one.against, one.players) for one in found} != measured:
-                raise ValueError("the curve is that of another training")
-            values += [entry["steps"], *(value for one in found for value in (one.value, one.low or 0, one.high or 0))]
-        if not all(type(value) in (int, float) and abs(value) < MOST for value in values):
-            raise ValueError("a number is none, or too large")
-    except (ValueError, KeyError, TypeError) as error:
-        reason = on_one_line(str(error))
-        raise CheckpointError(f"{path}: cannot go on from this checkpoint: its notes: {reason}") from None
 
 
 def refuse_code(path: Path, before: Settings, given: dict[str, Any]) -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import platform
 from dataclasses import replace
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +21,7 @@ from borneo_train.run.config import SEEDS, Settings, shape_of
 
 WORKER_SEED_STEP = 2**40 + 0x9E3779B1  # between the seeds of two workers; torch looks at 32 bits of a seed on a CPU
 LAST = "last"  # the folder of a training's newest policy
+SOFTWARE = ("borneo-env", "numpy", "numba", "torch")
 
 
 def create_learner(settings: Settings, group: ProcessGroup = SINGLE, resuming: bool = False) -> PPO:
@@ -57,11 +60,16 @@ def load_start(networks: Networks, settings: Settings) -> None:
         raise ValueError(f"--start {folder}: cannot start with it: {reason}") from error
 
 
-def model_of(learner: PPO, settings: Settings, command: str, software: dict[str, str]) -> Model:
+def software() -> dict[str, str]:
+    """The versions of what trains."""
+    return {name: version(name) for name in SOFTWARE} | {"python": platform.python_version()}
+
+
+def model_of(learner: PPO, settings: Settings, command: str) -> Model:
     """The policy of a learner as it is now."""
     card = ModelCard(
         edition=settings.edition, players=settings.counts(), task=settings.task, steps=learner.decisions,
-        seed=settings.seed, command=command, settings=settings.as_dict(), software=software,
+        seed=settings.seed, command=command, settings=settings.as_dict(), software=software(),
     )  # fmt: skip
     actor, critic = learner.networks.layers_of_model(float(learner.return_scale))
     return Model(card, actor, critic)

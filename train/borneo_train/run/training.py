@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import json
 import os
-import platform
 import time
 from collections.abc import Callable
 from dataclasses import asdict
-from importlib.metadata import version
 from io import BytesIO
 from itertools import product
 from math import ceil
@@ -27,7 +25,7 @@ from borneo_env.files import on_one_line, parse_json, read_text
 from borneo_train.distributed.local import LocalWorkers, WorkerGroup, threads
 from borneo_train.distributed.process_group import CHECKPOINT, STEP
 from borneo_train.run import checkpoint
-from borneo_train.run.checks import check_notes, filled, lengthened, refuse_code, refuse_other_settings
+from borneo_train.run.checks import filled, lengthened, refuse_code, refuse_other_settings
 from borneo_train.run.config import CUDA, EVAL_SEED_OFFSET, Settings, option
 from borneo_train.run.curve import picture, svg_of, too_short
 from borneo_train.run.folders import (
@@ -40,11 +38,10 @@ from borneo_train.run.folders import (
     remove_folder,
     write_here,
 )
-from borneo_train.run.learner import LAST, create_learner, model_of, with_strength
+from borneo_train.run.learner import LAST, model_of, software, with_strength
 from borneo_train.run.progress import ProgressReporter, interruptible
 from borneo_train.run.tasks import Measurement, evaluate, score
 
-SOFTWARE = ("borneo-env", "numpy", "numba", "torch")
 CHECKPOINTS = 20  # of a training, evenly, beside those at evaluations
 CURVE, PICTURE, SETTINGS = FILES = ("curve.jsonl", "curve.png", "settings.json")
 LOG = "tensorboard"
@@ -67,7 +64,7 @@ class Training:
         others = [name for name in (*FILES, *FOLDERS) if not holds and os.path.lexists(folder / name)]
         if others:
             raise ValueError(f"{folder} holds no training, but {', '.join(others)}: give another --out, or move that")
-        training = cls(settings, command, workers)  # complains before anything is removed
+        training = cls(settings, command, workers, anew=True)  # complains before anything is removed
         training.clear()
         training.keep_settings()
         return training
@@ -97,10 +94,7 @@ class Training:
         length = changed.length()
         if getattr(changed, length) != getattr(before, length):
             command += f" and then --resume {option(length)} {getattr(changed, length)}"
-        newest = checkpoint.newest(folder / checkpoint.FOLDER)
-        training = cls(filled(changed), command, workers, reporter, resuming=newest is not None)
-        if newest is not None:  # else it was stopped before there was anything to keep, and starts again
-            training._restore(newest, before)
+        training = cls(filled(changed), command, workers, reporter)
         training.keep_settings()
         return training
 
@@ -110,9 +104,9 @@ class Training:
         command: str,
         workers: Callable[[Settings], WorkerGroup] = LocalWorkers,
         reporter: ProgressReporter | None = None,
-        resuming: bool = False,
+        anew: bool = False,
     ) -> None:
-        """With other workers and another reporter on a cluster; one that is resuming restores a checkpoint next."""
+        """On a cluster with other workers and another reporter. Goes on from the newest checkpoint, unless `anew`."""
         self.settings, self.command = settings, command
         self.folder = Path(settings.out)
         for name in FOLDERS:
@@ -125,17 +119,18 @@ class Training:
         self.stopping = self.stopped = False
         self.workers = workers(settings)
         self._cores = available_cores()
+        newest = None if anew else checkpoint.newest(self.folder / checkpoint.FOLDER)
         with threads(self._threads):
-            self.learner = create_learner(settings, self.workers.group, resuming)
+            self.learner, notes = checkpoint.learner_from(newest, settings, self.workers.group)
+        if notes:  # else it was stopped before there was anything to keep, and starts again
+            self._go_on(notes)
 
     @property
     def _threads(self) -> int:
         """Of this process while it learns: workers fill the cores."""
         return self._cores if self.settings.workers == 1 else 1
 
-    def _restore(self, newest: Path, before: Settings) -> None:
-        notes = checkpoint.restore(newest, self.learner)
-        check_notes(newest, notes, before)
+    def _go_on(self, notes: dict[str, Any]) -> None:
         self.curve, self.best, self.seconds = notes["curve"], notes["best"], notes["seconds"]
         self.learner.progress = self.progress()  # of a length that may be another
         self.next_checkpoint = self._next_part(CHECKPOINTS)
@@ -262,7 +257,7 @@ class Training:
         if self.curve and self.curve[-1]["steps"] == steps:
             return None  # it was evaluated already
         self.next_evaluation = self._next_part(settings.evaluations)
-        model = model_of(self.learner, settings, self.command, software())
+        model = model_of(self.learner, settings, self.command)
         found: list[Measurement] = []
         with threads(self._cores):
             for against, count in product(settings.tables(), settings.counts()):
@@ -298,8 +293,3 @@ class Training:
         checkpoint.save_all(folder, self.learner, notes)
         if evaluated is not None:
             keep_model(folder / named_by(self.learner.decisions), evaluated)
-
-
-def software() -> dict[str, str]:
-    """The versions of what trains."""
-    return {name: version(name) for name in SOFTWARE} | {"python": platform.python_version()}

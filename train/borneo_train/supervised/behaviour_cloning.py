@@ -32,6 +32,7 @@ from borneo_train.networks.cuda_graphs import graphed
 from borneo_train.networks.mlp import Dense, aligned, apply, prepared, to_model
 from borneo_train.networks.sampling import categorical, masked
 from borneo_train.run.config import EVAL_SEED_OFFSET, counts_of, shape_of
+from borneo_train.run.learner import software
 from borneo_train.run.progress import short
 from borneo_train.supervised.config import BCConfig
 
@@ -195,7 +196,7 @@ class BehaviourCloning:
         return mean_estimates(agreed, asked, rng, (0.0, 1.0))[0]
 
     @torch.no_grad()
-    def model(self, command: str, software: dict[str, str]) -> Model:
+    def model(self, command: str) -> Model:
         """A policy that plays as the agent does, as far as it has learnt that.
 
         If it learnt from a policy, and started as one, it keeps the other networks of its start, and searches. If it
@@ -210,6 +211,6 @@ class BehaviourCloning:
         card = ModelCard(
             edition=config.edition, players=counts_of(config.players), steps=self.replay.seen, seed=config.seed,
             task=before.card.task if before else f"imitate {config.agent}", command=command, settings=settings,
-            software=software,
+            software=software(),
         )  # fmt: skip
         return replace(before, card=card, layers=layers) if before else Model(card, layers)

@@ -16,7 +16,6 @@ from borneo_train.run.config import Settings, check_choices, check_numbers
 from borneo_train.run.folders import keep_model, refuse_others
 from borneo_train.run.learner import with_strength
 from borneo_train.run.progress import bar_of, interruptible
-from borneo_train.run.training import software
 from borneo_train.supervised.behaviour_cloning import BehaviourCloning
 from borneo_train.supervised.config import BCConfig
 
@@ -44,7 +43,7 @@ class SupervisedRun:
             while (progress := self._progress(began)) < 1 and not self.stopping:
                 shown = self.trainee.update(progress)
                 bar.update(task, completed=progress, shown=shown)
-        model = self.trainee.model(command, software())
+        model = self.trainee.model(command)
         keep_model(self.out, model)  # measuring takes a while, and may be cut short
         err.print("measuring it in games it has not seen")
         found = self.trainee.measured()
