@@ -45,11 +45,11 @@ def no_curves_are_drawn(monkeypatch):
 @pytest.fixture
 def no_games_to_measure(monkeypatch):
     """What a learner comes to follows from its weights: that takes no time, and tells learners apart."""
-    from borneo_train.run.tasks import MEASURES, Measurement
+    from borneo_train.run.tasks import MEASURES, Evaluation
 
     def measured(agent, task, against, *, players, games, seed, edition, jobs=None):
         value = 0.5 if isinstance(agent, str) else float(np.abs(agent.model.layers[0].weights).mean())
-        return [Measurement(measure.name, against, players, games, seed, value, 0.0, 1.0) for measure in MEASURES[task]]
+        return [Evaluation(measure.name, against, players, games, seed, value, 0.0, 1.0) for measure in MEASURES[task]]
 
     monkeypatch.setattr("borneo_train.run.training.evaluate", measured)
 

@@ -11,7 +11,7 @@ torch = pytest.importorskip("torch")
 
 from borneo_agents.policy.agent import Policy  # noqa: E402  # torch may be missing
 from borneo_agents.policy.model import read_model, write_model  # noqa: E402
-from borneo_train.games.games import Games  # noqa: E402
+from borneo_train.games.games import LearnerGames  # noqa: E402
 from borneo_train.games.opponents import actions_of  # noqa: E402
 from borneo_train.run.config import EVAL_SEED_OFFSET  # noqa: E402
 from borneo_train.supervised.behaviour_cloning import BehaviourCloning, ReplayBuffer  # noqa: E402
@@ -38,7 +38,7 @@ def weights_of(trainee):
 
 @pytest.mark.parametrize("soft", [False, True])
 def test_the_newest_decisions_are_kept(soft):
-    games = Games({4: 4})
+    games = LearnerGames({4: 4})
     replay = ReplayBuffer(6, 8, games.actions, torch.device("cpu"), soft)
     for number in range(3):
         games.state[:] = number

@@ -9,12 +9,12 @@ pytest.importorskip("torch")
 
 from borneo_train.run.config import Settings  # torch may be missing
 from borneo_train.run.curve import picture, svg_of, too_short
-from borneo_train.run.tasks import MEASURES, Measurement
+from borneo_train.run.tasks import MEASURES, Evaluation
 
 
 def measured(task, against, value):
     return [
-        asdict(Measurement(measure.name, against, players, 8, 1, value, None, value + 0.01))
+        asdict(Evaluation(measure.name, against, players, 8, 1, value, None, value + 0.01))
         for measure in MEASURES[task]
         for players in (3, 4)
     ]
@@ -81,7 +81,7 @@ def test_what_lies_at_0_is_seen_and_an_unknown_interval_has_no_band():
     axes, _ = drawn(Settings(), GROWING)
     assert -5 < axes.get_ylim()[0] < -0.5, "a share of 0, and the end of a band there, is not cut in half"
     known = {"value": 0.0, "low": 0.0, "high": 0.2}
-    point = asdict(Measurement("win share", "random", 3, 8, 1, **known))
+    point = asdict(Evaluation("win share", "random", 3, 8, 1, **known))
     curve = [
         {"steps": i, "strength": [point | ends]} for i, ends in enumerate([{}, {}, {"low": None, "high": None}, {}, {}])
     ]

@@ -11,7 +11,7 @@ from trainings import TINY, begin, go_on
 
 pytest.importorskip("torch")
 
-from borneo_train.run.tasks import Measurement  # torch may be missing
+from borneo_train.run.tasks import Evaluation  # torch may be missing
 from borneo_train.run.training import FILES, FOLDERS, Training
 
 pytestmark = pytest.mark.usefixtures("games_are_hardly_played_before")
@@ -65,7 +65,7 @@ def test_files_that_are_links_are_replaced_and_not_what_they_point_to(elsewhere,
     for name in FILES:
         (tmp_path / "out" / name).unlink(missing_ok=True)
         (tmp_path / "out" / name).symlink_to(elsewhere / "settings.json")
-    measured = Measurement("win share", "random", 4, 4, 1, 0.5, 0.1, 0.9)
+    measured = Evaluation("win share", "random", 4, 4, 1, 0.5, 0.1, 0.9)
     training.curve = [{"steps": 0, "seconds": 1, "strength": [asdict(measured)]}]
     training.write_curve()
     training.keep_settings()

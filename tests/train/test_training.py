@@ -18,7 +18,7 @@ torch = pytest.importorskip("torch")
 
 from borneo_train.run import checkpoint  # noqa: E402  # torch may be missing
 from borneo_train.run.config import EVAL_SEED_OFFSET, Settings  # noqa: E402
-from borneo_train.run.tasks import MEASURES, Measurement  # noqa: E402
+from borneo_train.run.tasks import MEASURES, Evaluation  # noqa: E402
 from borneo_train.run.training import Training  # noqa: E402
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator  # noqa: E402
 
@@ -112,7 +112,7 @@ def test_a_learner_is_measured_in_the_edition_it_has_learnt(tmp_path, monkeypatc
 
     def measured(agent, task, against, *, edition, players, games, seed, jobs=None):
         asked.append((edition, players))
-        return [Measurement("win share", against, players, games, seed, 0.5, 0.0, 1.0)]
+        return [Evaluation("win share", against, players, games, seed, 0.5, 0.0, 1.0)]
 
     monkeypatch.setattr("borneo_train.run.training.evaluate", measured)
     begin(tmp_path, edition="card", players="3", timesteps=ROLLOUT).run()
@@ -125,7 +125,7 @@ def test_the_best_model_is_kept(values, best, tmp_path, monkeypatch):
     worth = iter(values)
 
     def measured(policy, task, against, *, players, games, seed, edition):
-        return [Measurement("win share", against, players, games, seed, next(worth), 0.0, 1.0)]
+        return [Evaluation("win share", against, players, games, seed, next(worth), 0.0, 1.0)]
 
     monkeypatch.setattr("borneo_train.run.training.evaluate", measured)
     run(begin(tmp_path))

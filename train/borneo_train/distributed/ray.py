@@ -28,7 +28,7 @@ from borneo_train.run import checkpoint
 from borneo_train.run.checks import agents_of
 from borneo_train.run.config import CPU, CUDA, Settings
 from borneo_train.run.progress import STOPPING, ProgressReporter
-from borneo_train.run.tasks import Measurement
+from borneo_train.run.tasks import Evaluation
 from borneo_train.run.training import Training
 
 RESTARTS = 20  # of a training whose machines are lost
@@ -97,7 +97,7 @@ class RemoteProgress(ProgressReporter):
     def update(self, part: float, steps: int, speed: float, metrics: dict[str, float]) -> None:
         self._post("update", part, steps, speed, metrics)
 
-    def evaluation(self, steps: int, found: list[Measurement]) -> None:
+    def evaluation(self, steps: int, found: list[Evaluation]) -> None:
         self._post("evaluation", steps, found)
 
     def _post(self, what: str, *about: Any) -> None:

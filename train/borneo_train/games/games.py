@@ -26,12 +26,12 @@ from borneo_env.vector import ALL_SEATS, Seats
 from borneo_train.networks.mlp import aligned
 
 ARRAYS = ("observation", "mask", "seat", "reward", "done", "final_scores", "final_places")  # of Seats and GpuSeats
-WHOLE_GAME = 160  # decisions of a game, about; see `Games.stagger`
+WHOLE_GAME = 160  # decisions of a game, about; see `LearnerGames.stagger`
 WIN = "win"  # the task whose reward is made here
 GAMES, SAVED = "games.", "games.npz"  # how names of saved games begin; the file of a group
 
 
-class Games:
+class LearnerGames:
     """Many games at once. All arrays have a row for each game; `play` fills them anew.
 
     Attributes:

@@ -23,7 +23,7 @@ from borneo_train.ppo import NUMBERS, PPO
 from borneo_train.run.config import Settings
 from borneo_train.run.folders import NAMED_BY_STEPS, is_folder, named_by, remove_file, write_here
 from borneo_train.run.learner import create_learner
-from borneo_train.run.tasks import MEASURES, Measurement
+from borneo_train.run.tasks import MEASURES, Evaluation
 
 FORMAT = "borneo-checkpoint/6"
 ENDING = ".safetensors"
@@ -140,7 +140,7 @@ def check_notes(notes: dict[str, Any], settings: Settings) -> None:
     measured = set(product(measures, settings.tables(), settings.counts()))
     values = [notes["seconds"], notes["best"] or 0]
     for entry in notes["curve"]:
-        found = [Measurement(**one) for one in entry["strength"]]
+        found = [Evaluation(**one) for one in entry["strength"]]
         if {(one.measure, one.against, one.players) for one in found} != measured:
             raise ValueError("its curve is that of another training")
         values += [entry["steps"], *(value for one in found for value in (one.value, one.low or 0, one.high or 0))]

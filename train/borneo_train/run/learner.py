@@ -13,7 +13,7 @@ from borneo_agents.policy.model import CARD, Model, ModelCard, read_model
 
 from borneo_env.files import on_one_line
 from borneo_train.distributed.process_group import SINGLE, ProcessGroup
-from borneo_train.games.games import Games, even_sizes
+from borneo_train.games.games import LearnerGames, even_sizes
 from borneo_train.games.opponents import Opponents, player_of, plays_on_cpu
 from borneo_train.networks.actor_critic import Networks
 from borneo_train.ppo import PPO
@@ -35,7 +35,7 @@ def create_learner(settings: Settings, group: ProcessGroup = SINGLE, resuming: b
         load_start(networks, settings)
     n = settings.n_envs // group.size
     with_opponents = round(n * settings.opponent_share)
-    games = Games(
+    games = LearnerGames(
         even_sizes(n - with_opponents, counts), even_sizes(with_opponents, counts),
         opponents_on_cpu=plays_on_cpu(settings.opponent), edition=settings.edition, task=settings.task, seed=seed,
         device=settings.device,

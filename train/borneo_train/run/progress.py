@@ -12,7 +12,7 @@ from typing import Any
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
-from borneo_train.run.tasks import Measurement
+from borneo_train.run.tasks import Evaluation
 
 STOPPING = "stopping after this update; Ctrl-C again stops at once"
 
@@ -62,7 +62,7 @@ class ProgressReporter:
         shown = f"{short(steps)} decisions, {short(speed)}/s, entropy {metrics['entropy']:.2f}"
         self._progress.update(self._training, completed=part, shown=shown)
 
-    def evaluation(self, steps: int, found: list[Measurement]) -> None:
+    def evaluation(self, steps: int, found: list[Evaluation]) -> None:
         for against, measured in groupby(found, lambda one: one.against):
             shown = [f"{one.measure} {one.words} with {one.players} players" for one in measured]
             self.log(f"{steps:,} decisions, against {against}: " + "; ".join(shown))

@@ -39,7 +39,7 @@ class Measure:
 
 
 @dataclass(frozen=True)
-class Measurement:
+class Evaluation:
     """What an agent came to against a table full of others, with its 95 % interval."""
 
     measure: str
@@ -91,7 +91,7 @@ def evaluate(
     seed: int,
     edition: str = "board",
     jobs: int | None = None,
-) -> list[Measurement]:
+) -> list[Evaluation]:
     """Measure an agent, alone at tables full of another, on the same deals from every seat."""
     table, ruleset = {"learner": agent, against: against}, Ruleset(edition, players)
     result = play_arena(table, ruleset, lineups=CHALLENGE, games=games, seed=seed, jobs=jobs, chunk=CHUNK)
@@ -105,5 +105,5 @@ def evaluate(
         bounds = (0.0, 1.0) if measure is WIN_SHARE else None
         estimate = mean_estimates(sums[:, :1], counts[:, :1], rng, bounds)[0]
         about = measure.name, against, players, int(counts[:, 0].sum()), seed
-        found.append(Measurement(*about, estimate.value, estimate.low, estimate.high))
+        found.append(Evaluation(*about, estimate.value, estimate.low, estimate.high))
     return found

@@ -40,7 +40,7 @@ from borneo_train.run.folders import (
 )
 from borneo_train.run.learner import LAST, model_of, software, with_strength
 from borneo_train.run.progress import ProgressReporter, interruptible
-from borneo_train.run.tasks import Measurement, evaluate, score
+from borneo_train.run.tasks import Evaluation, evaluate, score
 
 CHECKPOINTS = 20  # of a training, evenly, beside those at evaluations
 CURVE, PICTURE, SETTINGS = FILES = ("curve.jsonl", "curve.png", "settings.json")
@@ -258,7 +258,7 @@ class Training:
             return None  # it was evaluated already
         self.next_evaluation = self._next_part(settings.evaluations)
         model = model_of(self.learner, settings, self.command)
-        found: list[Measurement] = []
+        found: list[Evaluation] = []
         with threads(self._cores):
             for against, count in product(settings.tables(), settings.counts()):
                 found += evaluate(

@@ -25,7 +25,7 @@ from torch import Tensor
 from torch.nn.utils import clip_grad_norm_
 
 from borneo_env.agent import find_agent
-from borneo_train.games.games import WHOLE_GAME, Games, even_sizes
+from borneo_train.games.games import WHOLE_GAME, LearnerGames, even_sizes
 from borneo_train.games.opponents import actions_of, views_of
 from borneo_train.networks.actor_critic import actor_of, adam
 from borneo_train.networks.cuda_graphs import graphed
@@ -57,7 +57,7 @@ class ReplayBuffer:
     def __len__(self) -> int:
         return min(self.seen, len(self.mask))
 
-    def add(self, games: Games, probs: Tensor) -> None:
+    def add(self, games: LearnerGames, probs: Tensor) -> None:
         """Keep a decision of every game, instead of the oldest ones."""
         device = self.mask.device
         rows = torch.arange(self.seen, self.seen + len(games), device=device) % len(self.mask)
@@ -102,9 +102,9 @@ class BehaviourCloning:
         self.loss = torch.zeros((), device=self.device)  # the sum of an update
         self._train_step = graphed(self._train_step_now, self.device.type == "cuda")
 
-    def _games(self, seed: int) -> Games:
+    def _games(self, seed: int) -> LearnerGames:
         sizes = even_sizes(self.config.n_envs, counts_of(self.config.players))
-        games = Games(sizes, edition=self.config.edition, seed=seed)
+        games = LearnerGames(sizes, edition=self.config.edition, seed=seed)
         games.stagger(self.generator)
         return games
 
@@ -124,7 +124,7 @@ class BehaviourCloning:
         return float(np.mean(shares))
 
     @torch.no_grad()
-    def _watched(self, games: Games) -> Iterator[tuple[Tensor, NDArray[np.bool_]]]:
+    def _watched(self, games: LearnerGames) -> Iterator[tuple[Tensor, NDArray[np.bool_]]]:
         """For some decisions in every game, the agent's probabilities, and where the network agrees with it."""
         number = torch.arange(len(games))
         has_roll_in = number * ROLL_IN_SHARE % 1 < ROLL_IN_SHARE  # spread evenly
@@ -143,7 +143,7 @@ class BehaviourCloning:
                 action[at] = torch.from_numpy(actions_of(self.roll_in, games, at.numpy()))
             games.play(action)
 
-    def _probabilities(self, games: Games) -> Tensor:
+    def _probabilities(self, games: LearnerGames) -> Tensor:
         """(games, actions): the probabilities of the agent of each game; of several, each has a share of the games."""
         number = np.arange(len(games)) // max(counts_of(self.config.players)) % len(self.agents)
         probs = np.zeros((len(games), games.actions), np.float32)
