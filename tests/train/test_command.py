@@ -77,11 +77,6 @@ def wide_help(borneo, monkeypatch):
     return borneo("train --help")[1]
 
 
-def test_help_says_what_is_usual_on_each_device(wide_help):
-    for told in ("1536 on a CPU, 8192 on a card", "64", "one on a card", "no limit"):
-        assert f"[default: ({told})]" in wide_help
-
-
 def test_the_module_is_the_same_command(capsys, tmp_path, monkeypatch):
     monkeypatch.setattr(sys, "argv", ["borneo_train", "--task", "lose", "--out", str(tmp_path)])
     with pytest.raises(SystemExit, match="2"):
@@ -134,13 +129,12 @@ def test_help_fits_into_80_columns(borneo, monkeypatch):
     assert max(map(len, out.splitlines())) <= 80 and "…" not in out
 
 
-def test_every_setting_has_a_sentence(wide_help):
+def test_every_setting_has_a_sentence_in_a_panel(wide_help):
     for name in (*Settings.__dataclass_fields__, "resume", "fresh", "json"):
         line = next(line for line in wide_help.splitlines() if f"{option(name)} " in line)
         assert len(line.split("  ")) > 3, f"{name} is not explained: {line}"
-
-
-def test_the_options_stand_in_groups(wide_help):
+    for usual in ("1536 on a CPU, 8192 on a card", "64", "one on a card", "no limit"):
+        assert f"[default: ({usual})]" in wide_help
     panels = wide_help.split("╭─ ")[1:]
     assert [panel.split(" ─")[0] for panel in panels] == [
         "Options", "What is learnt", "Who else plays", "Evaluation", "The network", "How it is learnt", "Where",
