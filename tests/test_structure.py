@@ -45,6 +45,14 @@ LAYERS = """
     borneo_agents.arena
     borneo_agents.commands
     borneo_train                          borneo_bench                borneo_web
+    borneo_train.run.config               borneo_train.advantages
+    borneo_train.networks
+    borneo_train.games                    borneo_train.distributed
+    borneo_train.ppo                      borneo_train.vec_env
+    borneo_train.run
+    borneo_train.distributed.worker       borneo_train.supervised
+    borneo_train.distributed.ray
+    borneo_train.commands
     borneo_web.replay
     borneo_web.server
     borneo_web.commands

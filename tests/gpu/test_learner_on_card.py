@@ -6,7 +6,7 @@ import pytest
 torch = pytest.importorskip("torch")
 pytest.importorskip("numba_cuda")
 
-from borneo_train.games.games import Games  # noqa: E402  # torch may be missing
+from borneo_train.games.games import LearnerGames  # noqa: E402  # torch may be missing
 from borneo_train.run.config import Settings  # noqa: E402
 from borneo_train.run.learner import create_learner  # noqa: E402
 
@@ -25,7 +25,7 @@ def weights_of(learner):
 
 def test_a_rollout_on_the_card_is_that_of_the_cpu():
     sizes = {3: 40, 4: 50, 5: 60}
-    on_card, on_cpu = Games(sizes, seed=3, device="cuda"), Games(sizes, seed=3)
+    on_card, on_cpu = LearnerGames(sizes, seed=3, device="cuda"), LearnerGames(sizes, seed=3)
     generator = torch.Generator().manual_seed(1)
     ended = 0
     for _ in range(250):

@@ -225,7 +225,7 @@ def test_requests_may_not_name_a_program(tmp_path):
 def test_trainings_may_not_name_a_program(tmp_path):
     checks = pytest.importorskip("borneo_train.run.checks")
     with pytest.raises(UnknownAgent, match="a file may name no other"):
-        checks.refuse_code(tmp_path, Settings(opponent="command:./bot"), Settings())
+        checks.refuse_code(tmp_path, Settings(opponent="command:./bot"), {})
 
 
 def test_where_there_is_no_posix_modules_load_and_agents_say_so(monkeypatch):

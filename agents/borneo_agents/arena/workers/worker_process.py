@@ -19,8 +19,7 @@ from borneo_agents.arena.store.folder import LOG
 from borneo_agents.arena.workers.heartbeat import SIZE, WRITE_STACK, HeartbeatState, SharedHeartbeat
 from borneo_agents.arena.workers.retries import ChunkTask
 from borneo_agents.cluster import TOKEN
-from borneo_agents.protocol.keeper import SUPERVISOR, keeper
-from borneo_agents.protocol.process import import_paths
+from borneo_agents.protocol.process import SUPERVISOR, import_paths
 from borneo_agents.protocol.supervisor import end_group, end_tree
 
 SOON = 0.05  # seconds between two looks at a worker
@@ -51,19 +50,21 @@ class WorkerProcess:
         with tempfile.TemporaryFile() as heartbeat, open(job.folder / LOG, "ab") as log:
             heartbeat.truncate(SIZE)
             self._heartbeat = SharedHeartbeat(heartbeat.fileno())
+            leash, self._leash = os.pipe()  # the supervisor holds one end, and sees this process's end at it
             self._process = subprocess.Popen(
                 [
-                    *SUPERVISOR, "launch", str(keeper()), str(MEMORY),
+                    *SUPERVISOR, str(leash), str(MEMORY),
                     sys.executable, "-P", "-u", "-m", "borneo_agents.arena.workers.worker",
                     str(heartbeat.fileno()), str(self._stack.fileno()),
                 ],
                 stdin=subprocess.PIPE,
                 stdout=log,
                 stderr=log,
-                pass_fds=[keeper(), heartbeat.fileno(), self._stack.fileno()],
+                pass_fds=[leash, heartbeat.fileno(), self._stack.fileno()],
                 env=worker_environment(),
                 start_new_session=True,  # so that Ctrl-C reaches the parent alone
             )  # fmt: skip
+            os.close(leash)
         self._send(job)
 
     def give(self, task: ChunkTask) -> None:
@@ -114,7 +115,7 @@ class WorkerProcess:
         """End it, and the processes that agents have started in it."""
         (end_tree if self._process.poll() is None else end_group)(self._process.pid)
         self._process.wait()
-        os.write(keeper(), b"-%d\n" % self._process.pid)
+        os.close(self._leash)
         self._stack.close()
         if self._process.stdin:
             with contextlib.suppress(BrokenPipeError):  # what it was last sent and never read
