@@ -30,7 +30,7 @@ from urllib.parse import urlencode
 
 import numpy as np
 import typer
-from borneo_web.server.games import read_table
+from borneo_web.server.live_games import read_table
 from rich.console import Console
 from rich.table import Table
 

@@ -15,10 +15,10 @@ import httpx
 import numpy as np
 from borneo_agents.human.game import HUMAN
 from borneo_web.server.app import make_app
-from borneo_web.server.games import Games
+from borneo_web.server.live_game import LiveGame, SteppedGame
+from borneo_web.server.live_games import LiveGames
 from borneo_web.server.serve import Server
 from borneo_web.server.serve import settings as serving
-from borneo_web.server.table import SteppedGame, Table
 
 from borneo_env.engine.hidden import UNSEEN, redact
 from borneo_env.engine.state import CARDS, HAND
@@ -31,9 +31,9 @@ CLIENTS: list[httpx.Client] = []  # open connections
 
 
 @contextmanager
-def served(folder, port: int = 0, opponents=dict, **settings) -> Iterator[tuple[Games, str]]:
+def served(folder, port: int = 0, opponents=dict, **settings) -> Iterator[tuple[LiveGames, str]]:
     """Games in a folder, and the address of a server for them."""
-    games = Games(folder, opponents)
+    games = LiveGames(folder, opponents)
     coach, reader = ThreadPoolExecutor(1), ThreadPoolExecutor(1)  # processes would take a while to begin
     app = make_app(games, coach=coach, reader=reader, **settings)
     server = Server(serving(app, port), games.close)
@@ -130,12 +130,12 @@ def begin(server: str, **fields: str) -> httpx.Response:
     return httpx.post(f"{server}/games", data=three | fields, follow_redirects=False)
 
 
-def seats(games: Games, name: str) -> dict[int, str]:
+def seats(games: LiveGames, name: str) -> dict[int, str]:
     """The addresses of all who may look at a game."""
     return {seat: f"/game/{name}/{key}" for seat, key in games.table(name).keys.items()}
 
 
-def table_at(games: Games, phase: str, ruleset: Ruleset, seed: int = 1, cards: int = 0) -> Table:
+def table_at(games: LiveGames, phase: str, ruleset: Ruleset, seed: int = 1, cards: int = 0) -> LiveGame:
     """A table at which seat 0, a person's, is asked in a phase and holds so many cards; the others are random."""
     while True:
         game = SteppedGame(ruleset, [HUMAN, *["random"] * (ruleset.players - 1)], seed)
@@ -143,7 +143,7 @@ def table_at(games: Games, phase: str, ruleset: Ruleset, seed: int = 1, cards: i
         while not game.over:
             game.advance()
             if game.batch.phase_name() == phase and game.batch.games["hand_size"][0, 0] >= cards:
-                table = Table.set_up(
+                table = LiveGame.set_up(
                     game, [f"Person{seat}" for seat in range(ruleset.players)], games.folder / "set.json"
                 )
                 games._tables["set"] = table
@@ -163,23 +163,23 @@ def cards_in(text: str) -> set[int]:
     return {int(number) for found in CARD.findall(text) for number in found if number}
 
 
-def seen_by_all(table: Table) -> set[int]:
+def seen_by_all(table: LiveGame) -> set[int]:
     """The cards that have been played or taken openly."""
     moves = [line["move"] for line in table.game.lines if "move" in line]
     return {int(card) for move in moves for card in re.findall(r"(?:ship|commit|defend|keep|take|drop) (\d+)", move)}
 
 
-def hand(table: Table, seat: int) -> set[int]:
+def hand(table: LiveGame, seat: int) -> set[int]:
     return set(np.flatnonzero(table.game.batch.games["place"][0, :CARDS] == HAND + seat).tolist())
 
 
-def hidden_from(table: Table, seat: int) -> set[int]:
+def hidden_from(table: LiveGame, seat: int) -> set[int]:
     """The cards in other hands that this seat has not seen."""
     others = (other for other in range(len(table.game.seats)) if other != seat)
     return set().union(*(hand(table, other) for other in others)) - seen_by_all(table)
 
 
-def unseen_by(table: Table, seat: int) -> set[int]:
+def unseen_by(table: LiveGame, seat: int) -> set[int]:
     """The cards of which this seat cannot say where they are."""
     seen = redact(table.game.batch.games[0], seat)
     return set(np.flatnonzero(seen["place"][:CARDS] == UNSEEN).tolist())

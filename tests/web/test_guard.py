@@ -13,8 +13,8 @@ import sys
 import httpx
 import pytest
 from borneo_web.commands import web
-from borneo_web.server.guard import Guard
 from borneo_web.server.html import Html, join, tag
+from borneo_web.server.request_guard import RequestGuard
 from borneo_web.server.serve import _listen, reached_under
 from web_games import Person, begin, seats, served
 
@@ -64,7 +64,7 @@ def test_with_a_host_addresses_and_that_name_lead_there_and_no_other(tmp_path):
     ],
 )  # fmt: skip
 def test_a_server_is_reached_under_the_host_it_was_started_for(host, listening, known, unknown):
-    guard = Guard(None, *reached_under(host, listening))
+    guard = RequestGuard(None, *reached_under(host, listening))
     for names, status in ((known, None), (unknown, 421)):
         for name in names:
             refusal = guard._refusal({"headers": [(b"host", name.encode())], "method": "GET"})

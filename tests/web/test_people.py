@@ -10,11 +10,11 @@ import httpx
 import pytest
 from borneo_web.server.guide import ABOUT, rules_page
 from borneo_web.server.legend import MEANINGS, legend
+from borneo_web.server.live_game import LiveGame, SteppedGame
 from borneo_web.server.lobby import lobby_page
 from borneo_web.server.opponents import opponents
 from borneo_web.server.start import names_of
 from borneo_web.server.start_page import moment
-from borneo_web.server.table import SteppedGame, Table
 from starlette.datastructures import URL
 from web_games import Person, begin, seats, served
 
@@ -60,7 +60,7 @@ def test_a_record_has_the_names_of_people_and_the_kinds_of_agents(tmp_path):
         (["Mia 0", "Ben", "random 2"], ["Mia 0", "Ben", "random"]),
     ):
         game.seats = ["random" if name.startswith("random") else "human" for name in names]
-        assert Table.set_up(game, names, tmp_path / "x.json").record[0]["agents"] == recorded
+        assert LiveGame.set_up(game, names, tmp_path / "x.json").record[0]["agents"] == recorded
 
 
 # ---------------------------------------------------------------- a new game
@@ -140,7 +140,9 @@ def test_who_deals_for_several_people_finds_all_links_and_who_has_come(server):
 
 
 def test_a_lobby_elsewhere_says_nothing_of_this_machine(tmp_path):
-    table = Table.set_up(SteppedGame(TINY, ["human", "human", "random"], 1), ["Mia", "Ben", "r 2"], tmp_path / "x.json")
+    table = LiveGame.set_up(
+        SteppedGame(TINY, ["human", "human", "random"], 1), ["Mia", "Ben", "r 2"], tmp_path / "x.json"
+    )
     page = lobby_page(table, URL("http://192.168.1.7:8420/"))
     assert f"http://192.168.1.7:8420{table.address(0)}" in page and "this machine only" not in page
 

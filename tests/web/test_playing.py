@@ -15,9 +15,9 @@ from borneo_agents.human.decision import RULES
 from borneo_agents.policy.threats import Outlook, Threat
 from borneo_web.server.choices import parts_of
 from borneo_web.server.coach import _difference, advise
-from borneo_web.server.games import Games, read_table
-from borneo_web.server.sight import news, pieces
-from borneo_web.server.table import Refused, SteppedGame, Table
+from borneo_web.server.live_game import LiveGame, Refused, SteppedGame
+from borneo_web.server.live_games import LiveGames, read_table
+from borneo_web.server.seat_view import news, pieces
 from playing import told_to
 from web_games import Person, begin, seats, served, table_at
 
@@ -37,7 +37,7 @@ def server(tmp_path_factory):
         yield found
 
 
-def new_table(games: Games, seats_taken=HUMANS, names=("Anna", "Ben", "random 2"), seed=3, ruleset=TINY) -> str:
+def new_table(games: LiveGames, seats_taken=HUMANS, names=("Anna", "Ben", "random 2"), seed=3, ruleset=TINY) -> str:
     return games.begin(ruleset, seats_taken, names, seed)
 
 
@@ -91,7 +91,7 @@ def test_a_choice_is_taken_back_while_nobody_has_learnt_of_it(server):
 def test_what_the_others_did_is_told_until_the_turn_ends(tmp_path):
     """Everything since the end of the last turn, at each decision of the next one."""
     game = SteppedGame(Ruleset("board", 3), ["human", "merchant", "merchant"], 3)
-    table, rng = Table.set_up(game, ["Anna", "m 1", "m 2"], tmp_path / "x.json"), random.Random(1)
+    table, rng = LiveGame.set_up(game, ["Anna", "m 1", "m 2"], tmp_path / "x.json"), random.Random(1)
     first: dict[int, list[str]] = {}  # what was told at the first decision of each turn
     while True:
         game.advance()
@@ -329,7 +329,7 @@ def test_every_option_can_be_clicked_on_the_table(tmp_path, edition):
     """Every legal move but those that decline is about something that is drawn, and no two about the same."""
     rng = random.Random(5)
     game = SteppedGame(Ruleset(edition, 3, blackbeard=edition == "board"), ["human", "random", "random"], 2)
-    table = Table.set_up(game, ["Anna", "r 1", "r 2"], tmp_path / "x.json")
+    table = LiveGame.set_up(game, ["Anna", "r 1", "r 2"], tmp_path / "x.json")
     verbs = set()
     for _ in range(400):
         if game.over:

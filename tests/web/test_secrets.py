@@ -8,8 +8,8 @@ from itertools import count
 import httpx
 import numpy as np
 import pytest
-from borneo_web.server.games import Games
-from borneo_web.server.table import SteppedGame, Table
+from borneo_web.server.live_game import LiveGame, SteppedGame
+from borneo_web.server.live_games import LiveGames
 from web_games import Person, cards_in, hand, hidden_from, seats, seen_by_all, served, unseen_by
 
 from borneo_env import every_ruleset
@@ -91,7 +91,7 @@ def test_traffic_tells_nothing_hidden_in_any_ruleset(tmp_path, hasty, every, pos
 class Watched:
     """Plays random games, and reads what is sent to their seats in some positions of each."""
 
-    def __init__(self, games: Games, address: str, often: int) -> None:
+    def __init__(self, games: LiveGames, address: str, often: int) -> None:
         self.games, self.often = games, often
         self.client = Person(address, "").client
         self.positions = self.dealt_anew = self.secrets = 0
@@ -117,7 +117,7 @@ class Watched:
             for player in players:
                 held[player] |= hand(table, player)
 
-    def look(self, table: Table, seat: int, held: set[int], deal: np.random.Generator) -> None:
+    def look(self, table: LiveGame, seat: int, held: set[int], deal: np.random.Generator) -> None:
         """What a seat is sent, now and when all that it does not know is other than it was."""
         sent = self.traffic(table, seat)
         secret = unseen_by(table, seat) - seen_by_all(table) - held
@@ -132,7 +132,7 @@ class Watched:
         assert self.traffic(table, seat) == sent, (game.batch.ruleset.name, seat)
         game.batch.games[0], game.positions = kept
 
-    def traffic(self, table: Table, seat: int) -> str:
+    def traffic(self, table: LiveGame, seat: int) -> str:
         """All that a seat can ask for, headers too."""
         link, told = table.address(seat), len(table.game.told)
         paths = ("", "?coach", "/story", f"/steps?since={max(0, told - 3)}", "/preview", "/record", "/replay")

@@ -46,7 +46,7 @@ class Position(NamedTuple):
     turn: int  # its number; 0 before the first
 
 
-class Decision(NamedTuple):
+class RecordedDecision(NamedTuple):
     """What is decided in a position."""
 
     actions: list[int]
@@ -101,17 +101,17 @@ class RecordedGame:
         batch.refresh(check=False)
         return batch
 
-    def decisions(self, players: Container[int | None]) -> list[Decision | None]:
+    def decisions(self, players: Container[int | None]) -> list[RecordedDecision | None]:
         """What some players decide, by position; None where it is not one of them who does."""
         table, one = self.table(0), Batch(1, self.ruleset, finished="hold", skip_forced=False)
         return [self._decision(i, table, one) if table.player[i] in players else None for i in range(len(self))]
 
-    def _decision(self, number: int, table: Batch, one: Batch) -> Decision:
+    def _decision(self, number: int, table: Batch, one: Batch) -> RecordedDecision:
         one.games[:] = self.games[number]  # `option` tells about the first game of a batch
         actions, phase = np.flatnonzero(table.mask[number]).tolist(), table.phase_name(number)
         moves = [table.actions.move(action, phase) for action in actions]
         played = moves.index(self._moves[number]) if number < len(self._moves) else None
-        return Decision(actions, [option(one, move) for move in moves], played)
+        return RecordedDecision(actions, [option(one, move) for move in moves], played)
 
 
 def called(agents: Sequence[str]) -> list[str]:

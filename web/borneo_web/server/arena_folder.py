@@ -20,7 +20,7 @@ MOST_SEATS = max(NUMBER_WORDS)
 LONGEST_NAME = 80  # characters of an agent's name that are shown
 
 
-class Standing(NamedTuple):
+class Ranked(NamedTuple):
     """An agent over all games: means with their 95 % intervals, as words; wins are in percent."""
 
     agent: str
@@ -48,7 +48,7 @@ class ArenaFolder:
         if not (path / RESULTS).is_file() and not (path / RECORDS).is_dir():
             raise FileError(path, f"is no folder of an arena: there is no {RESULTS}, and no {RECORDS}")
 
-    def standings(self) -> list[Standing]:
+    def standings(self) -> list[Ranked]:
         """The standings, best first; none before all is played."""
         if not (self.path / RESULTS).is_file():
             return []
@@ -82,10 +82,10 @@ class ArenaFolder:
         return None if file is None else read_record(file)
 
 
-def _standing(row: dict[str, Any]) -> Standing:
+def _standing(row: dict[str, Any]) -> Ranked:
     wins, place, points = (Estimate(**row[key]).words(".1f", unit)
                            for key, unit in (("win_share", 0.01), ("place", 1), ("points", 1)))  # fmt: skip
-    return Standing(_short(row["agent"]), wins, place, points, f"{int(row['seats']):,}")
+    return Ranked(_short(row["agent"]), wins, place, points, f"{int(row['seats']):,}")
 
 
 def _played(row: dict[str, str]) -> Played:

@@ -12,7 +12,7 @@ from borneo_env.engine.actions import Move
 from borneo_env.engine.batch import Batch
 from borneo_env.engine.state import COMMIT, DEFEND
 from borneo_env.pieces import Pieces, paragraph
-from borneo_web.server.table import Table
+from borneo_web.server.live_game import LiveGame
 
 
 class Choice(NamedTuple):
@@ -35,7 +35,7 @@ class Question(NamedTuple):
     none: bool = False  # whether none of them is an answer, too
 
 
-def question(table: Table, seat: int) -> Question:
+def question(table: LiveGame, seat: int) -> Question:
     """What the person who decides is asked, and may answer."""
     batch, scene = table.game.batch, table.scene(seat)
     asked = decision(batch, scene)

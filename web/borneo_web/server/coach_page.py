@@ -6,7 +6,7 @@ from borneo_agents.policy.threats import PLAYOUTS, Threat
 
 from borneo_web.server.coach import Advice, Answer
 from borneo_web.server.html import Html, join, tag
-from borneo_web.server.table import Table
+from borneo_web.server.live_game import LiveGame
 from borneo_web.server.words import sentence, told
 
 HAS = {  # what somebody has more of after a choice, and less of
@@ -18,7 +18,7 @@ HAS = {  # what somebody has more of after a choice, and less of
 }
 
 
-def coach_section(table: Table, seat: int, address: str, advice: Advice | str | None) -> Html:
+def coach_section(table: LiveGame, seat: int, address: str, advice: Advice | str | None) -> Html:
     """A button that asks the coach about what is chosen, or what it has answered, or why it has not."""
     if advice is None:
         return tag("p", _ask("Ask the coach", address), class_="coach")
@@ -44,7 +44,7 @@ def _ask(words: str, address: str) -> Html:
                value="yes", data_swap=True)  # fmt: skip
 
 
-def _answer(table: Table, seat: int, advice: Advice, number: int) -> Html:
+def _answer(table: LiveGame, seat: int, advice: Advice, number: int) -> Html:
     answer = advice.answers[number]
     words = sentence(table, seat, table.question(seat).words(answer.actions))
     chosen = number == advice.chosen
@@ -84,7 +84,7 @@ def _listed(words: list[str]) -> str:
     return " and ".join(filter(None, (", ".join(words[:-1]), words[-1])))
 
 
-def _fear(table: Table, seat: int, fear: Threat) -> Html:
+def _fear(table: LiveGame, seat: int, fear: Threat) -> Html:
     """What could happen, what it would cost, and how often it does."""
     often = f"happens in {fear.frequency:.0%} of the games it imagines"
     return join(

@@ -5,11 +5,11 @@ from __future__ import annotations
 from borneo_env.engine.state import SPECTATOR
 from borneo_env.render.scene import Scene, count, ordinal, signed
 from borneo_web.server.html import Html, tag
+from borneo_web.server.live_game import LiveGame
 from borneo_web.server.pieces import chip
-from borneo_web.server.table import Table
 
 
-def end(table: Table, seat: int) -> Html:
+def end(table: LiveGame, seat: int) -> Html:
     """The winner, everybody's points, and what can be had of the game now."""
     scene, address = table.scene(seat), table.address(seat)
     order = sorted(scene.players, key=scene.places.__getitem__)
@@ -56,7 +56,7 @@ def _row(scene: Scene, player: int, sources: list[str]) -> Html:
     )
 
 
-def _again(table: Table, seat: int) -> Html | None:
+def _again(table: LiveGame, seat: int) -> Html | None:
     """The same people once more, with a new deal. Who only watches can follow them there."""
     if table.next:
         return tag("button", "To the next game", class_="do")

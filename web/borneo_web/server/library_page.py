@@ -13,7 +13,7 @@ from borneo_web.server.page import page
 from borneo_web.server.training_folder import Curves, Learnt, Point
 
 if TYPE_CHECKING:  # whose package takes a while, and few servers need it
-    from borneo_web.server.arena_folder import Played, Standing
+    from borneo_web.server.arena_folder import Played, Ranked
 
 GAMES_ON_A_PAGE = 100
 WIDE, HIGH, LEFT, RIGHT, TOP, BOTTOM = 640, 240, 56, 12, 12, 26  # of a plot
@@ -21,7 +21,7 @@ DASHES = ("", "7 4", "2 3", "10 3 2 3")  # of its lines, so that colour is not a
 
 
 def arena_page(
-    standings: Sequence[Standing], games: Sequence[Played], recorded: Container[int], first: int, count: int
+    standings: Sequence[Ranked], games: Sequence[Played], recorded: Container[int], first: int, count: int
 ) -> Html:
     """Standings, and some of all games from the first of them on, with replays of those that were recorded."""
     heads = ("agent", "wins, %", "place", "points", "seats")

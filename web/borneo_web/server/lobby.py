@@ -9,8 +9,8 @@ from starlette.datastructures import URL
 
 from borneo_env.engine.state import SPECTATOR
 from borneo_web.server.html import Html, tag
+from borneo_web.server.live_game import LiveGame
 from borneo_web.server.page import page
-from borneo_web.server.table import Table
 
 ONLY_HERE = (
     "These links lead to this machine only. For people elsewhere, start the server with --host and open this page "
@@ -18,7 +18,7 @@ ONLY_HERE = (
 )
 
 
-def lobby_page(table: Table, base: URL) -> Html:
+def lobby_page(table: LiveGame, base: URL) -> Html:
     """Where the one who has dealt finds the links of all seats.
 
     Arguments:
@@ -47,7 +47,7 @@ def lobby_page(table: Table, base: URL) -> Html:
     )  # fmt: skip
 
 
-def _seat(table: Table, seat: int, base: URL) -> Html:
+def _seat(table: LiveGame, seat: int, base: URL) -> Html:
     """The link of a seat, or of watching."""
     name = "Whoever watches" if seat == SPECTATOR else table.game.names[seat]
     address = table.address(seat)
@@ -63,7 +63,7 @@ def _seat(table: Table, seat: int, base: URL) -> Html:
     )  # fmt: skip
 
 
-def _came(table: Table, seat: int) -> str:
+def _came(table: LiveGame, seat: int) -> str:
     """Whether somebody sits there, as far as open pages tell."""
     if seat == SPECTATOR:
         return {0: "nobody now", 1: "1 watches"}.get(table.here[seat], f"{table.here[seat]} watch")

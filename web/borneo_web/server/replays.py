@@ -10,8 +10,8 @@ from starlette.responses import HTMLResponse
 from borneo_env.record import Line, RecordError, parse_record
 from borneo_web.replay import Replay
 from borneo_web.replay.page import policy, with_way_back
+from borneo_web.server.live_game import Refused
 from borneo_web.server.long_work import LongWork, Worker
-from borneo_web.server.table import Refused
 
 if TYPE_CHECKING:  # whose package takes a while, and few servers need it
     from borneo_web.server.arena_folder import ArenaFolder

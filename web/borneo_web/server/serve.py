@@ -23,11 +23,11 @@ from borneo_env.console import say
 from borneo_env.files import FileError
 from borneo_web.server.app import LOCAL_NAMES, make_app
 from borneo_web.server.connections import connections
-from borneo_web.server.games import Games
-from borneo_web.server.guard import App
-from borneo_web.server.process import Process
-from borneo_web.server.rehearsal import rehearse
+from borneo_web.server.live_games import LiveGames
+from borneo_web.server.process import BackgroundProcess
+from borneo_web.server.request_guard import App
 from borneo_web.server.training_folder import TrainingFolder
+from borneo_web.server.warm_up import warm_up
 
 if sys.platform != "win32":
     import resource
@@ -57,8 +57,8 @@ def serve(
             f"the server is at {LOOPBACK}, for this machine alone"
         )
     learnt = TrainingFolder(training) if training else None
-    games = Games(folder or user_data_path("borneo-env") / "web", learnt.opponents if learnt else dict)
-    coach, reader = Process(), Process()
+    games = LiveGames(folder or user_data_path("borneo-env") / "web", learnt.opponents if learnt else dict)
+    coach, reader = BackgroundProcess(), BackgroundProcess()
     with ExitStack() as stack:
         stack.callback(games.end)
         token = secrets.token_urlsafe(24) if host else None
@@ -80,7 +80,7 @@ def serve(
         if everywhere:
             say(f"Other machines reach it under the addresses of this one, in place of {shown}.")
         signal.signal(signal.SIGTERM, signal.default_int_handler)  # ends it as Ctrl-C does
-        threading.Thread(target=rehearse, daemon=True).start()
+        threading.Thread(target=warm_up, daemon=True).start()
         if open_browser:
             threading.Timer(0.3, webbrowser.open, (address,)).start()
         with suppress(KeyboardInterrupt):

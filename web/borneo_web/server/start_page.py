@@ -39,7 +39,7 @@ class Listed(NamedTuple):
 def start_page(
     games: Sequence[Listed],
     opponents: Sequence[Opponent],
-    shelves: Sequence[tuple[str, str]],
+    links: Sequence[tuple[str, str]],
     asked: Mapping[str, str],
     older: int,
     damaged: int,
@@ -49,7 +49,7 @@ def start_page(
 
     Arguments:
         opponents: who can be played against.
-        shelves: links, as words and address.
+        links: links, as words and address.
         asked: what is filled in at first: any field of a new game, and `against`, an opponent for all seats.
         older, damaged: how many games are not among those that are shown, and how many of these cannot be read.
         problem: why the new game that was asked for cannot be.
@@ -66,7 +66,7 @@ def start_page(
             _about(known=bool(games)),
             new,
             tag("section", tag("h2", "Your games"), listed, _damaged(damaged), _older(older), class_="sheet"),
-            tag("section", tag("h2", "Watch and analyse"), _record(), *map(_shelf, shelves), class_="sheet"),
+            tag("section", tag("h2", "Watch and analyse"), _record(), *map(_link, links), class_="sheet"),
             class_="start",
         ),
         script="start.js",
@@ -99,8 +99,8 @@ def _record() -> Html:
     )
 
 
-def _shelf(shelf: tuple[str, str]) -> Html:
-    words, address = shelf
+def _link(link: tuple[str, str]) -> Html:
+    words, address = link
     return tag("p", tag("a", words, href=address))
 
 

@@ -13,7 +13,7 @@ from borneo_env.render import chart, symbols
 from borneo_env.render.pen import INK
 from borneo_web.server.guide import rules_page
 from borneo_web.server.html import Html
-from borneo_web.server.table import Refused
+from borneo_web.server.live_game import Refused
 
 FOLDER = files("borneo_web.server") / "static"
 TYPES = {"css": "text/css", "js": "text/javascript", "svg": "image/svg+xml"}

@@ -15,16 +15,16 @@ from borneo_web.server.coach_page import coach_section
 from borneo_web.server.end import end
 from borneo_web.server.html import Html, join, tag
 from borneo_web.server.legend import legend
+from borneo_web.server.live_game import LiveGame
 from borneo_web.server.page import page
-from borneo_web.server.sight import heard, news, pieces, story
-from borneo_web.server.table import Table
+from borneo_web.server.seat_view import heard, news, pieces, story
 from borneo_web.server.words import sentence, told
 
 SYMBOLS_OF_PAGE = Html(f"<svg hidden><defs>{SYMBOLS}</defs></svg>")  # all others refer to them
 
 
 def table_page(
-    table: Table, seat: int, *, problem: str = "", advice: Advice | str | None = None, chosen: Container[str] = ()
+    table: LiveGame, seat: int, *, problem: str = "", advice: Advice | str | None = None, chosen: Container[str] = ()
 ) -> Html:
     """What a seat, or a spectator, sees of a table; chosen are moves that are marked at first."""
     game, scene, address = table.game, table.scene(seat), table.address(seat)
@@ -88,18 +88,18 @@ def _lost() -> Html:
     return tag("p", words, class_="problem lost", id="lost", role="alert", hidden=True)
 
 
-def _state(table: Table, seat: int) -> str:
+def _state(table: LiveGame, seat: int) -> str:
     return "over" if table.game.over else "asked" if table.asks(seat) else "waits"
 
 
-def _status(table: Table, seat: int, question: str) -> Html:
+def _status(table: LiveGame, seat: int, question: str) -> Html:
     if table.asks(seat):
         return tag("h2", "You decide", id="status")
     name = table.game.names[table.game.player]
     return tag("h2", f"{name} decides", tag("small", question), id="status", class_="waits")
 
 
-def _form(table: Table, seat: int, asked: Question, address: str, chosen: Container[str]) -> Html:
+def _form(table: LiveGame, seat: int, asked: Question, address: str, chosen: Container[str]) -> Html:
     choices = [_choice(table, seat, asked, choice, choice.move in chosen) for choice in asked.choices]
     do = "Play these cards" if asked.several else "Do it"
     undo = tag("button", "Take back my last choice", formaction=f"{address}/undo", formnovalidate=True)
@@ -120,7 +120,7 @@ def _form(table: Table, seat: int, asked: Question, address: str, chosen: Contai
     )
 
 
-def _choice(table: Table, seat: int, asked: Question, choice: Choice, chosen: bool) -> Html:
+def _choice(table: LiveGame, seat: int, asked: Question, choice: Choice, chosen: bool) -> Html:
     return tag(
         "label",
         tag(
@@ -138,7 +138,7 @@ def _choice(table: Table, seat: int, asked: Question, choice: Choice, chosen: bo
     )
 
 
-def _news(table: Table, seat: int, address: str) -> Html:
+def _news(table: LiveGame, seat: int, address: str) -> Html:
     """What the others have done; the newest at the lower end, which a list shows that is turned round twice."""
     lines = news(table, seat)
     told = tag("ul", *lines, class_="story", id="news") if lines else tag("p", "Nothing yet.")
@@ -156,7 +156,7 @@ def _news(table: Table, seat: int, address: str) -> Html:
     )
 
 
-def story_page(table: Table, seat: int) -> Html:
+def story_page(table: LiveGame, seat: int) -> Html:
     """All that has happened, as far as a seat may know it."""
     back = tag("p", tag("a", "Back to the table", href=table.address(seat)))
     lines = tag("section", tag("ul", *story(table, seat), class_="story"), class_="sheet")

@@ -8,22 +8,22 @@ from functools import cache
 from borneo_env.cards import Cargo
 from borneo_env.pieces import Pieces, spoken
 from borneo_web.server.html import Html, join, tag
+from borneo_web.server.live_game import LiveGame
 from borneo_web.server.pieces import symbol
-from borneo_web.server.table import Table
 
 
-def told(table: Table, seat: int, pieces: Pieces) -> Html:
+def told(table: LiveGame, seat: int, pieces: Pieces) -> Html:
     """A sentence with its cards drawn, for a person at a table: "you ship ..."."""
     return join(*_shown(table, seat, pieces))
 
 
-def sentence(table: Table, seat: int, pieces: Pieces) -> Html:
+def sentence(table: LiveGame, seat: int, pieces: Pieces) -> Html:
     """The same, with a capital letter at the beginning."""
     first, *others = _shown(table, seat, pieces)
     return join(first if isinstance(first, Html) else first[:1].upper() + first[1:], *others)
 
 
-def _shown(table: Table, seat: int, pieces: Pieces) -> Iterator[str]:
+def _shown(table: LiveGame, seat: int, pieces: Pieces) -> Iterator[str]:
     """Texts, and cards that are HTML already; ports and companies stand on the board."""
     cargo = table.game.batch.ruleset.tables.cargo
     for one in spoken(pieces, table.game.names, seat):

@@ -1,4 +1,4 @@
-"""Seats: what is done at the addresses of a game. The key in the address says for whom."""
+"""SeatRoutes: what is done at the addresses of a game. The key in the address says for whom."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from starlette.routing import Route
 from borneo_env.engine.batch import Batch
 from borneo_env.engine.state import SPECTATOR
 from borneo_web.server.coach import Advice, advise
-from borneo_web.server.games import Games
 from borneo_web.server.html import Html, join
+from borneo_web.server.live_game import LiveGame, Refused
+from borneo_web.server.live_games import LiveGames
 from borneo_web.server.long_work import LongWork, Worker
 from borneo_web.server.replays import replay_answer, replay_of
 from borneo_web.server.requests import read_form, whole_number
-from borneo_web.server.sight import steps
-from borneo_web.server.table import Refused, Table
+from borneo_web.server.seat_view import steps
 from borneo_web.server.table_page import story_page, table_page
 from borneo_web.server.words import told
 
@@ -31,12 +31,12 @@ MOST_QUESTIONS, MOST_ANSWERS = 16, 256  # to the coach that wait, of two seconds
 HEARTBEAT = 15.0  # seconds after which a silent stream says that it is there
 
 
-class Seats:
+class SeatRoutes:
     """All seats of all games."""
 
-    def __init__(self, games: Games, replays: LongWork, coach: Worker) -> None:
+    def __init__(self, games: LiveGames, replays: LongWork, coach: Worker) -> None:
         self._games, self._replays = games, replays
-        self._turns: WeakKeyDictionary[Table, asyncio.Lock] = WeakKeyDictionary()
+        self._turns: WeakKeyDictionary[LiveGame, asyncio.Lock] = WeakKeyDictionary()
         self._coach = LongWork(coach, "The coach", most=MOST_QUESTIONS, each=1, kept=MOST_ANSWERS)
 
     def routes(self) -> list[Route]:
@@ -54,7 +54,7 @@ class Seats:
             Route(f"{game}/replay", self.replay),
         ]
 
-    def _found(self, request: Request) -> tuple[Table, int]:
+    def _found(self, request: Request) -> tuple[LiveGame, int]:
         return self._games.seat(request.path_params["name"], request.path_params["key"])
 
     async def seat(self, request: Request) -> Response:
@@ -93,7 +93,7 @@ class Seats:
     async def undo(self, request: Request) -> Response:
         return await self._do(request, lambda table, seat, number, moves: table.undo(seat, number))
 
-    async def _do(self, request: Request, deed: Callable[[Table, int, int, list[str]], None]) -> Response:
+    async def _do(self, request: Request, deed: Callable[[LiveGame, int, int, list[str]], None]) -> Response:
         table, seat = await run_in_threadpool(self._found, request)
         fields = await read_form(request)
         number = whole_number(dict(fields).get("decision", ""))
@@ -127,7 +127,7 @@ class Seats:
         async with self._turn(table):
             return JSONResponse(await run_in_threadpool(steps, table, seat, since or 0))
 
-    def _turn(self, table: Table) -> asyncio.Lock:
+    def _turn(self, table: LiveGame) -> asyncio.Lock:
         """Many pictures are drawn for one at a time of those at a table, so that other tables need not wait for all."""
         return self._turns.setdefault(table, asyncio.Lock())
 
@@ -164,14 +164,14 @@ class Seats:
         return replay_answer(page, "Back to the table", table.address(seat))
 
 
-def _asked(table: Table, seat: int, request: Request) -> tuple[bool, int, Batch, list[int]]:
+def _asked(table: LiveGame, seat: int, request: Request) -> tuple[bool, int, Batch, list[int]]:
     """Whether a seat is to decide now, the number of its decision, a copy of the game, and what is chosen so far."""
     with table.lock:
         asked = table.asks(seat)
         return asked, table.choices, table.batch(), _chosen(table, seat, request) if asked else []
 
 
-def _chosen(table: Table, seat: int, request: Request) -> list[int]:
+def _chosen(table: LiveGame, seat: int, request: Request) -> list[int]:
     """The actions that somebody who asks the coach has chosen for this decision; none if that is no answer yet."""
     moves = _named(table, request)
     try:
@@ -180,13 +180,13 @@ def _chosen(table: Table, seat: int, request: Request) -> list[int]:
         return []
 
 
-def _named(table: Table, request: Request) -> list[str]:
+def _named(table: LiveGame, request: Request) -> list[str]:
     """The moves that the address of a page names for this decision."""
     asked = whole_number(request.query_params.get("decision", ""))
     return request.query_params.getlist("move") if asked == table.choices else []
 
 
-async def _changes(games: Games, table: Table, seat: int) -> AsyncIterator[str]:
+async def _changes(games: LiveGames, table: LiveGame, seat: int) -> AsyncIterator[str]:
     """The events of a table, as long as somebody in a seat listens."""
     loop, changed = asyncio.get_running_loop(), asyncio.Event()
 

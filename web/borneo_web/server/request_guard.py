@@ -1,4 +1,4 @@
-"""Guard: what every request must satisfy before anything is done, and what every answer says.
+"""RequestGuard: what every request must satisfy before anything is done, and what every answer says.
 
 A page of another site must not be able to reach a server on this machine: its name could be made to lead here (DNS
 rebinding), and its forms could be sent here. So the Host must be an address or a name the server was started for, and
@@ -36,7 +36,7 @@ HEADERS = {
 SAFE = ("GET", "HEAD")
 
 
-class Guard:
+class RequestGuard:
     """An ASGI application behind checks of Host and Origin, with strict headers on every answer.
 
     Arguments:

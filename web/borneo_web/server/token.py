@@ -1,4 +1,4 @@
-"""Door: who may begin games and look at folders. On this machine everybody; else whoever has the token."""
+"""TokenCheck: who may begin games and look at folders. On this machine everybody; else whoever has the token."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ import secrets
 from starlette.requests import Request
 from starlette.responses import RedirectResponse
 
-from borneo_web.server.table import Refused
+from borneo_web.server.live_game import Refused
 
 COOKIE = "borneo"
 
 
-class Door:
+class TokenCheck:
     """Asks for a token, if there is one. Whoever has given it once is known by a cookie."""
 
     def __init__(self, token: str | None) -> None:
