@@ -18,7 +18,7 @@ from borneo_agents.search.win_probability import win_probability
 from borneo_web.commands.replay import replay as command
 from borneo_web.replay import Replay
 from borneo_web.replay.eyes import Eyes, rebuilt, swings
-from borneo_web.replay.page import FILES, unpacked, with_way_back
+from borneo_web.replay.page import FILES, NIGHT, unpacked, with_way_back
 from borneo_web.replay.recorded import RecordedGame
 from borneo_web.replay.replay import _content
 from borneo_web.replay.thoughts import untracked
@@ -414,11 +414,11 @@ def test_mistakes_are_told_with_the_remedy(tmp_path: Path) -> None:
 
 
 def test_the_board_by_night_has_the_colours_of_the_pictures() -> None:
-    style = (Path(str(FILES)) / "page.css").read_text(encoding="utf-8")
     content = made("board-5").content
     drawn = content["head"] + "".join(drawing for part in content["parts"] for drawing in part)
-    for attribute, colour in set(re.findall(r'\[(fill|stroke)="(#\w+)"\]', style)) - {("fill", "#e6dfc4")}:  # spent
-        assert f'{attribute}="{colour}"' in drawn, f"{colour} is in no picture"
+    for attribute, colours in NIGHT.items():
+        for colour in colours.keys() - {"#e6dfc4"}:  # spent
+            assert f'{attribute}="{colour}"' in drawn, f"{colour} is in no picture"
 
 
 def test_every_file_of_the_page_is_used() -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import zlib
 from base64 import b64decode, b64encode
+from collections.abc import Iterator
 from functools import cache
 from hashlib import sha256
 from html import escape
@@ -16,12 +17,20 @@ from importlib.resources import files
 from string import Template
 from typing import Any
 
-from borneo_env.render import symbols
-from borneo_env.render.pen import FONT, INK, STYLE
+from borneo_env.render.pen import STYLE
+from borneo_web import look
 
 # In their order.
-SCRIPTS = ("unpack", "elements", "theme", "pictures", "curves", "words", "story", "decision", "steps", "start")
-COLOURS = ("PAPER", "PAPER_EDGE", "CARD", "FAINT", "GOLD", "SEA", "FOAM", "WAX", "GLOW")  # of the pictures
+SCRIPTS = ("unpack", "elements", "pictures", "curves", "words", "story", "decision", "steps", "start")
+NIGHT = {
+    "fill": {
+        "#f5ebd3": "#1d333c", "#fcf7ea": "#24424e", "#fdf9ee": "#24424e", "#e6dfc4": "#1a2b32", "#dfe3cf": "#12262e",
+        "#ecd9ae": "#2b3a30", "#e4d8bd": "#0f2027", "#fff3c4": "#4f431c", "#efd3c6": "#4a2b28", "#f6e4b0": "#4a4023",
+        "#d6e2c6": "#263d2a", "#cfdbe2": "#24374d", "#dcdad6": "#3a3d42", "#f3d9be": "#4d3a2a", "#ead2d6": "#4b3039",
+        "#ebdfc3": "#453d2b", "#f3e0a8": "#4f431c",
+    },
+    "stroke": {"#3b2a1a": "#a3956f", "#705a38": "#8d9a8c", "#b08d57": "#6b7f7d"},
+}  # fmt: skip
 FILES = files("borneo_web.replay")
 BRAND = '<b class="brand">BORNEO</b>'  # in the header
 RAW = -15  # deflate without a header, which browsers unpack
@@ -72,18 +81,25 @@ def _hash(text: str) -> str:
 @cache
 def _script() -> str:
     """All scripts as one, which shares nothing with the page around it."""
-    return '"use strict";\n(() => {\n' + "\n".join(_file(f"{name}.js") for name in SCRIPTS) + "})();\n"
+    return (
+        '"use strict";\n(() => {\n'
+        + "\n".join([look.theme_script(), *(_file(f"{name}.js") for name in SCRIPTS)])
+        + "})();\n"
+    )
 
 
 @cache
 def _style() -> str:
-    """The style, with the colours and the type of the pictures."""
-    named = {name: getattr(symbols, name) for name in COLOURS} | {"INK": INK, "FONT": f"'{FONT}'"}
-    players = zip(symbols.PLAYER_COLOURS, symbols.PLAYER_INKS, strict=True)
-    for player, (colour, ink) in enumerate(players):
-        named |= {f"PLAYER_{player}": colour, f"PLAYER_{player}_INK": ink}
-    variables = "".join(f"--{name.lower().replace('_', '-')}:{value};" for name, value in named.items())
-    return f":root{{{variables}}}\n{_file('page.css')}"
+    """The style of all pages, that of this one, and the pictures by night."""
+    return look.style() + _file("page.css") + "".join(_by_night())
+
+
+def _by_night() -> Iterator[str]:
+    """What the colours of the pictures are on a dark page; a saved picture has its own."""
+    for attribute, colours in NIGHT.items():
+        for colour, dark in colours.items():
+            what = f':not(text)[fill="{colour}"]' if attribute == "fill" else f'[stroke="{colour}"]'
+            yield f"#picture {what}{{{attribute}:light-dark({colour},{dark})}}\n"
 
 
 @cache

@@ -91,5 +91,5 @@ function save(text, name) {
 
 start().catch((error) => {
   find("trouble").hidden = false;
-  find("trouble").textContent = `The game cannot be shown (${error.message}). A browser from 2023 or newer is needed.`;
+  find("trouble").textContent = `The game cannot be shown (${error.message}). A browser from 2024 or newer is needed.`;
 });

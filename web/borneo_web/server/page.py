@@ -15,7 +15,7 @@ def page(
         tag("meta", name="viewport", content="width=device-width, initial-scale=1"),
         tag("meta", name="color-scheme", content="light dark"),
         tag("title", f"{title} · Borneo"),
-        tag("link", rel="stylesheet", href="/static/colours.css"),
+        tag("link", rel="stylesheet", href="/static/base.css"),
         tag("link", rel="stylesheet", href="/static/style.css"),
         tag("link", rel="stylesheet", href=f"/static/{style}") if style else None,
         tag("link", rel="icon", href="/static/icon.svg"),
