@@ -155,12 +155,12 @@ def test_lies_are_refused_and_change_nothing(server):
 @pytest.mark.parametrize(
     ("fields", "words"),
     [
-        ({"players": "6"}, "three, four or five"),
+        ({"players": "6"}, "Players: three, four, five."),
         ({"seat1": "policy:/etc"}, "no agent"),
         ({"seat1": "os:system"}, "no agent"),
         ({"seed": "-1"}, "A seed is"),
-        ({"edition": "chess"}, "edition"),
-        ({"players": "4", "four_traders": "yes", "seat3": "random"}, "3 players"),
+        ({"edition": "chess"}, "Edition: board (2008), card (2007)."),
+        ({"players": "4", "traders": "4", "seat3": "random"}, "3 players"),
     ],
 )
 def test_a_game_that_cannot_be_is_not_dealt(server, fields, words):

@@ -507,7 +507,7 @@ def test_a_folder_with_what_no_arena_and_no_training_writes_is_told(tmp_path, fi
     looked_at = {"arena": ArenaFolder(tmp_path / "run"), "training": TrainingFolder(tmp_path / "run")}
     with served(tmp_path / "games", **looked_at) as (_, address):
         answer = httpx.get(f"{address}/{'training' if file == 'curve.jsonl' else 'arena'}")
-        assert answer.status_code == 422 and re.search("it holds no|it is no table", answer.text)
+        assert answer.status_code == 422 and "it holds no" in answer.text
 
 
 def test_a_fault_of_ours_is_told_without_what_others_must_not_know(tmp_path, monkeypatch, capsys):

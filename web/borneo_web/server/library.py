@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, TypeVar
 
+from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.routing import Route
@@ -47,6 +50,7 @@ class Library:
             Route("/arena", self.arena),
             Route("/arena/{number}", self.game),
             Route("/training", self.training),
+            Route("/training/curve.png", self.curve),
         ]
 
     @property
@@ -88,20 +92,32 @@ class Library:
         page = self._pages.do(address_of(request), "training", _training_page, _present(self._training))
         return HTMLResponse(await page)
 
+    async def curve(self, request: Request) -> Response:
+        self._token.check(request)
+        picture = await run_in_threadpool(_present(self._training).picture)
+        if picture is None:
+            raise Refused(404, "The training has drawn no curve yet.")
+        return Response(picture, media_type="image/png")
+
 
 def _arena_page(arena: ArenaFolder, first: int) -> Html:
-    try:
+    with _told():
         standings, games = arena.standings(), arena.games()
-    except FileError as error:
-        raise Refused(UNREADABLE, f"The folder cannot be shown: it {error.reason}.") from None
     first = min(first, max(0, len(games) - 1)) // GAMES_ON_A_PAGE * GAMES_ON_A_PAGE  # there may be fewer than that
     shown = games[first : first + GAMES_ON_A_PAGE]
     return arena_page(standings, shown, set(arena.recorded()), first, len(games))
 
 
 def _training_page(training: TrainingFolder) -> Html:
+    with _told():
+        return training_page(training.curves(), training.models(), training.picture() is not None)
+
+
+@contextmanager
+def _told() -> Iterator[None]:
+    """A file that is wrong is told without its path."""
     try:
-        return training_page(training.curves(), training.models())
+        yield
     except FileError as error:
         raise Refused(UNREADABLE, f"The folder cannot be shown: it {error.reason}.") from None
 

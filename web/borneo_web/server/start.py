@@ -15,15 +15,15 @@ from starlette.routing import Route
 from borneo_env.engine.batch import fresh_seed
 from borneo_env.engine.state import SPECTATOR
 from borneo_env.files import in_short
-from borneo_env.render.scene import NUMBER_WORDS, Scene
-from borneo_env.ruleset import Ruleset, RulesetError
+from borneo_env.render.scene import Scene
 from borneo_web.server.html import Html
 from borneo_web.server.live_game import LiveGame, Refused
 from borneo_web.server.live_games import LONGEST_NAME, LiveGames
 from borneo_web.server.lobby import lobby_page
 from borneo_web.server.opponents import opponents
 from borneo_web.server.requests import LARGEST_FORM, read_body, read_form
-from borneo_web.server.start_page import Listed, moment, start_page
+from borneo_web.server.ruleset_form import ruleset_of
+from borneo_web.server.start_page import Listed, start_page
 from borneo_web.server.token import TokenCheck
 
 MOST_DIGITS = 18  # of a seed
@@ -89,22 +89,14 @@ class Start:
         return HTMLResponse(await run_in_threadpool(lobby_page, table, request.base_url))
 
     def _begin(self, fields: dict[str, str]) -> str:
-        if fields.get("players", "") not in map(str, NUMBER_WORDS):
-            raise Refused(422, "A game has three, four or five players.")
-        players = int(fields["players"])
-        seats = [fields.get(f"seat{seat}", HUMAN) for seat in range(players)]
-        names = names_of(seats, [_name(fields.get(f"name{seat}", "")) for seat in range(players)])
+        ruleset = ruleset_of(fields)
+        seats = [fields.get(f"seat{seat}", HUMAN) for seat in range(ruleset.players)]
+        names = names_of(seats, [_name(fields.get(f"name{seat}", "")) for seat in range(ruleset.players)])
         seed = fields.get("seed", "").strip()
         if seed and not (seed.isascii() and seed.isdigit() and len(seed) <= MOST_DIGITS):
             raise Refused(422, f"A seed is a whole number of at most {MOST_DIGITS} digits, or nothing.")
-        try:
-            traders = 4 if fields.get("four_traders") else 3
-            edition = fields.get("edition", "board")
-            ruleset = Ruleset(edition, players, traders, bool(fields.get("blackbeard")))
-        except (RulesetError, TypeError) as error:
-            raise Refused(422, f"{str(error).split(';')[0]}.") from None  # what follows is about Python
         for one in opponents(self._games.opponents()):
-            if one.name in seats and (ruleset.edition, players) not in one.games:
+            if one.name in seats and (ruleset.edition, ruleset.players) not in one.games:
                 raise Refused(422, f"{one.name} cannot play this game: it was trained for the {one.only}.")
         return self._games.begin(ruleset, seats, names, int(seed) if seed else fresh_seed())
 
@@ -127,9 +119,9 @@ class Start:
 
 
 def _when(path: Path) -> str:
-    """When a game was saved last, in words; nothing if its file has gone."""
+    """When a game was saved last; nothing if its file has gone."""
     try:
-        return moment(datetime.fromtimestamp(path.stat().st_mtime), datetime.now())
+        return f"{datetime.fromtimestamp(path.stat().st_mtime):%d %B %Y, %H:%M}"
     except OSError:
         return ""
 
