@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import json
 import random
 import re
 import threading
 import time
+import zlib
+from base64 import b64decode
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from html import unescape
+from typing import Any
 
 import httpx
 import numpy as np
 from borneo_agents.human.game import HUMAN
+from borneo_web.replay.page import RAW
 from borneo_web.server.app import make_app
 from borneo_web.server.live_game import LiveGame, SteppedGame
 from borneo_web.server.live_games import LiveGames
@@ -153,6 +158,11 @@ def table_at(games: LiveGames, phase: str, ruleset: Ruleset, seed: int = 1, card
                 move = rng.choice(moves or game.batch.legal_moves())
                 game.choose([game.batch.actions.action(move, game.batch.phase_name())])
         seed += 1
+
+
+def unpacked(text: str) -> Any:
+    """The content that is packed in the page of a replay."""
+    return json.loads(zlib.decompress(b64decode(text), wbits=RAW))
 
 
 # ---------------------------------------------------------------- secrets

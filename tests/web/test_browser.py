@@ -7,6 +7,7 @@ import time
 from pathlib import Path
 
 import pytest
+from borneo_web.server.live_game import Refused
 from web_games import cards_in, hidden_from, page_in, seats, served, table_at
 
 from borneo_env.engine.state import SPECTATOR
@@ -250,22 +251,6 @@ def test_a_round_of_four_takes_less_than_eight_seconds(page, server):
     assert min(page.evaluate(milliseconds, [[1, 2, 3, 4], 99])) > 600
 
 
-def test_a_slow_machine_shows_a_round_in_the_same_time(page, server):
-    """What it takes to draw a step is taken from the time of the step."""
-    games, address = server
-    page.goto(address + table_at(games, "ship", TINY).address(0))
-    milliseconds = """async () => {
-      const { show } = await import("/static/steps.js");
-      const draw = () => { for (const end = performance.now() + 100; performance.now() < end;); return []; };
-      const step = { turn: 1, who: 1, told: ["Ben draws"], get pieces() { return draw(); } };
-      localStorage.setItem("borneo-motion", "usual");
-      const begun = performance.now();
-      await show(document.getElementById("main"), Array(10).fill(step));
-      return performance.now() - begun;
-    }"""
-    assert 2800 < page.evaluate(milliseconds) < 3600  # a turn of three players has 2.9 seconds; drawing takes 1
-
-
 def test_while_others_play_nothing_is_asked(chromium, server):
     """With motion: the options are gone, it is told who plays, and a click ends it."""
     games, address = server
@@ -306,10 +291,16 @@ def test_what_is_chosen_and_the_advice_stay_while_the_same_is_decided(page, serv
     move = page.get_attribute("input[name=move]:checked", "value")
     page.click("text=Ask the coach")
     page.wait_for_selector("section.coach", timeout=120_000)  # machine code may have to be made first
-    page.click("#again")  # at its end, the page is fetched anew
-    page.wait_for_selector("#main.showing")
-    while page.locator("#main.showing").count():
-        page.evaluate("document.querySelector('#main.showing #step button')?.click()")
+    table = games.table(name)
+
+    def refuse(*_):
+        raise Refused(507, "No room.")
+
+    table.choose = refuse
+    page.click("#do")
+    page.wait_for_selector("#main .problem:has-text('No room.')")  # the page is made anew
+    del table.choose
+    page.faults.clear()  # the browser tells of the refusal, too
     assert page.is_checked(f'input[name=move][value="{move}"]') and page.inner_text("#preview")
     assert page.locator("#board .chosen").count() and page.locator("section.coach").count() == 1
     click_through(page, random.Random(1))
@@ -404,13 +395,3 @@ def test_a_game_that_was_removed_says_so(page, server):
     page.click("text=for good")
     page.wait_for_selector("text=None yet.")
     other.wait_for_selector("text=There is no such game")
-
-
-@pytest.mark.parametrize("width", [360, 900, 1920])
-def test_no_page_is_wider_than_its_window(page, server, width):
-    games, address = server
-    name = games.begin(TINY, ["human", "random", "random"], ["Anna", "r 1", "r 2"], 3)
-    page.set_viewport_size({"width": width, "height": 800})
-    for path in ("/", "/rules", seats(games, name)[0]):
-        page.goto(address + path)
-        assert page.evaluate("document.documentElement.scrollWidth") <= width

@@ -47,12 +47,6 @@ def test_only_names_of_this_machine_lead_here(server, host, status):
     assert httpx.get(server[1], headers={"host": host}).status_code == status
 
 
-def test_with_a_host_addresses_and_that_name_lead_there_and_no_other(tmp_path):
-    with served(tmp_path, names=frozenset({"localhost", "table.example"}), everywhere=True) as (_, address):
-        for host, status in (("192.168.1.7:8420", 200), ("table.example:8420", 200), ("evil.example", 421)):
-            assert httpx.get(address, headers={"host": host}).status_code == status
-
-
 @pytest.mark.parametrize(
     ("host", "listening", "known", "unknown"),
     [
@@ -83,22 +77,13 @@ def test_an_address_that_cannot_be_listened_to_is_told_with_the_remedy(port, hos
             _listen(host, taken.getsockname()[1] if port is None else port)
 
 
-def test_no_other_site_is_told_where_games_are_kept(tmp_path):
-    """Neither by a game that cannot be read, which no key leads to, nor by one that cannot be saved."""
+def test_nobody_is_told_where_games_are_kept(tmp_path):
+    """By a game that cannot be read, which no key leads to."""
     (tmp_path / "abcdef.json").write_text('{"format": "borneo-web/1", "record": 3}')
-    with served(tmp_path) as (games, address):
+    with served(tmp_path) as (_, address):
         assert "cannot be read: it holds no record" in httpx.get(address).text
         answer = httpx.get(f"{address}/game/abcdef/key")
         assert answer.status_code == 422 and "start page says why" in answer.text and "record" not in answer.text
-        name = games.begin(Ruleset(players=3, tables="tiny"), ["random"] * 3, ["a", "b", "c"], 1)
-        table = games.table(name)
-        table.game.agents = {}
-        table.trouble, table.path = "", tmp_path / "nowhere" / "x.json"
-        table._saved = -1000.0
-        table.game.next_action = lambda: 0
-        table.game.play = lambda action: None
-        table._advance()
-        assert table.trouble.startswith("The game cannot be saved: No such file") and str(tmp_path) not in table.trouble
 
 
 def test_forms_of_other_sites_do_nothing(server):

@@ -70,6 +70,11 @@ def test_a_record_has_the_names_of_people_and_the_kinds_of_agents(tmp_path):
         ({"seed": "12a"}, "A seed is a whole number of at most 18 digits, or nothing."),
         ({"name1": "Benjamin" * 4}, "A name has at most 24 characters"),
         ({"seat2": "nobody"}, "There is no agent"),
+        ({"seed": "-1"}, "A seed is"),
+        ({"players": "6"}, "Players: three, four, five."),
+        ({"edition": "chess"}, "Edition: board (2008), card (2007)."),
+        ({"seat2": "policy:/etc"}, "There is no agent"),
+        ({"seat2": "os:system"}, "There is no agent"),
         ({"edition": "card", "seat2": "policy"}, "policy cannot play this game: it was trained for the board edition."),
         ({"edition": "card", "blackbeard": "yes"}, "is a variant of the board edition (R9.2)."),
         ({"traders": "4", "players": "4", "seat3": "random"}, "3 players"),
@@ -86,11 +91,12 @@ def test_a_wrong_form_comes_back_as_it_was_filled_in_with_the_reason(server, wro
     assert reason in unescape(problem)
     for field in ("name0", "name1", "seed"):
         assert re.search(rf'name="{field}"[^>]*value="{filled[field]}"', page)
-    for field in ("edition", "players"):
-        assert f'name="{field}" value="{filled.get(field, "board")}" checked' in page
+    for field, usual, values in (("edition", "board", ("board", "card")), ("players", "3", ("3", "4", "5"))):
+        value = filled[field] if filled.get(field) in values else usual
+        assert f'name="{field}" value="{value}" checked' in page
     assert ('name="traders" value="4" checked' in page) == ("traders" in wrong)
     chosen = [re.search(r'value="([^"]*)" selected', part)[1] for part in page.split("<select")[1:]]
-    wanted = "normal" if wrong.get("seat2") == "nobody" else filled["seat2"]
+    wanted = filled["seat2"] if filled["seat2"] in ("random", "policy") else "normal"
     assert chosen[:3] == ["human", "human", wanted]
 
 

@@ -63,10 +63,10 @@ def test_a_coach_that_does_not_answer_says_so_and_what_is_chosen_stays(page, ser
     busy = "<p class=problem>The coach is busy.</p>"
     page.route(COACH, lambda route: (asked.append(route.request.url), route.fulfill(status=503, body=busy)))
     page.click("text=Ask the coach")
-    page.wait_for_selector(".coach .problem:has-text('The coach is busy.')")
+    page.wait_for_selector("#refused:has-text('The coach is busy.')")
     assert f"move={move.replace(' ', '+')}" in asked[0] and "decision=" in asked[0]
     page.unroute(COACH)
     page.route(COACH, lambda route: route.abort())
     page.click("text=Ask again")
-    page.wait_for_selector(".coach .problem:has-text('The server does not answer.')")
+    page.wait_for_selector("#refused:has-text('The server does not answer.')")
     assert page.is_checked(f"input[name=move][value='{move}']") and page.is_enabled("text=Ask again")

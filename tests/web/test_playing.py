@@ -64,13 +64,6 @@ def test_a_whole_game_is_played_by_forms(server, edition):
     assert record[0]["agents"] == ["Anna", "merchant", "random"] and record[0]["ruleset"]["edition"] == edition
 
 
-def test_a_game_of_agents_alone_can_be_watched(server):
-    _games, address = server
-    answer = begin(address, seat0="random")
-    watcher = Person(address, answer.headers["location"])
-    assert watcher.wait() == "over"
-
-
 def test_a_choice_is_taken_back_while_nobody_has_learnt_of_it(server):
     games, _ = server
     name = new_table(games, ["human", "random", "random"], ["Anna", "r 1", "r 2"])
@@ -152,25 +145,6 @@ def test_lies_are_refused_and_change_nothing(server):
     assert decides.send(move, decision=number) == 303
 
 
-@pytest.mark.parametrize(
-    ("fields", "words"),
-    [
-        ({"players": "6"}, "Players: three, four, five."),
-        ({"seat1": "policy:/etc"}, "no agent"),
-        ({"seat1": "os:system"}, "no agent"),
-        ({"seed": "-1"}, "A seed is"),
-        ({"edition": "chess"}, "Edition: board (2008), card (2007)."),
-        ({"players": "4", "traders": "4", "seat3": "random"}, "3 players"),
-    ],
-)
-def test_a_game_that_cannot_be_is_not_dealt(server, fields, words):
-    games, address = server
-    before = list(games)
-    answer = begin(address, **fields)
-    assert answer.status_code == 422 and words in answer.text
-    assert list(games) == before
-
-
 def test_two_clicks_at_once_play_once(server):
     games, _ = server
     name = new_table(games)
@@ -225,17 +199,6 @@ def test_saved_games_go_on_in_a_new_server(tmp_path):
         while again.wait() != "over":
             again.choose(rng)
         assert (tmp_path / f"{name}.json").stat().st_mode & 0o077 == 0
-
-
-def test_a_game_that_an_earlier_version_has_saved_goes_on(tmp_path):
-    with served(tmp_path) as (games, _):
-        name = new_table(games)
-    path = tmp_path / f"{name}.json"
-    saved = json.loads(path.read_text())
-    del saved["next"]
-    path.write_text(json.dumps(saved | {"heard": {"0": 4, "1": 0, "-1": 2}}))
-    with served(tmp_path) as (games, _):
-        assert people((games, _), name)[0].look() in ("asked", "waits")
 
 
 @pytest.mark.parametrize(

@@ -20,15 +20,11 @@ from pathlib import Path
 import httpx
 import pytest
 from borneo_web.server import connections
-from borneo_web.server.arena_folder import ArenaFolder
 from borneo_web.server.live_game import Refused
 from borneo_web.server.live_games import LiveGames
 from borneo_web.server.long_work import LongWork
 from borneo_web.server.process import BackgroundProcess
-from borneo_web.server.requests import read_body
 from borneo_web.server.serve import serve
-from borneo_web.server.training_folder import TrainingFolder
-from starlette.requests import Request
 from web_games import Person, begin, seats, served
 
 from borneo_env.files import FileError
@@ -107,16 +103,6 @@ def test_what_breaks_off_does_nothing(server, deed, length):
     for _ in range(3):
         anna.look()  # meanwhile it would have been done
     assert (list(games), table.choices, json.dumps(table.game.lines), table.path.read_text()) == before
-
-
-def test_a_body_that_breaks_off_is_none():
-    pieces = [{"type": "http.request", "body": b"move=drop+5", "more_body": True}, {"type": "http.disconnect"}]
-
-    async def receive():
-        return pieces.pop(0)
-
-    with pytest.raises(Refused, match="A form broke off, so nothing was done"):
-        in_a_loop(read_body(Request({"type": "http"}, receive), 100, "A form"))
 
 
 @pytest.mark.parametrize("length", ["content-length: {exact}", "transfer-encoding: chunked"])
@@ -487,27 +473,6 @@ def test_whatever_reading_and_showing_a_game_raises_is_told(tmp_path, monkeypatc
             broken.setattr(f"borneo_web.server.{what}", fail)
             page = httpx.get(address)
             assert page.status_code == 200 and "IndexError" in page.text and "/secret" not in page.text
-
-
-@pytest.mark.parametrize(
-    ("file", "text"),
-    [
-        ("results.json", '{"standings": [{"agent": "a", "seats": 3, "win_share": {"value": 1' + "0" * 400 + "}}]}"),
-        ("games.csv", "game,fault,agent 0,score 0,place 0\n1,,a,1,1,and,more\n"),
-        ("games.csv", "game,fault," + ",".join(f"agent {i},score {i},place {i}" for i in range(2000)) + "\n1,"),
-        ("curve.jsonl", '{"steps": 1' + "0" * 400 + ', "strength": [{"measure": "m", "against": "a", "players": 3, '
-         '"value": 1, "low": null, "high": null}]}\n'),
-    ],
-    ids=["number", "columns", "heads", "steps"],
-)  # fmt: skip
-def test_a_folder_with_what_no_arena_and_no_training_writes_is_told(tmp_path, file, text):
-    (tmp_path / "run" / "records").mkdir(parents=True)
-    (tmp_path / "run" / "curve.jsonl").touch()
-    (tmp_path / "run" / file).write_text(text)
-    looked_at = {"arena": ArenaFolder(tmp_path / "run"), "training": TrainingFolder(tmp_path / "run")}
-    with served(tmp_path / "games", **looked_at) as (_, address):
-        answer = httpx.get(f"{address}/{'training' if file == 'curve.jsonl' else 'arena'}")
-        assert answer.status_code == 422 and "it holds no" in answer.text
 
 
 def test_a_fault_of_ours_is_told_without_what_others_must_not_know(tmp_path, monkeypatch, capsys):

@@ -17,10 +17,9 @@ from borneo_agents.arena.report.replays import write_replays
 from borneo_agents.policy.agent import SHIPPED
 from borneo_agents.policy.model import FORMAT
 from borneo_agents.statistics.intervals import Estimate
-from borneo_web.replay.page import unpacked
 from borneo_web.server.arena_folder import ArenaFolder
 from borneo_web.server.training_folder import TrainingFolder
-from web_games import Person, begin, seats, served
+from web_games import Person, begin, seats, served, unpacked
 
 from borneo_env.engine.state import SPECTATOR
 from borneo_env.files import FileError
@@ -206,20 +205,34 @@ def test_the_report_of_an_arena_links_a_replay_of_every_recorded_game(tmp_path):
     assert not (tmp_path / "replays").exists(), "pages of other games must not stay"
 
 
-@pytest.mark.parametrize(
-    ("file", "text"),
-    [
-        ("results.json", "{"), ("results.json", "[]"), ("results.json", '{"standings": [{"agent": "<b>"}]}'),
-        ("results.json", '{"standings": 3}'), ("games.csv", "game\n1\n"), ("games.csv", "game,fault,agent 0\nx,,a\n"),
+NO_FOLDERS = {  # what neither an arena nor a training writes
+    "results.json": [
+        "{", "[]", '{"standings": [{"agent": "<b>"}]}', '{"standings": 3}',
+        '{"standings": [{"agent": "a", "seats": 3, "win_share": {"value": 1' + "0" * 400 + "}}]}",
     ],
-)  # fmt: skip
-def test_a_damaged_folder_is_told_and_nothing_breaks(tmp_path, file, text):
+    "games.csv": [
+        "game\n1\n", "game,fault,agent 0\nx,,a\n", "game,fault,agent 0,score 0,place 0\n1,,a,1,1,and,more\n",
+        "game,fault," + ",".join(f"agent {i},score {i},place {i}" for i in range(2000)) + "\n1,",
+    ],
+    "curve.jsonl": [
+        "{", "3\n", '{"steps": 1, "strength": [{}]}\n', '{"steps": 1e999, "strength": []}\n',
+        '{"steps": 1' + "0" * 400 + ', "strength": [{"measure": "m", "against": "a", "players": 3, "value": 1, '
+        '"low": null, "high": null}]}\n',
+    ],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("file", NO_FOLDERS)
+def test_a_damaged_folder_is_told_and_nothing_breaks(tmp_path, file):
     (tmp_path / "run" / "records").mkdir(parents=True)
-    (tmp_path / "run" / file).write_text(text)
-    with served(tmp_path / "games", arena=ArenaFolder(tmp_path / "run")) as (_, address):
-        answer = httpx.get(f"{address}/arena")
-        assert answer.status_code == 422 and re.search("holds no (results|table)", answer.text)
-        assert str(tmp_path) not in answer.text
+    (tmp_path / "run" / "curve.jsonl").touch()
+    looked_at = {"arena": ArenaFolder(tmp_path / "run"), "training": TrainingFolder(tmp_path / "run")}
+    with served(tmp_path / "games", **looked_at) as (_, address):
+        for text in NO_FOLDERS[file]:
+            (tmp_path / "run" / file).write_text(text)
+            answer = httpx.get(f"{address}/{'training' if file == 'curve.jsonl' else 'arena'}")
+            assert answer.status_code == 422 and "it holds no" in answer.text, text
+            assert str(tmp_path) not in answer.text
 
 
 def test_folders_need_the_token_and_must_be_what_they_are_said_to_be(arena, tmp_path):
@@ -314,24 +327,7 @@ def test_the_models_of_all_checkpoints_are_opponents(training, tmp_path):
         assert games.table(name).game.seats[1] == f"policy:{checkpoints / '000000001000'}"
 
 
-def test_a_curve_that_is_none_is_told(training, tmp_path):
-    for text in ("{", "3\n", '{"steps": 1, "strength": [{}]}\n', '{"steps": 1e999, "strength": []}\n'):
-        (training / "curve.jsonl").write_text(text)
-        with served(tmp_path / "games", training=TrainingFolder(training)) as (_, address):
-            answer = httpx.get(f"{address}/training")
-            assert answer.status_code == 422 and "holds no curve" in answer.text
-
-
 # ---------------------------------------------------------------- games that are refused or removed
-
-
-@pytest.mark.parametrize("players", ["3", "5"])
-def test_an_agent_that_was_not_trained_for_a_game_is_refused_before_it_is_dealt(server, players):
-    games, address = server
-    before = list(games)
-    answer = begin(address, edition="card", players=players, seat2="policy", seat3="random", seat4="random")
-    assert answer.status_code == 422 and "trained for the board edition" in answer.text
-    assert list(games) == before
 
 
 def test_a_game_is_removed_with_its_file(tmp_path):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import zlib
-from base64 import b64decode, b64encode
+from base64 import b64encode
 from collections.abc import Iterator
 from functools import cache
 from hashlib import sha256
@@ -22,15 +22,7 @@ from borneo_web import look
 
 # In their order.
 SCRIPTS = ("unpack", "elements", "pictures", "curves", "words", "story", "decision", "steps", "start")
-NIGHT = {
-    "fill": {
-        "#f5ebd3": "#1d333c", "#fcf7ea": "#24424e", "#fdf9ee": "#24424e", "#e6dfc4": "#1a2b32", "#dfe3cf": "#12262e",
-        "#ecd9ae": "#2b3a30", "#e4d8bd": "#0f2027", "#fff3c4": "#4f431c", "#efd3c6": "#4a2b28", "#f6e4b0": "#4a4023",
-        "#d6e2c6": "#263d2a", "#cfdbe2": "#24374d", "#dcdad6": "#3a3d42", "#f3d9be": "#4d3a2a", "#ead2d6": "#4b3039",
-        "#ebdfc3": "#453d2b", "#f3e0a8": "#4f431c",
-    },
-    "stroke": {"#3b2a1a": "#a3956f", "#705a38": "#8d9a8c", "#b08d57": "#6b7f7d"},
-}  # fmt: skip
+STROKES = {"#3b2a1a": "#a3956f", "#705a38": "#8d9a8c", "#b08d57": "#6b7f7d"}  # of pictures, and those by night
 FILES = files("borneo_web.replay")
 BRAND = '<b class="brand">BORNEO</b>'  # in the header
 RAW = -15  # deflate without a header, which browsers unpack
@@ -62,11 +54,6 @@ def packed(content: Any) -> str:
     return b64encode(deflate.compress(written.encode()) + deflate.flush()).decode()
 
 
-def unpacked(text: str) -> Any:
-    """What was packed."""
-    return json.loads(zlib.decompress(b64decode(text), wbits=RAW))
-
-
 @cache
 def policy() -> str:
     """What a browser may run and load: the script and the styles of the page, and nothing from anywhere."""
@@ -95,11 +82,11 @@ def _style() -> str:
 
 
 def _by_night() -> Iterator[str]:
-    """What the colours of the pictures are on a dark page; a saved picture has its own."""
-    for attribute, colours in NIGHT.items():
-        for colour, dark in colours.items():
-            what = f':not(text)[fill="{colour}"]' if attribute == "fill" else f'[stroke="{colour}"]'
-            yield f"#picture {what}{{{attribute}:light-dark({colour},{dark})}}\n"
+    """What the colours of the pictures are on a dark page."""
+    for colour, dark in look.NIGHT.items():
+        yield f'#picture :not(text)[fill="{colour}"]{{fill:light-dark({colour},{dark})}}\n'
+    for colour, dark in STROKES.items():
+        yield f'#picture [stroke="{colour}"]{{stroke:light-dark({colour},{dark})}}\n'
 
 
 @cache

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Container, Iterator, Sequence
 from typing import Any, NamedTuple
 
@@ -32,9 +31,7 @@ from borneo_env.record import Line, Moment, RecordError, replay
 from borneo_env.story import Narrator, Told, deed, drawn
 
 LONGEST_NAME = 40  # characters of a name that are shown
-RIGHT_TO_LEFT = ("R", "AL", "AN")
 UNSETTLED = (PAY, COMMIT, DEFEND, KEEP, YIELD, TAKE, DROP)
-ISOLATE, END_ISOLATE = "\u2068", "\u2069"  # around words that are read in another direction than those beside them
 
 
 class Position(NamedTuple):
@@ -67,11 +64,6 @@ class RecordedGame:
 
     def __len__(self) -> int:
         return len(self.positions)
-
-    @property
-    def page_names(self) -> list[str]:
-        """The players' names for a page, where one that is written from right to left must not turn others round."""
-        return [isolated(name) for name in self.names]
 
     def points(self) -> list[list[int]]:
         """Everybody's points in each position."""
@@ -119,12 +111,6 @@ def called(agents: Sequence[str]) -> list[str]:
     cut = [on_one_line(name, LONGEST_NAME) for name in agents]
     names = [name if cut.count(name) == 1 else f"{name} {seat}" for seat, name in enumerate(cut)]
     return names if len(set(names)) == len(names) else [f"{name} {seat}" for seat, name in enumerate(cut)]
-
-
-def isolated(name: str) -> str:
-    """A name that leaves the direction of the words around it as it is."""
-    turned = any(unicodedata.bidirectional(letter) in RIGHT_TO_LEFT for letter in name)
-    return f"{ISOLATE}{name}{END_ISOLATE}" if turned else name
 
 
 def _moves(record: Sequence[Line]) -> tuple[list[list[Moment]], bool]:

@@ -104,7 +104,7 @@ def _content(
         "format": FORMAT,
         "title": watching[0].title,
         "cards": [[*card.flags, card.spice, card.count] for card in game.ruleset.tables.cargo],
-        "names": game.page_names,
+        "names": game.names,
         "finished": game.finished,
         "head": next(watching[0].pictures()).head(),
         "parts": parts.contents,

@@ -56,7 +56,6 @@ async function start() {
   find("help-open").addEventListener("click", () => find("help").showModal());
   find("zoom").addEventListener("click", () => zoom());
   find("picture").addEventListener("click", zoom);
-  find("save").addEventListener("click", () => save(board.file(view, steps.at), `move${steps.at}.svg`));
   board.show(view, steps.addressed(), "The board");
   await painted();
   look(0);
@@ -81,12 +80,6 @@ function zoom(event) {
   const large = figure.classList.toggle("large");
   find("zoom").setAttribute("aria-pressed", String(large));
   figure.scrollTo(x * (figure.scrollWidth - box.width), y * (figure.scrollHeight - box.height));
-}
-
-function save(text, name) {
-  const address = URL.createObjectURL(new Blob([text], { type: "image/svg+xml" }));
-  make("a", { href: address, download: name }).click();
-  URL.revokeObjectURL(address);
 }
 
 start().catch((error) => {

@@ -24,6 +24,7 @@ from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
+from starlette.types import ASGIApp
 
 from borneo_web.server import statics
 from borneo_web.server.library import Library
@@ -32,7 +33,7 @@ from borneo_web.server.live_games import LiveGames
 from borneo_web.server.long_work import Worker
 from borneo_web.server.page import refusal_page
 from borneo_web.server.replays import replays
-from borneo_web.server.request_guard import App, RequestGuard
+from borneo_web.server.request_guard import RequestGuard
 from borneo_web.server.seat_routes import SeatRoutes
 from borneo_web.server.start import Start
 from borneo_web.server.token import TokenCheck
@@ -59,7 +60,7 @@ def make_app(
     everywhere: bool = False,
     arena: ArenaFolder | None = None,
     training: TrainingFolder | None = None,
-) -> App:
+) -> ASGIApp:
     """The application for some games.
 
     Arguments:

@@ -199,18 +199,20 @@ def read_table(path: Path) -> LiveGame:
     if not isinstance(lines, list) or not lines or not all(isinstance(line, dict) for line in lines):
         raise ValueError("it holds no record")
     game = SteppedGame.of_lines(lines)
-    names, keys = saved.get("names"), saved.get("keys")
+    names, keys, next_game = saved.get("names"), saved.get("keys"), saved.get("next", "")
     people = [str(seat) for seat in (*game.humans, SPECTATOR)]
-    if not isinstance(names, list) or len(names) != len(game.seats) or not all(map(_is_name, names)):
-        raise ValueError("names: should be a name for each seat")
-    if not isinstance(keys, dict) or sorted(keys) != sorted(people) or not all(map(_is_key, keys.values())):
-        raise ValueError("keys: should be a key for each person, and one for watching")
-    if not _is_count(saved.get("choices")):
-        raise ValueError("choices: should be a number")
-    if not isinstance(saved.get("next", ""), str):
-        raise ValueError("next: should be the id of a game")
+    named = isinstance(names, list) and len(names) == len(game.seats) and all(map(_is_name, names))
+    keyed = isinstance(keys, dict) and sorted(keys) == sorted(people) and all(map(_is_key, keys.values()))
+    for right, words in (
+        (named, "names: should be a name for each seat"),
+        (keyed, "keys: should be a key for each person, and one for watching"),
+        (_is_count(saved.get("choices")), "choices: should be a number"),
+        (isinstance(next_game, str), "next: should be the id of a game"),
+    ):
+        if not right:
+            raise ValueError(words)
     table = LiveGame(game, names, {int(seat): key for seat, key in keys.items()}, path)
-    table.choices, table.next = saved["choices"], saved.get("next", "")
+    table.choices, table.next = saved["choices"], next_game
     return table
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import traceback
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import suppress
 from weakref import WeakKeyDictionary
 
@@ -31,6 +31,9 @@ MOST_QUESTIONS, MOST_ANSWERS = 16, 256  # to the coach that wait, of two seconds
 HEARTBEAT = 15.0  # seconds after which a silent stream says that it is there
 
 
+Answering = Callable[[Request, LiveGame, int], Awaitable[Response]]
+
+
 class SeatRoutes:
     """All seats of all games."""
 
@@ -40,42 +43,29 @@ class SeatRoutes:
         self._coach = LongWork(coach, "The coach", most=MOST_QUESTIONS, each=1, kept=MOST_ANSWERS)
 
     def routes(self) -> list[Route]:
-        game = "/game/{name}/{key}"
+        looked_at = {"": self._seat, "/story": self._story, "/steps": self._steps, "/preview": self._preview,
+                     "/events": self._events, "/record": self._record, "/replay": self._replay}  # fmt: skip
+        done = {"/choose": self._choose, "/undo": self._undo, "/again": self._again}
         return [
-            Route(game, self.seat),
-            Route(f"{game}/choose", self.choose, methods=["POST"]),
-            Route(f"{game}/undo", self.undo, methods=["POST"]),
-            Route(f"{game}/again", self.again, methods=["POST"]),
-            Route(f"{game}/story", self.story),
-            Route(f"{game}/steps", self.steps),
-            Route(f"{game}/preview", self.preview),
-            Route(f"{game}/events", self.events),
-            Route(f"{game}/record", self.record),
-            Route(f"{game}/replay", self.replay),
+            *(self._route(path, answer, "GET") for path, answer in looked_at.items()),
+            *(self._route(path, answer, "POST") for path, answer in done.items()),
         ]
 
-    def _found(self, request: Request) -> tuple[LiveGame, int]:
-        return self._games.seat(request.path_params["name"], request.path_params["key"])
+    def _route(self, path: str, answer: Answering, method: str) -> Route:
+        """Whoever asks there must have the key of a seat."""
 
-    async def seat(self, request: Request) -> Response:
-        if "coach" in request.query_params:
-            return await self._coached(request)
-        return HTMLResponse(await run_in_threadpool(self._seat, request))
+        async def answered(request: Request) -> Response:
+            table, seat = await run_in_threadpool(self._games.seat, **request.path_params)
+            return await answer(request, table, seat)
 
-    def _seat(self, request: Request, problem: str = "", advice: tuple[int, Advice | str] | None = None) -> Html:
-        """The page of a seat; advice, with the number of its decision, is shown while that is asked for."""
-        table, seat = self._found(request)
-        with table.lock:
-            shown = advice[1] if advice else None
-            if advice and advice[0] != table.choices:
-                shown = "The table has changed while the coach was thinking."
-            return table_page(table, seat, problem=problem, advice=shown, chosen=_named(table, request))
+        return Route("/game/{name}/{key}" + path, answered, methods=[method])
 
-    async def _coached(self, request: Request) -> Response:
-        table, seat = await run_in_threadpool(self._found, request)
-        asked, number, batch, chosen = await run_in_threadpool(_asked, table, seat, request)
+    async def _seat(self, request: Request, table: LiveGame, seat: int) -> Response:
+        if "coach" not in request.query_params:
+            return await _page(request, table, seat)
+        asked, number, batch, chosen = await run_in_threadpool(_asked, request, table, seat)
         if not asked:
-            return HTMLResponse(await run_in_threadpool(self._seat, request))
+            return await _page(request, table, seat)
         key, status = table.keys[seat], 200
         advice: Advice | str
         try:  # others may look meanwhile
@@ -85,30 +75,29 @@ class SeatRoutes:
         except Exception as error:  # whatever goes wrong with a coach, the game goes on
             traceback.print_exception(error)  # here alone: it may have paths in it
             advice = f"The coach has no answer ({type(error).__name__}). The terminal of the server tells more."
-        return HTMLResponse(await run_in_threadpool(self._seat, request, "", (number, advice)), status)
+        return await _page(request, table, seat, status, advice=(number, advice))
 
-    async def choose(self, request: Request) -> Response:
-        return await self._do(request, lambda table, seat, number, moves: table.choose(seat, number, moves))
+    async def _choose(self, request: Request, table: LiveGame, seat: int) -> Response:
+        return await self._do(request, table, seat, lambda number, moves: table.choose(seat, number, moves))
 
-    async def undo(self, request: Request) -> Response:
-        return await self._do(request, lambda table, seat, number, moves: table.undo(seat, number))
+    async def _undo(self, request: Request, table: LiveGame, seat: int) -> Response:
+        return await self._do(request, table, seat, lambda number, moves: table.undo(seat, number))
 
-    async def _do(self, request: Request, deed: Callable[[LiveGame, int, int, list[str]], None]) -> Response:
-        table, seat = await run_in_threadpool(self._found, request)
+    async def _do(
+        self, request: Request, table: LiveGame, seat: int, deed: Callable[[int, list[str]], None]
+    ) -> Response:
         fields = await read_form(request)
         number = whole_number(dict(fields).get("decision", ""))
         if number is None:
             raise Refused(422, "The number of the decision is missing.")
-        moves = [value for field, value in fields if field == "move"]
         try:
-            await run_in_threadpool(deed, table, seat, number, moves)
+            await run_in_threadpool(deed, number, [value for field, value in fields if field == "move"])
         except Refused as error:
-            return HTMLResponse(await run_in_threadpool(self._seat, request, str(error)), error.status)
+            return await _page(request, table, seat, error.status, problem=str(error))
         table.go_on(self._games.pool)
         return RedirectResponse(table.address(seat), 303)
 
-    async def again(self, request: Request) -> Response:
-        table, seat = await run_in_threadpool(self._found, request)
+    async def _again(self, request: Request, table: LiveGame, seat: int) -> Response:
         if not table.game.over:
             raise Refused(409, "The game is not over yet.")
         if seat == SPECTATOR and table.game.humans and not table.next:
@@ -116,13 +105,11 @@ class SeatRoutes:
         following = await run_in_threadpool(self._games.again, table)
         return RedirectResponse(following.address(seat), 303)
 
-    async def story(self, request: Request) -> Response:
-        table, seat = await run_in_threadpool(self._found, request)
+    async def _story(self, request: Request, table: LiveGame, seat: int) -> Response:
         async with self._turn(table):
             return HTMLResponse(await run_in_threadpool(story_page, table, seat))
 
-    async def steps(self, request: Request) -> Response:
-        table, seat = await run_in_threadpool(self._found, request)
+    async def _steps(self, request: Request, table: LiveGame, seat: int) -> Response:
         since = whole_number(request.query_params.get("since", ""))
         async with self._turn(table):
             return JSONResponse(await run_in_threadpool(steps, table, seat, since or 0))
@@ -131,56 +118,67 @@ class SeatRoutes:
         """Many pictures are drawn for one at a time of those at a table, so that other tables need not wait for all."""
         return self._turns.setdefault(table, asyncio.Lock())
 
-    async def preview(self, request: Request) -> Response:
-        return HTMLResponse(await run_in_threadpool(self._preview, request))
+    async def _preview(self, request: Request, table: LiveGame, seat: int) -> Response:
+        return HTMLResponse(await run_in_threadpool(_preview, request, table, seat))
 
-    def _preview(self, request: Request) -> Html:
-        table, seat = self._found(request)
-        with table.lock:
-            if not table.asks(seat):
-                raise Refused(409, "It is not your decision.")
-            try:
-                actions = table.actions(seat, request.query_params.getlist("move"))
-            except Refused as error:
-                return join(str(error))
-            return told(table, seat, ("You ", *table.question(seat).words(actions)))
-
-    async def events(self, request: Request) -> Response:
-        table, seat = await run_in_threadpool(self._found, request)
+    async def _events(self, request: Request, table: LiveGame, seat: int) -> Response:
         headers = {"x-accel-buffering": "no"}
         return StreamingResponse(_changes(self._games, table, seat), media_type="text/event-stream", headers=headers)
 
-    async def record(self, request: Request) -> Response:
-        table, _ = await run_in_threadpool(self._found, request)
+    async def _record(self, request: Request, table: LiveGame, seat: int) -> Response:
         content = "".join(json.dumps(line) + "\n" for line in table.record)
         headers = {"content-disposition": 'attachment; filename="borneo-game.jsonl"'}
         return Response(content, media_type="application/jsonl", headers=headers)
 
-    async def replay(self, request: Request) -> Response:
-        table, seat = await run_in_threadpool(self._found, request)
-        name, key = request.path_params["name"], request.path_params["key"]
+    async def _replay(self, request: Request, table: LiveGame, seat: int) -> Response:
         record = table.record  # refused while the game runs, whatever is kept
-        page = await self._replays.do(key, f"game {name}", replay_of, record)
+        page = await self._replays.do(table.keys[seat], f"game {table.path.stem}", replay_of, record)
         return replay_answer(page, "Back to the table", table.address(seat))
 
 
-def _asked(table: LiveGame, seat: int, request: Request) -> tuple[bool, int, Batch, list[int]]:
+async def _page(
+    request: Request,
+    table: LiveGame,
+    seat: int,
+    status: int = 200,
+    *,
+    problem: str = "",
+    advice: tuple[int, Advice | str] | None = None,
+) -> Response:
+    """The page of a seat; advice, with the number of its decision, is shown while that is asked for."""
+
+    def made() -> Html:
+        with table.lock:
+            shown = advice[1] if advice else None
+            if advice and advice[0] != table.choices:
+                shown = "The table has changed while the coach was thinking."
+            return table_page(table, seat, problem=problem, advice=shown, chosen=_named(request, table))
+
+    return HTMLResponse(await run_in_threadpool(made), status)
+
+
+def _preview(request: Request, table: LiveGame, seat: int) -> Html:
+    """What a set of cards would mean."""
+    with table.lock:
+        if not table.asks(seat):
+            raise Refused(409, "It is not your decision.")
+        try:
+            actions = table.actions(seat, request.query_params.getlist("move"))
+        except Refused as error:
+            return join(str(error))
+        return told(table, seat, ("You ", *table.question(seat).words(actions)))
+
+
+def _asked(request: Request, table: LiveGame, seat: int) -> tuple[bool, int, Batch, list[int]]:
     """Whether a seat is to decide now, the number of its decision, a copy of the game, and what is chosen so far."""
     with table.lock:
-        asked = table.asks(seat)
-        return asked, table.choices, table.batch(), _chosen(table, seat, request) if asked else []
+        asked, moves, chosen = table.asks(seat), _named(request, table), list[int]()
+        with suppress(Refused):  # what is no answer yet
+            chosen = table.actions(seat, moves) if asked and moves else []
+        return asked, table.choices, table.batch(), chosen
 
 
-def _chosen(table: LiveGame, seat: int, request: Request) -> list[int]:
-    """The actions that somebody who asks the coach has chosen for this decision; none if that is no answer yet."""
-    moves = _named(table, request)
-    try:
-        return table.actions(seat, moves) if moves else []
-    except Refused:
-        return []
-
-
-def _named(table: LiveGame, request: Request) -> list[str]:
+def _named(request: Request, table: LiveGame) -> list[str]:
     """The moves that the address of a page names for this decision."""
     asked = whole_number(request.query_params.get("decision", ""))
     return request.query_params.getlist("move") if asked == table.choices else []

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from borneo_agents.policy.model import CARD, WEIGHTS, ModelCard, ModelError, read_card
 
-from borneo_env.files import FileError, on_one_line, parse_json, read_text
+from borneo_env.files import FileError, on_one_line, parse_json, read_bytes, read_text
 
 CURVE, PICTURE, CHECKPOINTS = "curve.jsonl", "curve.png", "checkpoints"
 BY_STEPS = re.compile("[0-9]{12,15}")  # the name of a checkpoint
@@ -77,11 +77,10 @@ class TrainingFolder:
     def picture(self) -> bytes | None:
         """The picture that the training has drawn of its curve; None if there is none."""
         try:
-            with (self.path / PICTURE).open("rb") as file:
-                content = file.read(LARGEST + 1)
-        except OSError:
+            content = read_bytes(self.path / PICTURE, LARGEST)
+        except FileError:
             return None
-        return content if content.startswith(PNG) and len(content) <= LARGEST else None
+        return content if content.startswith(PNG) else None
 
 
 @contextmanager
