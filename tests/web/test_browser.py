@@ -138,27 +138,6 @@ def test_a_whole_game_is_clicked_against_merchants(page, server, ruleset, size):
     assert set(filter(None, clicked)) <= set(played) and {move.split()[0] for move in clicked} >= {"place", "ship"}
 
 
-@pytest.mark.soak
-def test_what_another_does_appears_by_itself_and_is_shown_step_by_step(page, server):
-    games, address = server
-    name = games.begin(TINY, ["human", "human", "random"], ["Anna", "Ben", "random 2"], 3)
-    links = seats(games, name)
-    other = page.context.new_page()
-    views = {0: page, 1: other}
-    for seat, view in views.items():
-        view.goto(address + links[seat])
-    page.select_option("#motion", "usual")
-    while (seat := games.table(name).game.player) not in views or not games.table(name).asks(seat):
-        pass
-    if seat == 0:
-        click_through(page, random.Random(1))
-        other.wait_for_selector("#news li:has-text('Anna')")
-    else:
-        click_through(other, random.Random(1))
-        page.wait_for_selector("#step:not([hidden])")
-        page.wait_for_selector("#news li:has-text('Ben')")
-
-
 @pytest.mark.parametrize("size", [PHONE, TABLET, DESK, LARGE], ids=lambda size: size[0])
 def test_a_full_hand_and_a_contest_of_five_can_be_read_at_every_size(page, server, size):
     games, address = server
@@ -382,16 +361,3 @@ def test_light_and_dark_are_switched_and_remembered(page, server):
     assert page.evaluate(ground) == dark
     page.click("#theme")
     assert page.evaluate(ground) == light
-
-
-@pytest.mark.soak
-def test_a_game_that_was_removed_says_so(page, server):
-    games, address = server
-    name = games.begin(TINY, ["human", "human", "random"], ["Anna", "Ben", "random 2"], 3)
-    other = page.context.new_page()
-    other.goto(address + seats(games, name)[0])
-    page.goto(address)
-    page.click("text=remove")
-    page.click("text=for good")
-    page.wait_for_selector("text=None yet.")
-    other.wait_for_selector("text=There is no such game")

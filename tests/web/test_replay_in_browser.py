@@ -262,18 +262,6 @@ def test_the_page_fits_every_screen(visit: Any, width: int) -> None:
     assert page.locator("#picture svg").bounding_box()["width"] > 2 * board["width"]
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_light_and_dark_follow_the_system_and_the_button(visit: Any, scheme: str) -> None:
-    page = visit(made().html(), color_scheme=scheme)
-    ground = "getComputedStyle(document.body).backgroundColor"
-    colours = {"light": "rgb(245, 235, 211)", "dark": "rgb(20, 39, 47)"}  # those of all pages
-    assert page.evaluate(ground) == colours.pop(scheme)
-    page.locator("#theme").click()
-    assert [page.evaluate(ground)] == list(colours.values())
-    page.reload()
-    assert [page.evaluate(ground)] == list(colours.values()), "it is kept, as other pages keep it"
-
-
 def test_the_board_is_dark_on_a_dark_page(visit: Any) -> None:
     page = visit(made().html(), "#40", color_scheme="dark")
     fills = "one => [...one.querySelectorAll('rect, path')].map((shape) => getComputedStyle(shape).fill)"
