@@ -16,7 +16,7 @@ from typing import Any
 
 from borneo_agents.human.game import HUMAN
 from borneo_web.server.app import make_app
-from borneo_web.server.choices import parts_of
+from borneo_web.server.game.choices import parts_of
 from borneo_web.server.live_game import LiveGame
 from borneo_web.server.live_games import LiveGames
 from borneo_web.server.process import BackgroundProcess

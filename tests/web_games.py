@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from html import unescape
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -29,6 +30,8 @@ from borneo_env.engine.hidden import UNSEEN, redact
 from borneo_env.engine.state import CARDS, HAND
 from borneo_env.ruleset import Ruleset
 
+TINY = Ruleset(players=3, tables="tiny")
+GOLDEN = Path(__file__).parent / "golden"
 CARD = re.compile(
     r'data-part=\\?"card (\d+)|<b>(\d+)</b>|\bcard (\d+)|value=\\?"(?:ship|commit|defend|drop|keep) (\d+)'
 )
@@ -181,12 +184,6 @@ def seen_by_all(table: LiveGame) -> set[int]:
 
 def hand(table: LiveGame, seat: int) -> set[int]:
     return set(np.flatnonzero(table.game.batch.games["place"][0, :CARDS] == HAND + seat).tolist())
-
-
-def hidden_from(table: LiveGame, seat: int) -> set[int]:
-    """The cards in other hands that this seat has not seen."""
-    others = (other for other in range(len(table.game.seats)) if other != seat)
-    return set().union(*(hand(table, other) for other in others)) - seen_by_all(table)
 
 
 def unseen_by(table: LiveGame, seat: int) -> set[int]:

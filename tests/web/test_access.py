@@ -12,12 +12,10 @@ from borneo_agents.arena import play_arena
 from borneo_agents.policy.agent import SHIPPED
 from borneo_web.server.arena_folder import ArenaFolder
 from borneo_web.server.training_folder import TrainingFolder
-from web_games import Person, seats, served
+from web_games import TINY, Person, seats, served
 
 from borneo_env.engine.state import SPECTATOR
-from borneo_env.ruleset import Ruleset
 
-TINY = Ruleset(players=3, tables="tiny")
 PHONE, DESK = (360, "light"), (1280, "dark")
 EVERY_OTHER = {PHONE: slice(0, None, 2), DESK: slice(1, None, 2)}  # so that each page is looked at once
 MEASURED = {"measure": "win share", "against": "merchant", "value": 0.2, "low": 0.15, "high": 0.261}

@@ -16,10 +16,9 @@ from borneo_web.commands import web
 from borneo_web.server.html import Html, join, tag
 from borneo_web.server.request_guard import RequestGuard
 from borneo_web.server.serve import _listen, reached_under
-from web_games import Person, begin, seats, served
+from web_games import TINY, Person, begin, seats, served
 
 from borneo_env.files import FileError
-from borneo_env.ruleset import Ruleset
 
 PLAY = """
 import sys
@@ -27,12 +26,6 @@ from pathlib import Path
 from borneo_web.commands.web import web
 web(port=0, host=None, folder=Path(sys.argv[1]), as_json=True)
 """
-
-
-@pytest.fixture(scope="module")
-def server(tmp_path_factory):
-    with served(tmp_path_factory.mktemp("games")) as found:
-        yield found
 
 
 @pytest.mark.parametrize(
@@ -88,7 +81,7 @@ def test_nobody_is_told_where_games_are_kept(tmp_path):
 
 def test_forms_of_other_sites_do_nothing(server):
     games, address = server
-    name = games.begin(Ruleset(players=3, tables="tiny"), ["human", "random", "random"], ["A", "b", "c"], 1)
+    name = games.begin(TINY, ["human", "random", "random"], ["A", "b", "c"], 1)
     anna = Person(address, seats(games, name)[0])
     anna.wait()
     number, move, table = anna.decision, anna.moves[0], games.table(name)
@@ -122,7 +115,7 @@ def test_a_token_guards_the_start_page_and_a_seat_needs_only_its_key(tmp_path):
 
 def test_every_answer_has_strict_headers(server):
     games, address = server
-    name = games.begin(Ruleset(players=3, tables="tiny"), ["human", "random", "random"], ["A", "b", "c"], 1)
+    name = games.begin(TINY, ["human", "random", "random"], ["A", "b", "c"], 1)
     link = seats(games, name)[0]
     for path in ("/", "/rules", link, f"{link}/steps", f"{link}/record", "/static/play.js", "/nothing", "/game/x/y"):
         answer = httpx.get(address + path)

@@ -7,28 +7,20 @@ from html import unescape
 
 import httpx
 import pytest
-from borneo_web.server.guide import ABOUT, rules_page
-from borneo_web.server.legend import MEANINGS, legend
+from borneo_web.server.game.guide import ABOUT, rules_page
+from borneo_web.server.game.legend import MEANINGS, legend
 from borneo_web.server.live_game import LiveGame, SteppedGame
 from borneo_web.server.lobby import lobby_page
 from borneo_web.server.opponents import opponents
 from borneo_web.server.start import names_of
 from starlette.datastructures import URL
-from web_games import Person, begin, seats, served
+from web_games import TINY, Person, begin, seats, served
 
 from borneo_env.engine.state import SPECTATOR
 from borneo_env.render.legend import signs
 from borneo_env.rulebook import rules
-from borneo_env.ruleset import Ruleset
 
-TINY = Ruleset(players=3, tables="tiny")
 TWO = {"seat1": "human", "name0": "Mia", "name1": "Ben"}
-
-
-@pytest.fixture(scope="module")
-def server(tmp_path_factory):
-    with served(tmp_path_factory.mktemp("games")) as found:
-        yield found
 
 
 # ---------------------------------------------------------------- names

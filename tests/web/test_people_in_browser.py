@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from web_games import page_in, seats, served
+from web_games import TINY, page_in, seats, served
 
-from borneo_env.ruleset import Ruleset
-
-TINY = Ruleset(players=3, tables="tiny")
 COACH = "**/*coach=yes*"
 pytestmark = pytest.mark.browser
 

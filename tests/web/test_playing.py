@@ -13,13 +13,13 @@ import numpy as np
 import pytest
 from borneo_agents.human.decision import RULES
 from borneo_agents.policy.threats import Outlook, Threat
-from borneo_web.server.choices import parts_of
 from borneo_web.server.coach import _difference, advise
+from borneo_web.server.game.choices import parts_of
 from borneo_web.server.live_game import LiveGame, Refused, SteppedGame
 from borneo_web.server.live_games import LiveGames, read_table
 from borneo_web.server.seat_view import news, pieces
 from playing import told_to
-from web_games import Person, begin, seats, served, table_at
+from web_games import TINY, Person, begin, seats, served, table_at
 
 from borneo_env import Batch, resample
 from borneo_env.engine.loops import NO_ACTION
@@ -27,14 +27,7 @@ from borneo_env.pieces import Who
 from borneo_env.record import verify
 from borneo_env.ruleset import Ruleset
 
-TINY = Ruleset(players=3, tables="tiny")
 HUMANS = ["human", "human", "random"]
-
-
-@pytest.fixture(scope="module")
-def server(tmp_path_factory):
-    with served(tmp_path_factory.mktemp("games")) as found:
-        yield found
 
 
 def new_table(games: LiveGames, seats_taken=HUMANS, names=("Anna", "Ben", "random 2"), seed=3, ruleset=TINY) -> str:

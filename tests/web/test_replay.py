@@ -24,7 +24,7 @@ from borneo_web.replay.recorded import RecordedGame
 from borneo_web.replay.replay import _content
 from borneo_web.replay.thoughts import untracked
 from playing import shown_in
-from web_games import unpacked
+from web_games import GOLDEN, unpacked
 
 from borneo_env.agent import Views, find_agent
 from borneo_env.engine.hidden import redact, resample
@@ -35,7 +35,6 @@ from borneo_env.render import Picture, symbols
 from borneo_env.ruleset import Ruleset
 from borneo_env.story import deed, story
 
-GOLDEN = Path(__file__).parent.parent / "golden"
 LARGEST = 1_000_000  # bytes of a page
 # Whole games take seconds to draw; one with five players is drawn whole, of others the beginning.
 RECORDS = {"board-3-blackbeard": 36, "card-3": 40, "card-5": 30, "board-5": None}

@@ -25,20 +25,12 @@ from borneo_web.server.live_games import LiveGames
 from borneo_web.server.long_work import LongWork
 from borneo_web.server.process import BackgroundProcess
 from borneo_web.server.serve import serve
-from web_games import Person, begin, seats, served
+from web_games import TINY, Person, begin, seats, served
 
 from borneo_env.files import FileError
-from borneo_env.ruleset import Ruleset
 
-TINY = Ruleset(players=3, tables="tiny")
 FORM = "content-type: application/x-www-form-urlencoded"
 FULL = "The game cannot be saved: No space left on device."
-
-
-@pytest.fixture(scope="module")
-def server(tmp_path_factory):
-    with served(tmp_path_factory.mktemp("games")) as found:
-        yield found
 
 
 def asked(server, names=("Anna", "r 1", "r 2")) -> Person:
@@ -415,30 +407,6 @@ def test_without_room_no_game_is_dealt_and_without_a_folder_none_is_removed(serv
     answer = httpx.post(f"{address}/games/{name}/remove")
     assert answer.status_code == 503 and "cannot be removed: Permission denied." in answer.text
     assert sorted(games) == sorted([*before, name]) and "/secret" not in answer.text
-
-
-@pytest.mark.browser
-def test_what_cannot_be_done_is_told_on_the_page_and_what_was_chosen_stays(server, chromium, monkeypatch):
-    """With the page of a table, as when the disk is full, and with another one."""
-    anna = asked(server)
-    table = table_of(server, anna)
-    opened = chromium.new_page(reduced_motion="reduce")
-    opened.goto(server[1] + anna.address)
-    opened.check("input[name=move] >> nth=0", force=True)
-    for status, words in ((507, FULL), (500, "fault is not yours")):
-
-        def fail(*_, status=status):
-            raise Refused(507, FULL) if status == 507 else RuntimeError
-
-        with monkeypatch.context() as broken:
-            broken.setattr(table, "choose", fail)
-            opened.click("#do")
-            opened.wait_for_selector(f"#main .problem:has-text('{words}')")
-        assert opened.is_checked("input[name=move] >> nth=0") and opened.is_enabled("#do")
-    opened.click("#do")
-    opened.wait_for_selector(f"#main:not(:has([name=decision][value='{anna.decision}']))", state="attached")
-    opened.close()
-    assert table.choices == int(anna.decision) + 1
 
 
 # ---------------------------------------------------------------- what is damaged

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from borneo_web.server.live_game import LiveGame, SteppedGame
 from borneo_web.server.live_games import LiveGames
-from web_games import Person, cards_in, hand, seats, seen_by_all, served, unseen_by
+from web_games import TINY, Person, cards_in, hand, seats, seen_by_all, served, unseen_by
 
 from borneo_env import every_ruleset
 from borneo_env.engine.hidden import resample
@@ -23,7 +23,7 @@ SEED = 912873465
 
 def test_events_say_only_that_something_has_changed(tmp_path):
     with served(tmp_path) as (games, address):
-        name = games.begin(Ruleset(players=3, tables="tiny"), ["human", "human", "random"], ["A", "B", "r"], SEED)
+        name = games.begin(TINY, ["human", "human", "random"], ["A", "B", "r"], SEED)
         table, links = games.table(name), seats(games, name)
         with httpx.stream("GET", f"{address}{links[SPECTATOR]}/events") as stream:
             assert stream.headers["content-type"].startswith("text/event-stream")

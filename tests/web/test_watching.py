@@ -19,25 +19,16 @@ from borneo_agents.policy.model import FORMAT
 from borneo_agents.statistics.intervals import Estimate
 from borneo_web.server.arena_folder import ArenaFolder
 from borneo_web.server.training_folder import TrainingFolder
-from web_games import Person, begin, seats, served, unpacked
+from web_games import GOLDEN, TINY, Person, begin, seats, served, unpacked
 
 from borneo_env.engine.state import SPECTATOR
 from borneo_env.files import FileError
 from borneo_env.record import LARGEST_FILE, record_games, write_record
-from borneo_env.ruleset import Ruleset
 
-GOLDEN = Path(__file__).parent.parent / "golden"
 BEGINNING = b"".join(
     (GOLDEN / "board-3.jsonl").read_bytes().splitlines(keepends=True)[:40]
 )  # a whole game takes longer
-TINY = Ruleset(players=3, tables="tiny")
 SCRIPT = re.compile(r"<script(?: type=\"application/json\" id=\"content\")?>(.*?)</script>", re.DOTALL)
-
-
-@pytest.fixture(scope="module")
-def server(tmp_path_factory):
-    with served(tmp_path_factory.mktemp("games")) as found:
-        yield found
 
 
 def content(page: str):

@@ -5,10 +5,10 @@ from __future__ import annotations
 from borneo_agents.policy.threats import PLAYOUTS, Threat
 
 from borneo_web.server.coach import Advice, Answer
+from borneo_web.server.game.words import sentence, told
 from borneo_web.server.html import Html, join, tag
 from borneo_web.server.live_game import LiveGame
 from borneo_web.server.page import problem
-from borneo_web.server.words import sentence, told
 
 GAINS = {  # what somebody has more of after a choice, or fewer
     "contracts": "{:.1f} contracts {}",

@@ -17,6 +17,7 @@ from starlette.routing import Route
 from borneo_env.engine.batch import Batch
 from borneo_env.engine.state import SPECTATOR
 from borneo_web.server.coach import Advice, advise
+from borneo_web.server.game.words import told
 from borneo_web.server.html import Html, join
 from borneo_web.server.live_game import LiveGame, Refused
 from borneo_web.server.live_games import LiveGames
@@ -25,7 +26,6 @@ from borneo_web.server.replays import replay_answer, replay_of
 from borneo_web.server.requests import read_form, whole_number
 from borneo_web.server.seat_view import steps
 from borneo_web.server.table_page import story_page, table_page
-from borneo_web.server.words import told
 
 MOST_QUESTIONS, MOST_ANSWERS = 16, 256  # to the coach that wait, of two seconds each; of it that are kept
 HEARTBEAT = 15.0  # seconds after which a silent stream says that it is there

@@ -9,12 +9,12 @@ import numpy as np
 from borneo_env.engine.hidden import redact
 from borneo_env.engine.state import SPECTATOR
 from borneo_env.render.scene import Scene
-from borneo_web.server.board import contracts, ladders, piles, ports
+from borneo_web.server.game.board import contracts, ladders, piles, ports
+from borneo_web.server.game.players import hand, opponents, own
+from borneo_web.server.game.underway import underway
+from borneo_web.server.game.words import sentence, told
 from borneo_web.server.html import Html, tag
 from borneo_web.server.live_game import LiveGame
-from borneo_web.server.players import hand, opponents, own
-from borneo_web.server.underway import underway
-from borneo_web.server.words import sentence, told
 
 RECENT = 12  # lines of the story that a spectator is shown
 MOST_STEPS = 60  # that are shown one after the other

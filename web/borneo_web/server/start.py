@@ -16,13 +16,13 @@ from borneo_env.engine.batch import fresh_seed
 from borneo_env.engine.state import SPECTATOR
 from borneo_env.files import in_short
 from borneo_env.render.scene import Scene
+from borneo_web.server.game.ruleset_form import ruleset_of
 from borneo_web.server.html import Html
 from borneo_web.server.live_game import LiveGame, Refused
 from borneo_web.server.live_games import LONGEST_NAME, LiveGames
 from borneo_web.server.lobby import lobby_page
 from borneo_web.server.opponents import opponents
 from borneo_web.server.requests import LARGEST_FORM, read_body, read_form
-from borneo_web.server.ruleset_form import ruleset_of
 from borneo_web.server.start_page import Listed, start_page
 from borneo_web.server.token import TokenCheck
 

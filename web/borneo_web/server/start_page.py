@@ -9,11 +9,11 @@ from typing import NamedTuple
 from borneo_agents.human.game import HUMAN
 
 from borneo_env.ruleset import PLAYER_COUNTS
-from borneo_web.server.guide import about
+from borneo_web.server.game.guide import about
+from borneo_web.server.game.ruleset_form import FIELDS, FormField
 from borneo_web.server.html import Html, tag
 from borneo_web.server.opponents import USUAL, Opponent
 from borneo_web.server.page import link, problem, sheet, sheets_page
-from borneo_web.server.ruleset_form import FIELDS, Field
 
 
 class Listed(NamedTuple):
@@ -93,7 +93,7 @@ def _new_game(opponents: Sequence[Opponent], asked: Mapping[str, str]) -> Html:
     )
 
 
-def _picks(field: Field, asked: Mapping[str, str]) -> list[Html]:
+def _picks(field: FormField, asked: Mapping[str, str]) -> list[Html]:
     """What can be chosen of a field."""
     kind = "radio" if field.usual else "checkbox"
     chosen = asked[field.name] if asked.get(field.name) in field.choices else field.usual

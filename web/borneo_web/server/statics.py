@@ -11,7 +11,7 @@ from starlette.routing import Route
 
 from borneo_env.render import chart, symbols
 from borneo_web import look
-from borneo_web.server.guide import rules_page
+from borneo_web.server.game.guide import rules_page
 from borneo_web.server.html import Html
 from borneo_web.server.live_game import Refused
 

@@ -9,17 +9,17 @@ from borneo_agents.human.decision import RULES
 
 from borneo_env.render.symbols import SYMBOLS
 from borneo_env.rulebook import find_rules
-from borneo_web.server.choices import Choice, Question, question
 from borneo_web.server.coach import Advice
 from borneo_web.server.coach_page import coach_section
-from borneo_web.server.end import end
+from borneo_web.server.game.choices import Choice, Question, question
+from borneo_web.server.game.end import end
+from borneo_web.server.game.legend import legend
+from borneo_web.server.game.words import sentence, told
 from borneo_web.server.html import Html, join, tag
-from borneo_web.server.legend import legend
 from borneo_web.server.live_game import LiveGame
 from borneo_web.server.page import link, page, sheet, sheets_page
 from borneo_web.server.page import problem as wrong
 from borneo_web.server.seat_view import news, pieces, story
-from borneo_web.server.words import sentence, told
 
 SYMBOLS_OF_PAGE = Html(f"<svg hidden><defs>{SYMBOLS}</defs></svg>")  # all others refer to them
 LOST = "The server does not answer. Nothing is lost: the game goes on here when it is started again."

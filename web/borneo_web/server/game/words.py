@@ -7,9 +7,9 @@ from functools import cache
 
 from borneo_env.cards import Cargo
 from borneo_env.pieces import Pieces, spoken
+from borneo_web.server.game.pieces import symbol
 from borneo_web.server.html import Html, join, tag
 from borneo_web.server.live_game import LiveGame
-from borneo_web.server.pieces import symbol
 
 
 def told(table: LiveGame, seat: int, pieces: Pieces) -> Html:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from borneo_env.engine.state import SPECTATOR
 from borneo_env.render.scene import Scene, count, ordinal, signed
+from borneo_web.server.game.pieces import chip
 from borneo_web.server.html import Html, tag
 from borneo_web.server.live_game import LiveGame
-from borneo_web.server.pieces import chip
 
 
 def end(table: LiveGame, seat: int) -> Html:

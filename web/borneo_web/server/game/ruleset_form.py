@@ -10,29 +10,29 @@ from borneo_env.ruleset import Ruleset, RulesetError
 from borneo_web.server.live_game import Refused
 
 
-class Choice(NamedTuple):
+class FieldValue(NamedTuple):
     """A value of a field, and what it is called."""
 
     value: Any
     words: str
 
 
-class Field(NamedTuple):
+class FormField(NamedTuple):
     """A field: one of several values, or a box for the unusual one."""
 
     name: str
     legend: str
-    choices: dict[str, Choice]  # by what the form sends
+    choices: dict[str, FieldValue]  # by what the form sends
     usual: str = ""  # which is chosen at first; none of a box
 
 
 VARIANTS = "Variants, for the board edition"
 FIELDS = (
-    Field("edition", "Edition", {"board": Choice("board", "board (2008)"), "card": Choice("card", "card (2007)")},
+    FormField("edition", "Edition", {"board": FieldValue("board", "board (2008)"), "card": FieldValue("card", "card (2007)")},
           "board"),
-    Field("players", "Players", {str(number): Choice(number, words) for number, words in NUMBER_WORDS.items()}, "3"),
-    Field("blackbeard", VARIANTS, {"yes": Choice(True, "Blackbeard's secret (R9.2)")}),
-    Field("traders", VARIANTS, {"4": Choice(4, "four traders each, with three players (R9.1)")}),
+    FormField("players", "Players", {str(number): FieldValue(number, words) for number, words in NUMBER_WORDS.items()}, "3"),
+    FormField("blackbeard", VARIANTS, {"yes": FieldValue(True, "Blackbeard's secret (R9.2)")}),
+    FormField("traders", VARIANTS, {"4": FieldValue(4, "four traders each, with three players (R9.1)")}),
 )  # fmt: skip
 
 
