@@ -21,17 +21,6 @@ def server(tmp_path):
         yield found
 
 
-def test_an_agent_that_cannot_play_the_chosen_game_cannot_be_chosen(page, server):
-    page.goto(server[1])
-    policy = page.locator("[name=seat2] option[value=policy]")
-    page.select_option("[name=seat2]", "policy")
-    page.check("[name=edition][value=card]")
-    assert policy.is_disabled() and page.input_value("[name=seat2]") == "normal"
-    assert page.inner_text("#moved") == "Made for other games: policy. Instead: normal."
-    page.check("[name=edition][value=board]")
-    assert policy.is_enabled() and not page.inner_text("#moved")
-
-
 def test_two_people_meet_in_the_lobby(page, server):
     page.goto(server[1])
     page.fill("[name=name0]", "Mia")
