@@ -10,7 +10,7 @@
 | `.../events` | | server-sent events: `changed` whenever the table has |
 | `.../record`, `.../replay`, `.../again` (POST) | | after the end; once more with the same people |
 | `POST /records`, `/records/KEY` | `library.py` | a record that somebody has sent, replayed |
-| `/arena`, `/arena/NUMBER`, `/training` | | the folders that the server was started with |
+| `/arena`, `/arena/NUMBER`, `/training`, `/training/curve.png` | | the folders that the server was started with |
 | `/rules`, `/static/FILE` | `statics.py` | the rules, for people and each at its id; style and scripts |
 
 With a token, the start and the library ask for it. A seat needs its key alone.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from borneo_agents.policy.threats import PLAYOUTS, Threat
 
 from borneo_web.server.coach import Advice, Answer
-from borneo_web.server.game.words import sentence, told
+from borneo_web.server.game.words import phrase, sentence
 from borneo_web.server.html import Html, join, tag
 from borneo_web.server.live_game import LiveGame
 from borneo_web.server.page import problem
@@ -99,7 +99,7 @@ def _fear(table: LiveGame, seat: int, fear: Threat) -> Html:
     """What could happen, what it would cost, and how often it does."""
     often = f"happens in {fear.frequency:.0%} of the games it imagines"
     cost = f". That costs you {fear.cost:.2f} of a win, and {often}."
-    return join(tag("i", "It fears: "), told(table, seat, fear.event), cost)
+    return join(tag("i", "It fears: "), phrase(table, seat, fear.event), cost)
 
 
 def _meaning(advice: Advice) -> list[str]:

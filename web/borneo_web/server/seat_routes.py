@@ -17,7 +17,7 @@ from starlette.routing import Route
 from borneo_env.engine.batch import Batch
 from borneo_env.engine.state import SPECTATOR
 from borneo_web.server.coach import Advice, advise
-from borneo_web.server.game.words import told
+from borneo_web.server.game.words import phrase
 from borneo_web.server.html import Html, join
 from borneo_web.server.live_game import LiveGame, Refused
 from borneo_web.server.live_games import LiveGames
@@ -166,7 +166,7 @@ def _preview(request: Request, table: LiveGame, seat: int) -> Html:
             actions = table.actions(seat, request.query_params.getlist("move"))
         except Refused as error:
             return join(str(error))
-        return told(table, seat, ("You ", *table.question(seat).words(actions)))
+        return phrase(table, seat, ("You ", *table.question(seat).words(actions)))
 
 
 def _asked(request: Request, table: LiveGame, seat: int) -> tuple[bool, int, Batch, list[int]]:

@@ -12,7 +12,7 @@ from borneo_env.render.scene import Scene
 from borneo_web.server.game.board import contracts, ladders, piles, ports
 from borneo_web.server.game.players import hand, opponents, own
 from borneo_web.server.game.underway import underway
-from borneo_web.server.game.words import sentence, told
+from borneo_web.server.game.words import phrase, sentence
 from borneo_web.server.html import Html, tag
 from borneo_web.server.live_game import LiveGame
 
@@ -38,14 +38,14 @@ def pieces(scene: Scene) -> dict[str, list[Html]]:
     }
 
 
-def heard(table: LiveGame, seat: int) -> int:
+def known_before(table: LiveGame, seat: int) -> int:
     """How much of the story a seat knows: what came before the end of its last turn; whoever watches, all but some."""
     return max(0, len(table.game.told) - RECENT) if seat == SPECTATOR else table.game.end_of_turn(seat)
 
 
 def news(table: LiveGame, seat: int) -> list[Html]:
     """What has happened since the end of the seat's last turn, told as far as the seat may know it."""
-    return story(table, seat, heard(table, seat))
+    return story(table, seat, known_before(table, seat))
 
 
 def story(table: LiveGame, seat: int, since: int = 0) -> list[Html]:
@@ -67,7 +67,7 @@ def steps(table: LiveGame, seat: int, since: int) -> list[dict[str, Any]]:
         lines = [line for line in lines_told[start:count] if line.seat in (None, seat)]
         start = count
         if lines:
-            words = [told(table, seat, line.pieces) for line in lines]
+            words = [phrase(table, seat, line.pieces) for line in lines]
             drawn = [piece for place in pieces(scene_of(table, seat, game)).values() for piece in place]
             changed = [piece for piece in drawn if piece not in before]
             shown.append({"told": words, "who": player, "turn": int(game["turn"]), "pieces": changed})

@@ -152,8 +152,8 @@ def names_of(seats: Sequence[str], given: Sequence[str]) -> list[str]:
     """
     names = [name or "person" if kind == HUMAN else f"{kind} {seat}"
              for seat, (kind, name) in enumerate(zip(seats, given, strict=True))]  # fmt: skip
-    while len(set(heard := [name.casefold() for name in names])) < len(names):
-        names = [f"{name} {seat}" if seats[seat] == HUMAN and heard.count(name.casefold()) > 1 else name
+    while len(set(folded := [name.casefold() for name in names])) < len(names):
+        names = [f"{name} {seat}" if seats[seat] == HUMAN and folded.count(name.casefold()) > 1 else name
                  for seat, name in enumerate(names)]  # fmt: skip
     return names
 

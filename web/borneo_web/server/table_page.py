@@ -14,7 +14,7 @@ from borneo_web.server.coach_page import coach_section
 from borneo_web.server.game.choices import Choice, Question, question
 from borneo_web.server.game.end import end
 from borneo_web.server.game.legend import legend
-from borneo_web.server.game.words import sentence, told
+from borneo_web.server.game.words import phrase, sentence
 from borneo_web.server.html import Html, join, tag
 from borneo_web.server.live_game import LiveGame
 from borneo_web.server.page import link, page, sheet, sheets_page
@@ -105,7 +105,7 @@ def _choice(table: LiveGame, seat: int, asked: Question, choice: Choice, chosen:
     box = tag("input", type="checkbox" if asked.several else "radio", name="move", value=choice.move,
               required=not asked.several, checked=chosen, data_parts=" > ".join(choice.parts))  # fmt: skip
     what = tag("span", sentence(table, seat, choice.words), class_="what")
-    more = tag("span", told(table, seat, choice.more), class_="more") if choice.more else None
+    more = tag("span", phrase(table, seat, choice.more), class_="more") if choice.more else None
     return tag("label", box, what, more, class_="choice")
 
 

@@ -12,7 +12,7 @@ from borneo_web.server.html import Html, join, tag
 from borneo_web.server.live_game import LiveGame
 
 
-def told(table: LiveGame, seat: int, pieces: Pieces) -> Html:
+def phrase(table: LiveGame, seat: int, pieces: Pieces) -> Html:
     """A sentence with its cards drawn, for a person at a table: "you ship ..."."""
     return join(*_shown(table, seat, pieces))
 

@@ -10,7 +10,7 @@ let busy = false; // steps are being shown, or a page is being fetched
 let stale = false; // something has changed meanwhile
 
 const main = () => document.getElementById("main");
-const telling = (page) =>
+const version = (page) =>
   [page.dataset.told, page.dataset.state, page.dataset.next, page.querySelector("[name=decision]")?.value].join();
 
 // The page of an answer; where it has none, what it says stands on the page that is there, as it is.
@@ -40,7 +40,7 @@ function swap(page) {
   const ends = page.dataset.state === "over" && main().dataset.state !== "over";
   const open = [...main().querySelectorAll("details[open]")].map((details) => details.className);
   const scrolled = SCROLLING.map((place) => [place, main().querySelector(place)?.scrollLeft ?? 0, main().querySelector(place)?.scrollTop ?? 0]);
-  if (telling(page) === telling(main())) keep(main(), page);
+  if (version(page) === version(main())) keep(main(), page);
   main().replaceWith(page);
   for (const name of open) page.querySelector(`details.${name}`)?.setAttribute("open", "");
   for (const [place, across, down] of scrolled) Object.assign(page.querySelector(place) ?? {}, { scrollLeft: across, scrollTop: down });
@@ -64,7 +64,7 @@ async function refresh() {
       if (answer.status === 404) return location.reload(); // the game is not there any more
       const page = await parsed(answer);
       if (!page) return;
-      if (telling(page) === telling(main())) continue;
+      if (version(page) === version(main())) continue;
       if (speed()) await show(main(), await steps(main().dataset.told));
       swap(page);
       if (page.dataset.state === "asked") document.getElementById("status").focus({ preventScroll: true });
