@@ -6,6 +6,7 @@ import json
 import random
 import re
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from html.parser import HTMLParser
 
 import httpx
@@ -106,22 +107,19 @@ def test_lies_are_refused_and_change_nothing(server):
     for person in everybody.values():
         person.look()
     before, number, move = json.dumps(table.game.lines), decides.decision, decides.moves[0]
-    lies = [
-        (other.send(move, decision=number), 409, other, "not your decision"),
-        (watcher.send(move, decision=number), 403, watcher, "Who watches cannot play"),
-        (decides.send("ship 1 0", decision=number), 422, decides, "is not legal now"),
-        (decides.send("<b>", decision=number), 422, decides, "is not legal now"),
-        (decides.send(decision=number), 422, decides, "Choose one"),
-        (decides.send(move, decides.moves[1], decision=number), 422, decides, "Choose one"),
-        (decides.send(move, decision=str(int(number) + 1)), 409, decides, "played already"),
-        (decides.send(move, decision="-1"), 422, decides, "number of the decision"),
-        (decides.send(move, decision="٣"), 422, decides, "number of the decision"),
-        (decides.send(decision=number, deed="undo"), 409, decides, "nothing that could be taken back"),
-    ]
-    for status, wanted, _, _ in lies:
-        assert status == wanted
-    decides.send("ship 1 0", decision=number)
-    assert "not legal now" in decides.problem
+    for person, moves, decision, status, words in (
+        (other, [move], number, 409, "not your decision"),
+        (watcher, [move], number, 403, "Who watches cannot play"),
+        (decides, ["ship 1 0"], number, 422, "is not legal now"),
+        (decides, ["<b>"], number, 422, "is not legal now"),
+        (decides, [], number, 422, "Choose one"),
+        (decides, [move, decides.moves[1]], number, 422, "Choose one"),
+        (decides, [move], str(int(number) + 1), 409, "played already"),
+        (decides, [move], "-1", 422, "number of the decision"),
+        (decides, [move], "٣", 422, "number of the decision"),
+    ):
+        assert person.send(*moves, decision=decision) == status and words in person.problem
+    assert decides.send(decision=number, deed="undo") == 409 and "nothing that could be taken back" in decides.problem
     for wrong in (f"/game/{name}/{'A' * 32}", f"/game/000000000000/{table.keys[0]}", f"/game/{name}/", "/game/..%2f/x"):
         assert httpx.get(address + wrong).status_code == 404
         assert httpx.post(f"{address}{wrong}/choose", data={"decision": number, "move": move}).status_code == 404
@@ -147,20 +145,17 @@ def test_two_clicks_at_once_play_once(server):
         if seat in (0, 1) and everybody[seat].look() == "asked":
             person = everybody[seat]
             break
-    number, move, statuses = person.decision, person.moves[0], []
+    number, move = person.decision, person.moves[0]
     gate = threading.Barrier(8)
 
-    def click() -> None:
+    def click(_: int) -> int:
         mine = Person(str(person.client.base_url), person.address)
         mine.look()
         gate.wait()
-        statuses.append(mine.send(move, decision=number))
+        return mine.send(move, decision=number)
 
-    clicks = [threading.Thread(target=click) for _ in range(8)]
-    for one in clicks:
-        one.start()
-    for one in clicks:
-        one.join()
+    with ThreadPoolExecutor(8) as clicks:
+        statuses = list(clicks.map(click, range(8)))
     assert sorted(statuses) == [303] + [409] * 7
     assert games.table(name).choices == int(number) + 1
 

@@ -83,6 +83,7 @@ class Watched:
                     return
             moves = table.game.batch.legal_moves()
             table.game.play(table.game.batch.actions.action(rng.choice(moves), table.game.batch.phase_name()))
+            table.choices += 1  # or the coach would answer what it has answered before
             for player in players:
                 held[player] |= hand(table, player)
 
