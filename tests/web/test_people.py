@@ -197,4 +197,4 @@ def test_the_table_has_the_legend_and_names_its_cards(server):
     person = Person(server[1], begin(server[1]).headers["location"])
     person.wait()
     assert "What the signs mean" in person.page
-    assert re.search(r'title="Card \d+: flags \w+, \w+, \w+, below \w+; \w+', person.page)
+    assert re.search(r'title="card \d+: \w+ \w+ \w+, below \w+; \w+', person.page)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from borneo_agents.human.contest import CardsDecision, decision
+from borneo_agents.human.contest import CardsDecision
 from borneo_agents.human.options import options
 
 from borneo_env.cards import COMPANIES
@@ -37,8 +37,7 @@ class Question(NamedTuple):
 
 def question(table: LiveGame, seat: int) -> Question:
     """What the person who decides is asked, and may answer."""
-    batch, scene = table.game.batch, table.scene(seat)
-    asked = decision(batch, scene)
+    batch, scene, asked = table.game.batch, table.scene(seat), table.question(seat)
     several = isinstance(asked, CardsDecision)
     told = paragraph(asked.told) if isinstance(asked, CardsDecision) else ()
     choices, none = [], False

@@ -7,7 +7,7 @@ from functools import cache
 
 from borneo_env.cards import Cargo
 from borneo_env.pieces import Pieces, spoken
-from borneo_web.server.game.pieces import symbol
+from borneo_web.server.game.pieces import card_title, symbol
 from borneo_web.server.html import Html, join, tag
 from borneo_web.server.live_game import LiveGame
 
@@ -36,7 +36,6 @@ def card(number: int, cargo: Cargo) -> Html:
     double = " x2" if cargo.count == 2 else ""
     spoken = f" ({' '.join(cargo.flags[:3])}, below {cargo.flags[3]})"
     drawn = [symbol(flag) for flag in cargo.flags[:3]]
-    pays = ", a double: pays two" if cargo.count == 2 else ""
     return tag(
         "span",
         tag("b", number),
@@ -45,5 +44,5 @@ def card(number: int, cargo: Cargo) -> Html:
         symbol(cargo.spice),
         f"{cargo.spice}{double}",
         class_="card",
-        title=f"Card {number}: flags {', '.join(cargo.flags[:3])}, below {cargo.flags[3]}; {cargo.spice}{pays}",
+        title=card_title(number, cargo),
     )
