@@ -21,7 +21,7 @@ from borneo_env.render.pen import STYLE
 from borneo_web import look
 
 # In their order.
-SCRIPTS = ("unpack", "elements", "pictures", "curves", "words", "story", "decision", "steps", "start")
+SCRIPTS = ("unpack", "elements", "pictures", "curves", "words", "story", "decision", "navigation", "start")
 STROKES = {"#3b2a1a": "#a3956f", "#705a38": "#8d9a8c", "#b08d57": "#6b7f7d"}  # of pictures, and those by night
 FILES = files("borneo_web.replay")
 BRAND = '<b class="brand">BORNEO</b>'  # in the header

@@ -72,8 +72,7 @@ class Replay:
         """In a frame of its own, which can reach nothing of the notebook."""
         page = escape(self.html())
         style = f"width:100%;height:{HEIGHT}px;border:0"
-        may = 'sandbox="allow-scripts allow-downloads"'
-        return f'<iframe title="A game of Borneo" {may} srcdoc="{page}" style="{style}"></iframe>'
+        return f'<iframe title="A game of Borneo" sandbox="allow-scripts" srcdoc="{page}" style="{style}"></iframe>'
 
 
 def write_replay(record: Path, page: Path) -> None:

@@ -3,7 +3,7 @@ async function start() {
   const content = await unpack(find("content").textContent);
   const board = new Board(content, find("picture"));
   let view = 0, curves = [];
-  const steps = new Steps(content, show);
+  const steps = new Navigation(content, show);
 
   function show(at) {
     const { win } = content.views[view];
