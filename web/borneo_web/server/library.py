@@ -44,13 +44,14 @@ class Library:
         self._pages = LongWork(worker, "The reader of folders", most=MOST, each=EACH, kept=0)
 
     def routes(self) -> list[Route]:
+        guarded = self._token.guarded
         return [
-            Route("/records", self.send, methods=["POST"]),
-            Route("/records/{key}", self.sent),
-            Route("/arena", self.arena),
-            Route("/arena/{number}", self.game),
-            Route("/training", self.training),
-            Route("/training/curve.png", self.curve),
+            Route("/records", guarded(self.send), methods=["POST"]),
+            Route("/records/{key}", guarded(self.sent)),
+            Route("/arena", guarded(self.arena)),
+            Route("/arena/{number}", guarded(self.game)),
+            Route("/training", guarded(self.training)),
+            Route("/training/curve.png", guarded(self.curve)),
         ]
 
     @property
@@ -60,7 +61,6 @@ class Library:
         return [*arena, *([("The training: its curve and its models", "/training")] if self._training else [])]
 
     async def send(self, request: Request) -> Response:
-        self._token.check(request)
         key, who = secrets.token_urlsafe(12), address_of(request)
         with self._replays.place(who):
             body = await read_body(request, LARGEST_FILE, "A record")
@@ -68,32 +68,27 @@ class Library:
         return JSONResponse({"address": f"/records/{key}"}, 201)
 
     async def sent(self, request: Request) -> Response:
-        self._token.check(request)
         page = self._replays.find(request.path_params["key"])
         if page is None:
             raise Refused(404, "This replay is kept no more. Send the record again.")
         return replay_answer(page, "Back to the start", "/")
 
     async def arena(self, request: Request) -> Response:
-        self._token.check(request)
         first = whole_number(request.query_params.get("from", "0")) or 0
         page = self._pages.do(address_of(request), ("arena", first), _arena_page, _present(self._arena), first)
         return HTMLResponse(await page)
 
     async def game(self, request: Request) -> Response:
-        self._token.check(request)
         arena, number = _present(self._arena), whole_number(request.path_params["number"])
         page = await self._replays.do(address_of(request), f"arena {number}", replay_of_arena, arena, number)
         first = (number or 0) // GAMES_ON_A_PAGE * GAMES_ON_A_PAGE
         return replay_answer(page, "Back to the arena", f"/arena?from={first}#game{number}")
 
     async def training(self, request: Request) -> Response:
-        self._token.check(request)
         page = self._pages.do(address_of(request), "training", _training_page, _present(self._training))
         return HTMLResponse(await page)
 
     async def curve(self, request: Request) -> Response:
-        self._token.check(request)
         picture = await run_in_threadpool(_present(self._training).picture)
         if picture is None:
             raise Refused(404, "The training has drawn no curve yet.")

@@ -38,11 +38,12 @@ class Start:
         self._games, self._token, self._links = games, token, links
 
     def routes(self) -> list[Route]:
+        guarded = self._token.guarded
         return [
             Route("/", self.page),
-            Route("/games", self.begin, methods=["POST"]),
-            Route("/games/{name}", self.lobby),
-            Route("/games/{name}/remove", self.remove, methods=["POST"]),
+            Route("/games", guarded(self.begin), methods=["POST"]),
+            Route("/games/{name}", guarded(self.lobby)),
+            Route("/games/{name}/remove", guarded(self.remove), methods=["POST"]),
         ]
 
     async def page(self, request: Request) -> Response:
@@ -71,7 +72,6 @@ class Start:
         return games, max(0, damaged - DAMAGED), read
 
     async def begin(self, request: Request) -> Response:
-        self._token.check(request)
         fields = dict(await read_form(request))
         try:
             name = await run_in_threadpool(self._begin, fields)
@@ -84,7 +84,6 @@ class Start:
         return RedirectResponse(table.address(humans[0] if humans else SPECTATOR), 303)
 
     async def lobby(self, request: Request) -> Response:
-        self._token.check(request)
         table = await run_in_threadpool(self._games.table, request.path_params["name"])
         return HTMLResponse(await run_in_threadpool(lobby_page, table, request.base_url))
 
@@ -101,7 +100,6 @@ class Start:
         return self._games.begin(ruleset, seats, names, int(seed) if seed else fresh_seed())
 
     async def remove(self, request: Request) -> Response:
-        self._token.check(request)
         await read_body(request, LARGEST_FORM, "A form")  # one that breaks off removes nothing
         await run_in_threadpool(self._games.remove, request.path_params["name"])
         return RedirectResponse("/", 303)
