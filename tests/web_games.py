@@ -61,20 +61,6 @@ def served(folder, port: int = 0, opponents=dict, **settings) -> Iterator[tuple[
         reader.shutdown()
 
 
-@contextmanager
-def page_in(chromium, width: int, height: int, *, console: bool = True):
-    """A page without motion. At the end its scripts must have had no faults, with `console` no errors there either."""
-    context = chromium.new_context(viewport={"width": width, "height": height}, reduced_motion="reduce")
-    page = context.new_page()
-    page.faults = []
-    page.on("pageerror", lambda error: page.faults.append(str(error)))
-    if console:
-        page.on("console", lambda message: page.faults.append(message.text) if message.type == "error" else None)
-    yield page
-    context.close()
-    assert not page.faults
-
-
 class Person:
     """Somebody with the link of a seat."""
 

@@ -1,4 +1,4 @@
-"""Games clicked in Chromium, as people play them: `make test-browser`."""
+"""Games clicked in Chromium, as people play them, from the start page on: `make test-browser`."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from unittest.mock import Mock
 
 import pytest
 from borneo_web.server.live_game import Refused
-from web_games import GOLDEN, TINY, page_in, seats, served, table_at
+from web_games import GOLDEN, TINY, seats, served, table_at
 
 from borneo_env.engine.state import SPECTATOR
 from borneo_env.record import read_record, verify
@@ -49,8 +49,15 @@ pytestmark = pytest.mark.browser
 
 @pytest.fixture
 def page(chromium, server):
-    with page_in(chromium, 1400, 1000) as opened:
-        yield opened
+    """A page without motion. At the end its scripts must have had no faults, and no errors are in its console."""
+    context = chromium.new_context(viewport={"width": 1400, "height": 1000}, reduced_motion="reduce")
+    opened = context.new_page()
+    opened.faults = []
+    opened.on("pageerror", lambda error: opened.faults.append(str(error)))
+    opened.on("console", lambda message: opened.faults.append(message.text) if message.type == "error" else None)
+    yield opened
+    context.close()
+    assert not opened.faults
 
 
 @pytest.fixture
@@ -92,18 +99,26 @@ def click_through(page, rng: random.Random) -> str:
     return move
 
 
-def test_a_game_begins_on_the_start_page(page, server):
+def test_two_people_meet_in_the_lobby(page, server):
     games, address = server
     page.goto(address)
     page.check("[name=players][value='4']")
     assert page.is_visible("[name=seat3]") and page.is_hidden("[name=seat4]")
-    page.select_option("[name=seat1]", "random")
-    page.fill("[name=name0]", "Anna")
-    page.fill("[name=seed]", "5")
+    page.fill("[name=name0]", "Mia")
+    page.select_option("[name=seat1]", "human")
+    page.fill("[name=name1]", "Ben")
     page.click("text=Deal the cards")
-    assert asked(page)
-    (name,) = games
-    assert games.table(name).game.names == ["Anna", "random 1", "normal 2", "normal 3"]
+    page.wait_for_selector("#lobby")
+    assert [games.table(name).game.names for name in games] == [["Mia", "Ben", "normal 2", "normal 3"]]
+    page.click("[data-copy=link1]")
+    page.wait_for_selector("[data-copy=link1]:has-text('Copied')")
+    ben = page.context.new_page()
+    ben.goto(page.input_value("#link1"))
+    page.bring_to_front()
+    page.wait_for_selector(".came[data-seat='1']:has-text('is at the table')")
+    assert page.inner_text(".came[data-seat='0']") == "has not come yet"
+    page.click("text=Sit down as Mia")
+    page.wait_for_selector("#main")
 
 
 @pytest.mark.parametrize(("ruleset", "size"), WHOLE_GAMES)
@@ -169,6 +184,26 @@ def test_on_a_phone_the_answer_of_the_coach_is_seen(page, server, hasty):
     page.click("text=Ask the coach")
     page.wait_for_selector("section.coach:focus", timeout=120_000)  # machine code may have to be made first
     assert 0 <= page.locator("section.coach").bounding_box()["y"] < page.locator(".dock").bounding_box()["y"]
+
+
+def test_a_coach_that_does_not_answer_says_so_and_what_is_chosen_stays(page, server):
+    games, address = server
+    name = games.begin(TINY, ["human", "random", "random"], ["Mia", "r 1", "r 2"], 3)
+    page.goto(address + seats(games, name)[0])
+    page.wait_for_selector("#main[data-state=asked]")
+    page.check("input[name=move] >> nth=1")
+    move, asked = page.input_value("input[name=move]:checked"), []
+    busy = "<p class=problem>The coach is busy.</p>"
+    page.route("**/*coach=yes*", lambda route: (asked.append(route.request.url), route.fulfill(status=503, body=busy)))
+    page.click("text=Ask the coach")
+    page.wait_for_selector("#refused:has-text('The coach is busy.')")
+    assert f"move={move.replace(' ', '+')}" in asked[0] and "decision=" in asked[0]
+    page.unroute("**/*coach=yes*")
+    page.route("**/*coach=yes*", lambda route: route.abort())
+    page.click("text=Ask again")
+    page.wait_for_selector("#refused:has-text('The server does not answer.')")
+    assert page.is_checked(f"input[name=move][value='{move}']") and page.is_enabled("text=Ask again")
+    page.faults.clear()  # the browser tells of answers that fail, too
 
 
 def test_a_choice_is_changed_by_parts_and_dropped(page, server):
