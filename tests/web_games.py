@@ -65,7 +65,7 @@ class Person:
     """Somebody with the link of a seat."""
 
     def __init__(self, server: str, address: str) -> None:
-        self.client = httpx.Client(base_url=server)
+        self.client = httpx.Client(base_url=server, timeout=30)
         CLIENTS.append(self.client)
         self.address = address
         self.page = ""
@@ -121,7 +121,7 @@ class Person:
 def begin(server: str, **fields: str) -> httpx.Response:
     """A new game by the form of the start page."""
     three = {"edition": "board", "players": "3", "seat0": "human", "seat1": "random", "seat2": "random", "seed": "5"}
-    return httpx.post(f"{server}/games", data=three | fields, follow_redirects=False)
+    return httpx.post(f"{server}/games", data=three | fields, follow_redirects=False, timeout=30)
 
 
 def seats(games: LiveGames, name: str) -> dict[int, str]:
