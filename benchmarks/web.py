@@ -25,7 +25,7 @@ from typing import Annotated
 import httpx
 import numpy as np
 import typer
-from borneo_web.server.games import read_table
+from borneo_web.server.live_games import read_table
 from rich.console import Console
 from rich.table import Table
 

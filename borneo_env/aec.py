@@ -13,18 +13,18 @@ from numpy.typing import NDArray
 from pettingzoo import AECEnv
 from pettingzoo.utils.env_logger import EnvLogger
 
-from borneo_env.compile import attributes, machine_code
 from borneo_env.engine.actions import PASS
-from borneo_env.engine.arguments import is_whole
 from borneo_env.engine.batch import Batch, IllegalMove, fresh_seed
 from borneo_env.engine.loops import observe_game
 from borneo_env.engine.observe import LARGEST, SMALLEST, explain, state_length
 from borneo_env.engine.state import BOX, GAME, OVER, PHASES, SPECTATOR, TELLTALE, TRADERS, make_box, slots_of
-from borneo_env.files import in_short
 from borneo_env.rewards import AT_THE_END, Reward, find_reward
 from borneo_env.ruleset import Ruleset
 from borneo_env.screen import RENDER_MODES, Screen
 from borneo_env.vector import INTERRUPTED, NO_GAME, seat_spaces, with_mask
+from kontor.compile import attributes, machine_code
+from kontor.engine.arguments import is_whole
+from kontor.files import in_short
 
 MANUAL = Path(__file__).with_name("MANUAL.md").read_text(encoding="utf-8")
 

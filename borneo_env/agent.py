@@ -30,17 +30,17 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from borneo_env.compile import attributes
 from borneo_env.engine.actions import action_table
-from borneo_env.engine.arguments import whole_numbers
 from borneo_env.engine.batch import Batch
-from borneo_env.engine.dice import HALF, LOW
 from borneo_env.engine.games import observe
 from borneo_env.engine.hiding import resample
 from borneo_env.engine.state import GAME, make_box, slots_of
-from borneo_env.files import counted, in_short, on_one_line
 from borneo_env.ruleset import Ruleset
 from borneo_env.traces import OF_AGENT, current_folder, traceback_of
+from kontor.compile import attributes
+from kontor.engine.arguments import whole_numbers
+from kontor.files import counted, in_short, on_one_line
+from kontor.templates.dice import HALF, LOW
 
 SEPARATOR = r":(?!(?<=[:=][A-Za-z]:)[\\/])"  # of the parts of a name; the colon of a drive is none: policy:C:\runs
 GROUP = "borneo.agents"

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from borneo_env.agent import Views
-from borneo_env.files import in_short
 from borneo_env.view import Option, View
+from kontor.files import in_short
 
 
 class NotAnOption(ValueError):

@@ -14,7 +14,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from borneo_env.compile import attributes, entry, machine_code
 from borneo_env.engine.actions import ActionTable, action_table
 from borneo_env.engine.batch import Batch, IllegalMove
 from borneo_env.engine.game import MAX_OPTIONS, apply, legal
@@ -38,6 +37,7 @@ from borneo_env.engine.state import (
     slots_of,
 )
 from borneo_env.ruleset import Ruleset
+from kontor.compile import attributes, entry, machine_code
 
 START = -1  # among what chance has yet to bring, in place of a thing: the start player
 DRAWING = ("ship", "take")  # phases whose moves may end with something turned up or drawn

@@ -13,8 +13,8 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
-from borneo_env.files import on_one_line
 from borneo_env.ruleset import Ruleset
+from kontor.files import on_one_line
 
 LONGEST_ERROR = 4000  # characters; an illegal move is answered with all legal ones
 LET_RAISE = "_borneo_let_raise"  # an attribute of errors

@@ -23,8 +23,8 @@ from borneo_env.engine.actions import Move
 from borneo_env.engine.batch import Batch
 from borneo_env.engine.loops import NO_ACTION
 from borneo_env.engine.state import CARDS, FIRST_HAND, HAND, PHASES, PILE
-from borneo_env.files import FileError, in_short, on_one_line, parse_json, read_text, write_file
 from borneo_env.ruleset import CHOICES, Ruleset, RulesetError
+from kontor.files import FileError, in_short, on_one_line, parse_json, read_text, write_file
 
 FORMAT = "borneo-record/1"
 LARGEST_FILE = 5_000_000  # bytes; a game with all its legal moves has about 200,000

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from borneo_env.cards import Tables, check_tables, load_tables, read_tables
-from borneo_env.files import in_short
+from kontor.files import in_short
 
 EDITIONS = ("board", "card")
 PLAYER_COUNTS = (3, 4, 5)

@@ -11,7 +11,6 @@ from gymnasium.error import ResetNeeded
 from numpy.typing import NDArray
 
 from borneo_env.agent import RANDOM
-from borneo_env.engine.arguments import is_whole
 from borneo_env.engine.batch import IllegalMove
 from borneo_env.engine.observe import explain
 from borneo_env.rewards import Reward
@@ -29,6 +28,7 @@ from borneo_env.vector import (
     seat_spaces,
     with_mask,
 )  # fmt: skip
+from kontor.engine.arguments import is_whole
 
 
 class BorneoEnv(gymnasium.Env[Any, Any]):

@@ -11,11 +11,11 @@ import numpy as np
 from borneo_env.cards import COMPANIES, SPICES
 from borneo_env.engine.actions import Move
 from borneo_env.engine.state import CARDS, COMMIT, CONTRACT, DEFEND, NO_CARD, PAY, TRADERS, WAREHOUSE, YIELD
-from borneo_env.files import counted, in_short, on_one_line
 from borneo_env.pieces import Does, Mention, Pieces, Shown, Who, filled, in_full, listed, plain
 from borneo_env.record import Line, Moment, replay
 from borneo_env.ruleset import Ruleset
 from borneo_env.view import View
+from kontor.files import counted, in_short, on_one_line
 
 HEADINGS = ("opening", "turn", "end", "result")
 

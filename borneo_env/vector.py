@@ -13,7 +13,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from borneo_env.agent import RANDOM, Random, are_legal, ask, find_opponents
 from borneo_env.engine.actions import action_table
-from borneo_env.engine.arguments import is_whole, whole_numbers
 from borneo_env.engine.batch import Batch, IllegalMove, fresh_seed
 from borneo_env.engine.games import observe, state
 from borneo_env.engine.loops import NO_ACTION
@@ -21,6 +20,7 @@ from borneo_env.engine.observe import LARGEST, SMALLEST, length, state_length
 from borneo_env.engine.state import NOBODY, OVER, SPECTATOR, copy_games, slots_of
 from borneo_env.rewards import AT_THE_END, Reward, find_reward
 from borneo_env.ruleset import Ruleset
+from kontor.engine.arguments import is_whole, whole_numbers
 
 RANDOM_SEAT, ALL_SEATS = "random", "all"
 RAISE, END = "raise", "end"  # what an illegal action does

@@ -19,10 +19,10 @@ from borneo_agents.scripted.valuation.win_probability import FEATURES, LONG, WEI
 from numpy.typing import NDArray
 
 from borneo_env.agent import ask
-from borneo_env.compile import attributes, entry
 from borneo_env.engine.batch import Batch
 from borneo_env.engine.state import SEATS, copy_games, make_box
 from borneo_env.ruleset import PLAYER_COUNTS, Ruleset
+from kontor.compile import attributes, entry
 
 NOTED = 0.25  # of the turns
 AT_RANDOM = 0.04  # of the moves, so that positions are not all alike

@@ -8,10 +8,10 @@ from borneo_agents.scripted.agents import Climber, Merchant
 
 from borneo_env import Batch, Ruleset, every_ruleset
 from borneo_env.agent import Random, ask
-from borneo_env.compile import attributes, entry
-from borneo_env.engine.dice import scramble
 from borneo_env.engine.hiding import resample_game
 from borneo_env.engine.state import THINGS, copy_games
+from kontor.compile import attributes, entry
+from kontor.templates.dice import scramble
 
 QUICK = ("board-4", "board-3-four-traders-blackbeard", "card-3")
 EVERY_RULESET = [

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from borneo_agents.protocol.agent import Command
 
-from borneo_env.files import write_file
+from kontor.files import write_file
 
 # Started as `bot.py DEED`. It plays a move by the dice, as `ByDice` does, and does its deed at one decision in 120.
 BOT = r"""

@@ -49,7 +49,9 @@ OBSERVATIONS = {1: "89841c48281c9601"}
 
 def blocks_of_observations(slots: int) -> str:
     """Every block of an observation with its place and what its axes run over."""
-    return "".join(f"{block.start}\t{block.name}\t{[(axis.name, axis.labels) for axis in block.axes]}\n" for block in layout(slots))
+    return "".join(
+        f"{block.start}\t{block.name}\t{[(axis.name, axis.labels) for axis in block.axes]}\n" for block in layout(slots)
+    )
 
 
 @pytest.mark.parametrize(

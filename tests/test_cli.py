@@ -29,12 +29,12 @@ import borneo_env
 from borneo_env import cli
 from borneo_env.commands import records
 from borneo_env.console import in_colour
-from borneo_env.engine.threads import available_cores
 from borneo_env.pieces import plain
 from borneo_env.record import read_record, record_games, replay, verify, write_record
 from borneo_env.render import Animation, Picture, gallery
 from borneo_env.ruleset import Ruleset, every_ruleset
 from borneo_env.story import Told, agent_names, deed, named_company, tell
+from kontor.engine.threads import available_cores
 
 COMMANDS = [
     "actions", "agents", "observation", "manual", "rules", "pictures", "record", "verify", "show", "animate", "random",
@@ -142,7 +142,7 @@ def test_nothing_is_left_to_compile_after_warm_up(borneo):
 
 
 def test_without_a_compiler_there_is_nothing_to_warm_up(borneo, monkeypatch):
-    monkeypatch.setattr("borneo_env.compile.INTERPRETED", True)
+    monkeypatch.setattr("kontor.compile.INTERPRETED", True)
     answer = borneo("warm-up")
     assert answer.status == 2
     assert "unset it" in answer.err

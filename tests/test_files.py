@@ -17,9 +17,12 @@ from pathlib import Path
 import pytest
 from borneo_web.replay.replay import Replay
 
-from borneo_env import files
 from borneo_env.engine.batch import Batch
-from borneo_env.files import (
+from borneo_env.record import record_games, write_record
+from borneo_env.render import Animation, Picture
+from borneo_env.ruleset import Ruleset
+from kontor import files
+from kontor.files import (
     FileError,
     FolderLock,
     check_writable,
@@ -32,9 +35,6 @@ from borneo_env.files import (
     remove_half_written,
     write_file,
 )
-from borneo_env.record import record_games, write_record
-from borneo_env.render import Animation, Picture
-from borneo_env.ruleset import Ruleset
 
 TINY = Ruleset(players=3, tables="tiny")
 

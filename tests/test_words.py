@@ -20,7 +20,7 @@ OF_THE_FIELD = ("borneo_train", "borneo_agents.arena", "borneo_agents.policy", "
 
 # Classes of one name, until they are renamed.
 TWICE = {
-    "Block", "Seats", "Standing", "_Cache",
+    "Block", "_Cache",
 }  # fmt: skip
 
 

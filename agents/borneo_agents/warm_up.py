@@ -18,8 +18,8 @@ from borneo_agents.scripted.valuation.win_probability import win_probability
 from borneo_agents.search.ismcts import Ismcts
 from borneo_env import Batch, Ruleset, env, redact, resample
 from borneo_env.agent import Agent, Views
-from borneo_env.compile.progress import progress
 from borneo_env.vector import Seats
+from kontor.compile.progress import progress
 
 POLL_SECONDS = 0.2
 

@@ -17,9 +17,9 @@ from typing import Any
 
 from borneo_env.aec import env, raw_env
 from borneo_env.engine.batch import Batch
-from borneo_env.engine.threads import available_cores
 from borneo_env.ruleset import Ruleset
 from borneo_env.vector import BorneoVectorEnv
+from kontor.engine.threads import available_cores
 
 SIZES = (1, 16, 256, 1024, 4096, 16384, 65536)
 MIXING = 250  # random decisions in each game before the clock starts: more than a game has

@@ -13,7 +13,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from borneo_env.files import FileError, in_short, on_one_line, read_text
+from kontor.files import FileError, in_short, on_one_line, read_text
 
 COMPANIES = ("red", "yellow", "green", "blue")  # R0.1
 SPICES = ("pepper", "cinnamon", "cloves", "nutmeg")  # R0.2

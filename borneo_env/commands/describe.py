@@ -13,8 +13,8 @@ from rich.table import Table
 from rich.text import Text
 
 from borneo_env.console import AsJson, out, print_markdown, with_ruleset
-from borneo_env.files import make_folder, on_one_line
 from borneo_env.ruleset import Ruleset
+from kontor.files import make_folder, on_one_line
 
 
 @with_ruleset("edition")

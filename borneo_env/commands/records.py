@@ -21,9 +21,9 @@ from borneo_env.console import (
     progress_bar,
     with_ruleset,
 )
-from borneo_env.files import check_writable, counted, make_folder, on_one_line
 from borneo_env.pieces import Mention, spoken
 from borneo_env.ruleset import Ruleset
+from kontor.files import check_writable, counted, make_folder, on_one_line
 
 if TYPE_CHECKING:
     from borneo_env.story import Told

@@ -11,7 +11,6 @@ from pathlib import Path
 import numpy as np
 
 from borneo_env.engine.state import CONTRACT, OVER
-from borneo_env.files import write_file
 from borneo_env.pieces import Pieces, briefly, in_full, plain
 from borneo_env.record import Line, read_ruleset, replay
 from borneo_env.render.cards import face
@@ -19,6 +18,7 @@ from borneo_env.render.pen import use
 from borneo_env.render.picture import TAIL, Picture
 from borneo_env.render.pixels import check_extra, extra
 from borneo_env.story import Narrator, agent_names, deed
+from kontor.files import write_file
 
 SECONDS = 1.2  # for each picture
 LONGER = 4  # times as long the end is shown

@@ -8,7 +8,6 @@ from typing import NamedTuple
 import numpy as np
 
 from borneo_env.agent import RANDOM
-from borneo_env.files import make_folder, write_file
 from borneo_env.pieces import plain
 from borneo_env.record import record_games, replay
 from borneo_env.render.animation import Animation
@@ -16,6 +15,7 @@ from borneo_env.render.picture import Picture
 from borneo_env.render.pixels import rgb, save_png
 from borneo_env.ruleset import Ruleset
 from borneo_env.story import Narrator
+from kontor.files import make_folder, write_file
 
 NAMES = ("Ayu", "Bram", "Citra", "Dirk", "Eka")
 PNG_WIDTH = 1200

@@ -8,9 +8,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from borneo_env.engine.arguments import checked_game, checked_seat
 from borneo_env.engine.batch import Batch
-from borneo_env.files import write_file
 from borneo_env.render.board import board
 from borneo_env.render.chart import BACKGROUND, HEIGHT, WIDTH
 from borneo_env.render.legend import HEIGHT as LEGEND_HEIGHT
@@ -23,6 +21,8 @@ from borneo_env.render.strip import strip
 from borneo_env.render.symbols import FOAM, GOLD, SEA, SYMBOLS
 from borneo_env.render.terminal import table
 from borneo_env.ruleset import Ruleset
+from kontor.engine.arguments import checked_game, checked_seat
+from kontor.files import write_file
 
 DEFINITIONS = f"<style>{STYLE}</style><defs>{SYMBOLS}</defs>"
 TAIL = "</svg>\n"

@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from borneo_env.files import whole_file
 from borneo_env.render.chart import WIDTH
 from borneo_env.render.pen import OTHERS, Pane
+from kontor.files import whole_file
 
 FONT_FILES = ("SourceSerifPro-Regular.ttf", "SourceSerifPro-Semibold.ttf", "SourceSerifPro-It.ttf")
 PACKAGES = ("resvg_py", "PIL.Image", "font_source_serif_pro")

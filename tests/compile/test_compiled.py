@@ -18,8 +18,8 @@ from numba.core.unsafe.refcount import get_refcount
 
 import borneo_env
 from borneo_env import Batch, Ruleset, redact, resample
-from borneo_env.compile.digest import digest_of, reached_from
-from borneo_env.compile.store import KEEP_DAYS, KEEP_VERSIONS
+from kontor.compile.digest import digest_of, reached_from
+from kontor.compile.store import KEEP_DAYS, KEEP_VERSIONS
 
 PACKAGE = Path(borneo_env.__file__).parent
 SETTINGS = ("NUMBA_DISABLE_JIT", "NUMBA_BOUNDSCHECK", "NUMBA_CACHE_DIR")
@@ -87,7 +87,7 @@ def test_interpreted_and_compiled_rules_play_the_same_games(arguments, monkeypat
 
 # Prints whether this process checks the bounds.
 ASK_BEYOND = """
-from borneo_env.compile import rule
+from kontor.compile import rule
 @rule
 def read(array, i):
     return array[i]
@@ -117,7 +117,7 @@ CONSTANTS = "FACTOR = 2  # a factor"
 HELPER = """
 from llvmlite import ir
 from numba.extending import intrinsic
-from borneo_env.compile import rule
+from kontor.compile import rule
 from constants import FACTOR
 
 MORE = 100
@@ -136,7 +136,7 @@ def doubled(x):
 """
 BOT = """
 import helper
-from borneo_env.compile import entry
+from kontor.compile import entry
 from helper import doubled
 
 @entry
@@ -273,7 +273,7 @@ def test_old_versions_and_functions_long_unused_are_removed(ask, tmp_path):
 
 # An entry that calls another through a rule.
 CALLS = """
-from borneo_env.compile import entry, rule
+from kontor.compile import entry, rule
 
 @entry
 def inner(number):
@@ -311,7 +311,7 @@ def test_an_entry_from_disk_calls_another_from_disk_and_what_is_lost_is_compiled
 
 def test_an_entry_that_is_called_by_another_name_is_compiled_anew(ask, tmp_path, monkeypatch):
     """A jump to a name that is not there would end the process."""
-    counted_names = "borneo_env.compile.linking.digest_of", lambda function: None  # as Numba does by itself
+    counted_names = "kontor.compile.linking.digest_of", lambda function: None  # as Numba does by itself
     monkeypatch.setattr(*counted_names)
     found = []
     for _ in range(2):

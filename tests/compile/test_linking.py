@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 from numba.core.registry import cpu_target
 
-from borneo_env.compile import INTERPRETED, entry, rule
 from borneo_env.engine.state import GAME
+from kontor.compile import INTERPRETED, entry, rule
 
 ENGINE = cpu_target.target_context.codegen()._engine  # knows all functions there is machine code for
 

@@ -6,9 +6,9 @@ import sys
 
 import pytest
 
-from borneo_env.compile import INTERPRETED, entry, rule
-from borneo_env.compile import progress as module
-from borneo_env.compile.progress import CompileProgress, _sizes_left
+from kontor.compile import INTERPRETED, entry, rule
+from kontor.compile import progress as module
+from kontor.compile.progress import CompileProgress, _sizes_left
 
 pytestmark = pytest.mark.skipif(INTERPRETED, reason="nothing is compiled")
 

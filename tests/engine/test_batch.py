@@ -15,9 +15,9 @@ from copies import Copy
 from playing import RULESETS
 
 from borneo_env import NO_ACTION, Batch, BatchFileError, Ruleset
-from kontor.engine import batch as batch_module
-from borneo_env.engine import threads as threads_module
 from borneo_env.engine.state import CARDS, DISCARD, GAME, HAND, PHASES, PILE, TRADERS, WAREHOUSE
+from kontor.engine import batch as batch_module
+from kontor.engine import threads as threads_module
 
 TINY = Ruleset(tables="tiny")
 

@@ -8,8 +8,9 @@ import pytest
 from chi_square import FAR, deviation
 
 from borneo_env import Batch, resample
-from borneo_env.compile import attributes
-from borneo_env.engine.dice import (
+from borneo_env.engine.state import CHOICES, GAME, HAND, SHUFFLES
+from kontor.compile import attributes
+from kontor.templates.dice import (
     CARRY_MULTIPLIER,
     PHILOX_MULTIPLIER,
     PHILOX_WEYL,
@@ -19,7 +20,6 @@ from borneo_env.engine.dice import (
     seed_streams,
     shuffle,
 )
-from borneo_env.engine.state import CHOICES, GAME, HAND, SHUFFLES
 
 
 def table_of(first, second, n):

@@ -13,7 +13,6 @@ from playing import RULESETS
 
 from borneo_env import GAME, SPECTATOR, Batch, Ruleset, redact, resample
 from borneo_env.cards import COMPANIES
-from kontor.engine.check import check_games
 from borneo_env.engine.state import (
     CARDS,
     CHOICES,
@@ -27,6 +26,7 @@ from borneo_env.engine.state import (
     SHUFFLES,
     UNSEEN,
 )
+from kontor.engine.check import check_games
 
 SECRET = ("rng", "number", "draw", "port_pile")  # whole fields; `place` is secret in part
 TINY = Ruleset(tables="tiny")

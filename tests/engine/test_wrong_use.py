@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 
 from borneo_env import NO_ACTION, SPECTATOR, Batch, IllegalMove, Ruleset, redact
-from kontor.engine.batch_file import MOST_SAVED
-from kontor.engine.check import BrokenGame
 from borneo_env.engine.games import observe, results, state
 from borneo_env.engine.observe import length, state_length
 from borneo_env.engine.state import BOARD_SLOTS, CARDS, CHOICES, HAND
 from borneo_env.render import Picture
+from kontor.engine.batch_file import MOST_SAVED
+from kontor.engine.check import BrokenGame
 
 RULESET = Ruleset(players=3)
 WIDTH = {"observe": length(BOARD_SLOTS), "state": state_length(BOARD_SLOTS)}

@@ -25,8 +25,8 @@ from rich.console import Console
 TESTS: dict[str, tuple[str, bool]] = {
     "borneo_env/engine/rules/": ("tests/rules", True),
     "borneo_env/engine/": ("tests/rules tests/engine", True),
-    "borneo_env/compile/": ("tests/compile", False),
-    "borneo_env/gpu/": ("tests/gpu", False),
+    "kontor/compile/": ("tests/compile", False),
+    "kontor/gpu/": ("tests/gpu", False),
     "borneo_env/cards/": ("tests/test_cards.py tests/test_ruleset.py", False),
     "borneo_env/render/": ("tests/test_render.py tests/test_animation.py tests/test_scenes.py", False),
     "borneo_env/screen.py": ("tests/test_render.py", False),

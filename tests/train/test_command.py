@@ -18,7 +18,7 @@ from borneo_train.ppo import PPO  # torch may be missing
 from borneo_train.run import checkpoint
 from borneo_train.run.config import Settings, option
 
-from borneo_env.files import FolderLock
+from kontor.files import FolderLock
 
 pytestmark = pytest.mark.usefixtures("games_are_hardly_played_before", "no_curves_are_drawn")
 QUICK = (

@@ -4,7 +4,7 @@ import pytest
 from borneo_train.run.folders import keep_model, refuse_others, remove_file, remove_folder, write_here
 from networks import network
 
-from borneo_env.files import FileError
+from kontor.files import FileError
 
 OURS = ("card.json", "model.safetensors")
 

@@ -25,8 +25,8 @@ from borneo_env.console import (
     say,
     with_ruleset,
 )
-from borneo_env.files import in_short
 from borneo_env.ruleset import Ruleset
+from kontor.files import in_short
 
 Cluster = Annotated[
     str | None, typer.Option(metavar="local|ADDRESS", help="Let a cluster of Ray play (needs the extra `ray`).")

@@ -12,8 +12,8 @@ from typing import Annotated, Any
 import typer
 
 from borneo_env.console import AsJson, with_ruleset
-from borneo_env.files import FileError, check_writable, on_one_line
 from borneo_env.ruleset import Ruleset
+from kontor.files import FileError, check_writable, on_one_line
 
 
 @with_ruleset("edition", "traders", "blackbeard", "tables")

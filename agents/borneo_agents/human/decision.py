@@ -10,12 +10,12 @@ from borneo_env.cards import COMPANIES
 from borneo_env.engine.actions import PASS
 from borneo_env.engine.batch import Batch
 from borneo_env.engine.state import COMMIT, DEFEND, DROP, LAST_CONTRACT, OPEN_PORTS, PAY, SHIP, TAKE, TRADERS
-from borneo_env.files import in_short
 from borneo_env.pieces import Does, Pieces, Who, listed, paragraph, plain
 from borneo_env.render.scene import Scene, count
 from borneo_env.render.terminal import details, hands
 from borneo_env.render.text import BOLD, CARD, WIDTH, length, packed, padded, paint, wrapped
 from borneo_env.story import named_card
+from kontor.files import in_short
 
 CELL = (WIDTH - CARD) // OPEN_PORTS  # columns of a port in the table of shipments
 WITH_DETAILS = (PAY, TAKE, LAST_CONTRACT)

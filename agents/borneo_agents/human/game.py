@@ -18,7 +18,6 @@ from borneo_env.agent import UnknownAgent, Views, check_agents, check_registered
 from borneo_env.engine.batch import Batch
 from borneo_env.engine.loops import NO_ACTION
 from borneo_env.engine.state import CARDS, CONTRACT, HAND, NOBODY, TELLTALE
-from borneo_env.files import FileError, in_short, on_one_line, parse_json, read_text, write_file
 from borneo_env.record import (
     LARGEST_FILE,
     Line,
@@ -30,6 +29,7 @@ from borneo_env.record import (
 )
 from borneo_env.ruleset import Ruleset
 from borneo_env.story import Narrator, Told, agent_names, drawn
+from kontor.files import FileError, in_short, on_one_line, parse_json, read_text, write_file
 
 HUMAN = "human"
 FORMAT = "borneo-play/1"

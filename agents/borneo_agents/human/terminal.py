@@ -17,13 +17,13 @@ from borneo_agents.human.options import in_colours
 from borneo_agents.human.window import Interrupted, TerminalWindow, fitted
 from borneo_env.engine.hiding import redact
 from borneo_env.engine.state import SPECTATOR
-from borneo_env.files import FileError, in_short, on_one_line
 from borneo_env.pieces import Pieces, plain
 from borneo_env.render.scene import Scene
 from borneo_env.render.terminal import board, details, hands, pirates
 from borneo_env.render.text import BOLD, WIDTH, length, padded, paint
 from borneo_env.rulebook import UnknownRule, find_rules
 from borneo_env.story import Told
+from kontor.files import FileError, in_short, on_one_line
 
 RECENT = 12  # lines of the story that are told again when a game goes on
 ROOMY = 36  # rows from which the board has rules between its parts

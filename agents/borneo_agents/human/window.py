@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from typing import TextIO
 
 from borneo_env.console import in_colour
-from borneo_env.files import on_one_line
 from borneo_env.render.text import ESCAPE, WIDTH, wrapped
+from kontor.files import on_one_line
 
 CLEAR = "\x1b[2J\x1b[H"
 FORGET = "\x1b[3J"  # what has been scrolled away

@@ -18,8 +18,8 @@ from borneo_agents.policy.network import Floats, Layer, Layers
 from borneo_env.engine.actions import ACTION_VERSION, action_table
 from borneo_env.engine.observe import OBSERVATION_VERSION, length, state_length
 from borneo_env.engine.state import SEATS, slots_of
-from borneo_env.files import FileError, in_short, make_folder, on_one_line, parse_json, read_bytes, write_file
 from borneo_env.ruleset import EDITIONS, PLAYER_COUNTS, Ruleset
+from kontor.files import FileError, in_short, make_folder, on_one_line, parse_json, read_bytes, write_file
 
 FORMAT = "borneo-policy/9"
 WEIGHTS, CARD = "model.safetensors", "card.json"

@@ -16,8 +16,8 @@ from borneo_agents.protocol import messages
 from borneo_agents.protocol.messages import Introduction, Message
 from borneo_agents.protocol.process import BotFailed, BotProcess, Transcript
 from borneo_env.agent import Views
-from borneo_env.files import FileError, in_short, read_bytes
 from borneo_env.ruleset import Ruleset
+from kontor.files import FileError, in_short, read_bytes
 
 LARGEST_PROGRAM = 2**28  # bytes, to know again
 MEMORY = 4096  # MiB

@@ -22,8 +22,8 @@ from borneo_env.engine.actions import ACTION_VERSION, action_table
 from borneo_env.engine.games import observe
 from borneo_env.engine.observe import OBSERVATION_VERSION, layout
 from borneo_env.engine.state import PHASES, slots_of
-from borneo_env.files import in_short, parse_json
 from borneo_env.ruleset import Ruleset
+from kontor.files import in_short, parse_json
 
 PROTOCOL = "borneo-protocol/1"
 WORDS, NUMBERS, RECORD = "words", "numbers", "record"  # how a bot can have the game

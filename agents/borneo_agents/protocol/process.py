@@ -20,7 +20,7 @@ from pathlib import Path
 
 from borneo_agents.protocol import supervisor
 from borneo_agents.protocol.supervisor import end_group, end_tree
-from borneo_env.files import FileError, in_short, on_one_line
+from kontor.files import FileError, in_short, on_one_line
 
 SUPERVISOR = (sys.executable, "-I", "-S", supervisor.__file__)
 HANDED_ON = ("PATH", "HOME", "LANG", "LC_ALL", "TMPDIR", "TZ")  # of the environment

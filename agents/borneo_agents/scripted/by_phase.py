@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from borneo_env.compile import rule
 from borneo_env.engine.state import OVER, PHASES
+from kontor.compile import rule
 
 
 def by_phase(table: dict[str, Callable[..., Any]]) -> Callable[..., Any]:

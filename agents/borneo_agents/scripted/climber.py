@@ -13,10 +13,10 @@ from borneo_agents.scripted.valuation.contests import best_attack, best_defence
 from borneo_agents.scripted.valuation.hands import count_hidden, count_strong, list_hand
 from borneo_agents.scripted.valuation.ladders import come_back, contest_of, swap, transfer_of
 from borneo_agents.scripted.valuation.sharing import fill_pool, hand_out, lay_down, sharers_at, take_back
-from borneo_env.compile import rule
 from borneo_env.engine.actions import COMPANY, PASS, SLOT
 from borneo_env.engine.rules.traders import transfer
 from borneo_env.engine.state import AT_PORT, N_COMPANIES, N_SPICES, NO_CARD, OPEN_PORTS, SEATS
+from kontor.compile import rule
 
 FIRST, SECOND, THIRD, LAST = 1.0, 0.55, 0.25, 0.1  # what the ranks of a company get of what it pays
 BASE = 1.0  # points any company pays in the near future

@@ -26,9 +26,9 @@ from borneo_agents.scripted.valuation.sharing import (
     sharers_at,
     take_back,
 )
-from borneo_env.compile import rule
 from borneo_env.engine.actions import COMPANY, PASS, SLOT
 from borneo_env.engine.state import AT_PORT, CARDS, HAND, OPEN_PORTS
+from kontor.compile import rule
 
 A_CARD = 0.5  # points an attack must bring for the card it costs
 CROWDED, USEFUL = 0.1, 0.1  # against shipping to where cards lie already, and what it could use itself

@@ -24,11 +24,11 @@ from borneo_agents.scripted.valuation.sharing import (
     sharers_at,
     take_back,
 )
-from borneo_env.compile import rule
 from borneo_env.engine.actions import COMPANY, PASS, SLOT
 from borneo_env.engine.rules.cargo import sharer_after
 from borneo_env.engine.rules.traders import transfer
 from borneo_env.engine.state import AT_PORT, NO_CARD, OPEN_PORTS, SEATS
+from kontor.compile import rule
 
 STRONG_CARD = 0.15  # when placing: what a strong card of the company counts
 OWN_TRADER = 0.15  # when placing: what an own trader in the company counts

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from borneo_env.compile import rule
-from borneo_env.engine.dice import scramble
 from borneo_env.engine.hiding import resample_game
+from kontor.compile import rule
+from kontor.templates.dice import scramble
 
 DETERMINIZED, TRIED = range(2)  # a determinization, and a copy to try something in
 

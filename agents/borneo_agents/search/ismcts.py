@@ -22,13 +22,13 @@ from borneo_agents.scripted.dispatch import BOTS, choose
 from borneo_agents.search.determinization import DETERMINIZED, TRIED
 from borneo_agents.search.playouts import begin, determinize_anew, evaluate_playout, make_playout_scratch, play
 from borneo_env.agent import UnknownAgent, Views
-from borneo_env.compile import attributes, entry, rule
-from borneo_env.engine.dice import CARRY_MULTIPLIER, HALF, LOW, roll
 from borneo_env.engine.game import legal
 from borneo_env.engine.hidden import blank_secrets
 from borneo_env.engine.state import OVER
-from borneo_env.engine.threads import available_cores, in_parallel
-from borneo_env.files import in_short
+from kontor.compile import attributes, entry, rule
+from kontor.engine.threads import available_cores, in_parallel
+from kontor.files import in_short
+from kontor.templates.dice import CARRY_MULTIPLIER, HALF, LOW, roll
 
 NONE = -1
 DEEPEST = 200  # decisions in the tree

@@ -10,10 +10,10 @@ from borneo_agents.scripted.dispatch import choose
 from borneo_agents.scripted.scratch import make_scratch
 from borneo_agents.scripted.valuation.win_probability import FEATURES, win_probabilities
 from borneo_agents.search.determinization import DETERMINIZED, determinize, stream_of
-from borneo_env.compile import attributes, rule
-from borneo_env.engine.dice import roll
 from borneo_env.engine.game import MAX_OPTIONS, apply, legal
 from borneo_env.engine.state import GAME, OVER, SEATS, THINGS
+from kontor.compile import attributes, rule
+from kontor.templates.dice import roll
 
 # What a search works with: a determinization and a second game (and the same as words), scratch memory of the scripted
 # bots, options at hand, one estimate, and the random stream of the determinizations.

@@ -27,8 +27,8 @@ from borneo_agents.arena.store.scratch import PREFIX, scratch_folder
 
 from borneo_env import cli
 from borneo_env.agent import find_agent
-from borneo_env.compile import rule
 from borneo_env.record import read_record, verify
+from kontor.compile import rule
 
 SLOW = """
 import os
@@ -41,7 +41,7 @@ class Slow:
         return views.mask.argmax(1)
 """
 HELPER = """
-from borneo_env.compile import rule
+from kontor.compile import rule
 
 FACTOR = 2
 
@@ -55,7 +55,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent / "elsewhere"))
 from helper import scaled
-from borneo_env.compile import entry
+from kontor.compile import entry
 
 @entry
 def first(x):

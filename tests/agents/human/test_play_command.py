@@ -9,9 +9,9 @@ from pathlib import Path
 from borneo_agents.human.game import Game
 from typed_games import SEATS, TINY, lines, run_play, typed_game
 
-from borneo_env.files import FileError
 from borneo_env.record import read_record
 from borneo_env.ruleset import Ruleset
+from kontor.files import FileError
 
 
 def test_the_command_plays_saves_and_continues(capsys, monkeypatch, tmp_path):

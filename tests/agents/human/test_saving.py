@@ -16,7 +16,7 @@ from borneo_agents.human.game import Game, SaveError
 from borneo_agents.human.terminal import Terminal, free_name
 from typed_games import SEATS, confirmed, lines, question, run_play, sit, table, typed_game
 
-from borneo_env.files import FileError
+from kontor.files import FileError
 
 MY_BOT = """
 from pathlib import Path

@@ -23,8 +23,8 @@ from borneo_agents.protocol.agent import Command
 from borneo_agents.protocol.messages import NUMBERS, RECORD, WORDS, decisions, line_of, question_of, rules_of
 from borneo_agents.protocol.words import in_words
 from borneo_train.run.config import Settings
-from borneo_web.server.games import Games
-from borneo_web.server.table import Refused
+from borneo_web.server.live_game import Refused
+from borneo_web.server.live_games import LiveGames
 from bot_games import play
 from playing import SEVERAL_RULESETS
 from protocol_bots import ByDice, bot
@@ -217,7 +217,7 @@ def test_no_file_may_name_a_program(name, tmp_path):
 
 
 def test_requests_may_not_name_a_program(tmp_path):
-    games = Games(tmp_path)
+    games = LiveGames(tmp_path)
     with pytest.raises(Refused, match="There is no agent 'command'"):
         games.begin(TINY, ["human", "command", "random"], ["me"], 1)
 

@@ -14,8 +14,8 @@ from positions import position
 
 from borneo_env import Batch, Ruleset, redact, resample
 from borneo_env.agent import Agent, Random, UnknownAgent, Views, ask, find_agent
-from borneo_env.compile import attributes, rule
 from borneo_env.engine.state import HAND, OVER, PHASES, SEATS, WAREHOUSE, copy_games
+from kontor.compile import attributes, rule
 
 BOARD, TINY = Ruleset(), Ruleset(tables="tiny")
 

@@ -22,9 +22,9 @@ import numba
 import torch
 from borneo_agents.arena.workers.worker_process import worker_environment
 
-from borneo_env.files import on_one_line
 from borneo_train.distributed.process_group import ProcessGroup, rendezvous
 from borneo_train.run.config import CPU, Settings
+from kontor.files import on_one_line
 
 POLL_SECONDS = 0.02  # between two looks at a worker
 EXIT_SECONDS = 5.0  # within which a worker is gone whose connection is closed

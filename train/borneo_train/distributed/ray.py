@@ -20,7 +20,6 @@ from borneo_agents.arena.ray.parcel import ParcelError
 from borneo_agents.cluster import LOCAL, ClusterError, cores_of, joined
 
 from borneo_env.agent import find_agent
-from borneo_env.files import on_one_line
 from borneo_train.distributed.local import LocalWorkers, WorkerGroup, threads
 from borneo_train.distributed.process_group import SHUTDOWN, TIMEOUT, ProcessGroup, loopback
 from borneo_train.distributed.worker import Follower
@@ -30,6 +29,7 @@ from borneo_train.run.config import CPU, CUDA, Settings
 from borneo_train.run.progress import STOPPING, ProgressReporter
 from borneo_train.run.tasks import Evaluation
 from borneo_train.run.training import Training
+from kontor.files import on_one_line
 
 RESTARTS = 20  # of a training whose machines are lost
 POLL_SECONDS = 0.2  # between two looks at the progress

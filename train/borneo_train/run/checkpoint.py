@@ -16,7 +16,6 @@ import torch
 from safetensors.torch import load, save
 from torch import Tensor
 
-from borneo_env.files import in_short, on_one_line, parse_json, read_bytes, remove_half_written
 from borneo_train.distributed.process_group import ProcessGroup
 from borneo_train.games.games import GAMES
 from borneo_train.ppo import NUMBERS, PPO
@@ -24,6 +23,7 @@ from borneo_train.run.config import Settings
 from borneo_train.run.folders import NAMED_BY_STEPS, is_folder, named_by, remove_file, write_here
 from borneo_train.run.learner import create_learner
 from borneo_train.run.tasks import MEASURES, Evaluation
+from kontor.files import in_short, on_one_line, parse_json, read_bytes, remove_half_written
 
 FORMAT = "borneo-checkpoint/6"
 ENDING = ".safetensors"

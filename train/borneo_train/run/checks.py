@@ -9,10 +9,10 @@ from typing import Any
 import torch
 
 from borneo_env.agent import UnknownAgent, check_agents, check_registered, find_agent
-from borneo_env.engine.threads import available_cores
 from borneo_env.ruleset import Ruleset
 from borneo_train.games.opponents import SELF, is_policy
 from borneo_train.run.config import Settings, option
+from kontor.engine.threads import available_cores
 
 MAY_CHANGE = ("timesteps", "minutes")  # when a training is resumed
 

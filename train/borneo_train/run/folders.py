@@ -15,7 +15,7 @@ from pathlib import Path
 
 from borneo_agents.policy.model import CARD, WEIGHTS, Model, write_model
 
-from borneo_env.files import FileError, FolderLock, remove_half_written, write_file
+from kontor.files import FileError, FolderLock, remove_half_written, write_file
 
 NAMED_BY_STEPS = re.compile("[0-9]{12,}")
 MODEL_FILES = (CARD, WEIGHTS)

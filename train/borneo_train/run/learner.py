@@ -11,13 +11,13 @@ from typing import Any
 import torch
 from borneo_agents.policy.model import CARD, Model, ModelCard, read_model
 
-from borneo_env.files import on_one_line
 from borneo_train.distributed.process_group import SINGLE, ProcessGroup
 from borneo_train.games.games import LearnerGames, even_sizes
 from borneo_train.games.opponents import Opponents, player_of, plays_on_cpu
 from borneo_train.networks.actor_critic import Networks
 from borneo_train.ppo import PPO
 from borneo_train.run.config import SEEDS, Settings, shape_of
+from kontor.files import on_one_line
 
 WORKER_SEED_STEP = 2**40 + 0x9E3779B1  # between the seeds of two workers; torch looks at 32 bits of a seed on a CPU
 LAST = "last"  # the folder of a training's newest policy

@@ -20,8 +20,6 @@ from borneo_agents.policy.model import BEST, Model
 from rich.console import Console
 from torch.utils.tensorboard import SummaryWriter
 
-from borneo_env.engine.threads import available_cores
-from borneo_env.files import on_one_line, parse_json, read_text
 from borneo_train.distributed.local import LocalWorkers, WorkerGroup, threads
 from borneo_train.distributed.process_group import CHECKPOINT, STEP
 from borneo_train.run import checkpoint
@@ -41,6 +39,8 @@ from borneo_train.run.folders import (
 from borneo_train.run.learner import LAST, model_of, software, with_strength
 from borneo_train.run.progress import ProgressReporter, interruptible
 from borneo_train.run.tasks import Evaluation, evaluate, score
+from kontor.engine.threads import available_cores
+from kontor.files import on_one_line, parse_json, read_text
 
 CHECKPOINTS = 20  # of a training, evenly, beside those at evaluations
 CURVE, PICTURE, SETTINGS = FILES = ("curve.jsonl", "curve.png", "settings.json")

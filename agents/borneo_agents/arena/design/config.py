@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from borneo_agents.arena.design.lineups import LINEUPS
-from borneo_env.engine.batch_state import LAST_NUMBER
-from borneo_env.files import in_short
 from borneo_env.ruleset import Ruleset
+from kontor.engine.batch_state import LAST_NUMBER
+from kontor.files import in_short
 
 
 class TournamentError(ValueError):

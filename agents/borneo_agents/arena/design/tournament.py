@@ -21,8 +21,8 @@ from numpy.typing import NDArray
 
 from borneo_agents.arena.design.config import ArenaConfig, TournamentError
 from borneo_agents.arena.design.lineups import MIXED, Circle, block_of, circles, suitable_lineups
-from borneo_env.files import in_short
 from borneo_env.ruleset import Ruleset
+from kontor.files import in_short
 
 CHUNK = 1000  # games played side by side: more are hardly faster, and fewer are slower, since calls are for few games
 CHUNKS = 16  # so many at least, in long runs: what is not yet finished is lost if a run is stopped

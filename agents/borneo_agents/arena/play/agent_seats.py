@@ -36,11 +36,11 @@ from borneo_agents.arena.play.calls import (
 from borneo_agents.arena.play.isolated import instantiate_agent
 from borneo_agents.protocol.agent import ProcessAgent
 from borneo_env.agent import Agent, Views
-from borneo_env.engine.arguments import whole_numbers
 from borneo_env.engine.batch import Batch
-from borneo_env.engine.batch_state import LAST_NUMBER
 from borneo_env.engine.state import NOBODY
-from borneo_env.files import counted, in_short
+from kontor.engine.arguments import whole_numbers
+from kontor.engine.batch_state import LAST_NUMBER
+from kontor.files import counted, in_short
 
 
 class AgentSeats:

@@ -27,8 +27,8 @@ from borneo_agents.arena.workers.pool import ArenaError, WorkerPool, on_stderr
 from borneo_agents.arena.workers.retries import FaultHistory
 from borneo_agents.cluster import cores_of, joined
 from borneo_env.agent import Agent
-from borneo_env.engine.threads import available_cores
-from borneo_env.files import on_one_line, write_file
+from kontor.engine.threads import available_cores
+from kontor.files import on_one_line, write_file
 
 RETRIES = 8  # of a chunk whose machine is lost
 LOOK = 0.2  # seconds between two looks at the tasks

@@ -11,9 +11,9 @@ from borneo_agents.arena.design.lineups import LINEUPS
 from borneo_agents.arena.report.sections import EXAMPLE, Row, Section, sections
 from borneo_agents.arena.report.tables import ArenaTables, versions_used
 from borneo_agents.arena.report.words import fault_lines, headline, isolation_words, verdict_words
-from borneo_env.files import in_short
 from borneo_env.render.pen import INK
 from borneo_env.render.symbols import CARD, FAINT, FOAM, GOLD, PAPER, PAPER_EDGE, SEA
+from kontor.files import in_short
 
 NO_PLOTS = "No plots: matplotlib is missing. <code>pip install '.[arena]'</code> in the project's folder brings them."
 NO_REPLAYS: Mapping[int, str] = {}

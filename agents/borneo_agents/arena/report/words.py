@@ -11,7 +11,7 @@ from borneo_agents.arena.play.outcomes import Trace
 from borneo_agents.arena.report.tables import ArenaTables
 from borneo_agents.statistics.sequential import BETTER, UNDECIDED
 from borneo_agents.statistics.standings import Standing
-from borneo_env.files import counted
+from kontor.files import counted
 
 BY = {
     CRASH: "by a crash",

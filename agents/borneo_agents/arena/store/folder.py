@@ -25,8 +25,8 @@ from borneo_agents.arena.design.tournament import Tournament
 from borneo_agents.arena.play.outcomes import PlayedChunk
 from borneo_agents.arena.store.chunk_file import chunk_bytes, read_chunk
 from borneo_agents.arena.store.sources import IN_NO_FILE, digest_of_program
-from borneo_env.engine.batch_state import LAST_NUMBER
-from borneo_env.files import (
+from kontor.engine.batch_state import LAST_NUMBER
+from kontor.files import (
     FileError,
     in_short,
     make_folder,

@@ -10,7 +10,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from borneo_agents.arena.store.folder import CHUNKS, Folder
-from borneo_env.files import FileError, FolderLock, make_folder
+from kontor.files import FileError, FolderLock, make_folder
 
 PREFIX = "borneo-scratch-"
 YOUNG = 60.0  # seconds in which a new one may not be locked yet

@@ -13,11 +13,11 @@ from borneo_agents.scripted.valuation.goods import (
     prospects,
     spices,
 )
-from borneo_env.compile import rule
 from borneo_env.engine.actions import BARGAIN, JOKER, PAYMENT
 from borneo_env.engine.rules.contracts import first_owed
 from borneo_env.engine.rules.ending import PIRATE_PENALTY
 from borneo_env.engine.state import AMOUNT, CHEST, DOUBLE, N_SPICES, OF_ONE_SPICE, PORT
+from kontor.compile import rule
 
 PATIENCE = 0.3  # points by which waiting is preferred
 SPICE_OWED = 1.6  # points it costs to pay one spice

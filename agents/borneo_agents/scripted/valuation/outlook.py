@@ -5,8 +5,8 @@ from __future__ import annotations
 from borneo_agents.scripted.scratch import ANY, TINY, whole
 from borneo_agents.scripted.valuation.goods import gain_of
 from borneo_agents.scripted.valuation.sharing import A_MONOPOLY, A_SHARE, NOTHING_YET, fill_pool, foresee
-from borneo_env.compile import rule
 from borneo_env.engine.state import AT_PORT, N_COMPANIES, OPEN_PORTS
+from kontor.compile import rule
 
 RIVALRY = 0.15  # what a point of another player costs me
 LEADER = 0.05  # and more for each point this player is ahead of the others

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from borneo_agents.scripted.scratch import ANY, ONE, TINY, whole
 from borneo_agents.scripted.valuation.goods import gain_of
-from borneo_env.compile import rule
 from borneo_env.engine.rules.cargo import TOP_ROW, goes_before, monopolist
 from borneo_env.engine.state import AT_PORT, CARDS, HAND, N_COMPANIES, NOBODY, OPEN_PORTS, SEATS
+from kontor.compile import rule
 
 STRONG = whole(3)  # flags of a card's major company
 NOTHING_YET, A_MONOPOLY, A_SHARE = range(3)

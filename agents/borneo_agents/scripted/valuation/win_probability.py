@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 
 from borneo_agents.scripted.valuation.goods import doubles, income, jokers_of, prospects, spices
 from borneo_agents.scripted.valuation.sharing import STRONG
-from borneo_env.compile import attributes, entry, rule
 from borneo_env.engine.rules.ending import contracts_of, place_of, score
 from borneo_env.engine.state import CARDS, HAND, N_COMPANIES, OPEN_PORTS, OVER, SEATS, make_box
 from borneo_env.ruleset import Ruleset
+from kontor.compile import attributes, entry, rule
 
 LONG = 12.0  # ports to come at which a game is young
 

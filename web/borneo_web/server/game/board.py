@@ -7,8 +7,8 @@ from borneo_env.engine.state import AMOUNT, BOARD_SLOTS, OF_ONE_SPICE, OPEN_PORT
 from borneo_env.render.board import contract_words
 from borneo_env.render.pen import TIMES
 from borneo_env.render.scene import Scene, count
+from borneo_web.server.game.pieces import chip, covered, face, seal, symbol
 from borneo_web.server.html import Html, tag
-from borneo_web.server.pieces import chip, covered, face, seal, symbol
 
 FEW_CRATES = 6  # cargo cards of a port that are drawn one by one
 

@@ -15,8 +15,8 @@ from borneo_env.render.picture import DEFINITIONS, Picture
 from borneo_env.render.scene import Scene
 from borneo_env.rulebook import chapters, find_rules
 from borneo_env.ruleset import Ruleset
+from borneo_web.server.game.legend import cargo_card, drawn
 from borneo_web.server.html import Html, join, tag
-from borneo_web.server.legend import cargo_card, drawn
 from borneo_web.server.page import page
 
 ABOUT = (
@@ -68,7 +68,7 @@ def _for_people() -> Html:
     assert port is not None
     ladders = scene.g.ladder
     contested = next(i for i, ladder in enumerate(ladders) if ladder[2] >= 0 and ladder[2] != ladder[0])
-    text = (files("borneo_web.server") / "guide.html").read_text(encoding="utf-8")
+    text = (files("borneo_web.server.game") / "guide.html").read_text(encoding="utf-8")
     return Html(
         Template(text).substitute(
             about=about(),

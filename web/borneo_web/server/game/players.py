@@ -7,8 +7,8 @@ from borneo_env.engine.state import DOUBLE, OVER, PORT, SINGLE
 from borneo_env.render.board import contract_words
 from borneo_env.render.scene import Scene, count, ordinal, signed
 from borneo_env.render.symbols import SPICE_SYMBOLS
+from borneo_web.server.game.pieces import chip, counted, face, seal, symbol
 from borneo_web.server.html import Html, tag
-from borneo_web.server.pieces import chip, counted, face, seal, symbol
 
 
 def opponents(scene: Scene) -> list[Html]:

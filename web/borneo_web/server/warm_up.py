@@ -1,4 +1,4 @@
-"""rehearse: a game that nobody sees, so that the first person need not wait for machine code to be loaded."""
+"""warm_up: a game that nobody sees, so that the first person need not wait for machine code to be loaded."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ from pathlib import Path
 from borneo_agents.human.game import HUMAN
 
 from borneo_env.ruleset import Ruleset
-from borneo_web.server.sight import steps
-from borneo_web.server.table import SteppedGame, Table
+from borneo_web.server.live_game import LiveGame, SteppedGame
+from borneo_web.server.seat_view import steps
 from borneo_web.server.table_page import table_page
 
 DECISIONS = 12  # of the person, who takes the first option
 
 
-def rehearse() -> None:
+def warm_up() -> None:
     """Play the beginning of a game against merchants, and make its pages. Nothing is saved."""
     game = SteppedGame(Ruleset(), [HUMAN, *["merchant"] * (Ruleset().players - 1)], 0)
-    table = Table.set_up(game, game.names, Path("rehearsal.json"))
+    table = LiveGame.set_up(game, game.names, Path("unsaved.json"))
     for _ in range(DECISIONS):
         game.advance()
         if game.over:

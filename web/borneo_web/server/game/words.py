@@ -7,23 +7,23 @@ from functools import cache
 
 from borneo_env.cards import Cargo
 from borneo_env.pieces import Pieces, spoken
+from borneo_web.server.game.pieces import card_title, symbol
 from borneo_web.server.html import Html, join, tag
-from borneo_web.server.pieces import symbol
-from borneo_web.server.table import Table
+from borneo_web.server.live_game import LiveGame
 
 
-def told(table: Table, seat: int, pieces: Pieces) -> Html:
+def phrase(table: LiveGame, seat: int, pieces: Pieces) -> Html:
     """A sentence with its cards drawn, for a person at a table: "you ship ..."."""
     return join(*_shown(table, seat, pieces))
 
 
-def sentence(table: Table, seat: int, pieces: Pieces) -> Html:
+def sentence(table: LiveGame, seat: int, pieces: Pieces) -> Html:
     """The same, with a capital letter at the beginning."""
     first, *others = _shown(table, seat, pieces)
     return join(first if isinstance(first, Html) else first[:1].upper() + first[1:], *others)
 
 
-def _shown(table: Table, seat: int, pieces: Pieces) -> Iterator[str]:
+def _shown(table: LiveGame, seat: int, pieces: Pieces) -> Iterator[str]:
     """Texts, and cards that are HTML already; ports and companies stand on the board."""
     cargo = table.game.batch.ruleset.tables.cargo
     for one in spoken(pieces, table.game.names, seat):
@@ -36,7 +36,6 @@ def card(number: int, cargo: Cargo) -> Html:
     double = " x2" if cargo.count == 2 else ""
     spoken = f" ({' '.join(cargo.flags[:3])}, below {cargo.flags[3]})"
     drawn = [symbol(flag) for flag in cargo.flags[:3]]
-    pays = ", a double: pays two" if cargo.count == 2 else ""
     return tag(
         "span",
         tag("b", number),
@@ -45,5 +44,5 @@ def card(number: int, cargo: Cargo) -> Html:
         symbol(cargo.spice),
         f"{cargo.spice}{double}",
         class_="card",
-        title=f"Card {number}: flags {', '.join(cargo.flags[:3])}, below {cargo.flags[3]}; {cargo.spice}{pays}",
+        title=card_title(number, cargo),
     )

@@ -2,7 +2,7 @@
 const JUMPS = { t: "turn", c: "contest", k: "contract" };
 const KEYS = { ArrowLeft: "back", ArrowRight: "on", Home: "first", End: "last" };
 
-class Steps {
+class Navigation {
   constructor(content, show) {
     this.content = content;
     this.last = content.turns.length - 1;

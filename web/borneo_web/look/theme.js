@@ -1,11 +1,18 @@
-// Light or dark as the system has it, until somebody says otherwise. It runs before the page is painted.
+// Light or dark as the system has it, until somebody says otherwise: here, or on another page of the game's server.
+// It runs before the page is painted.
 {
-  const KEY = "borneo-theme";
   const root = document.documentElement;
   const system = matchMedia("(prefers-color-scheme: dark)");
   const dark = () => (root.dataset.theme ? root.dataset.theme === "dark" : system.matches);
-  const kept = localStorage.getItem(KEY);
-  if (kept === "dark" || kept === "light") root.dataset.theme = kept;
+  const kept = (theme) => {
+    try {
+      if (theme) localStorage.setItem("borneo-theme", theme);
+      return localStorage.getItem("borneo-theme");
+    } catch {
+      return null; // a page inside another has no storage
+    }
+  };
+  if (["dark", "light"].includes(kept())) root.dataset.theme = kept();
 
   document.addEventListener("DOMContentLoaded", () => {
     const button = document.getElementById("theme");
@@ -16,7 +23,7 @@
     button.hidden = false;
     button.addEventListener("click", () => {
       root.dataset.theme = dark() ? "light" : "dark";
-      localStorage.setItem(KEY, root.dataset.theme);
+      kept(root.dataset.theme);
       say();
     });
     system.addEventListener("change", say);

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from borneo_agents.human.decision import CardsDecision, decision
+from borneo_agents.human.decision import CardsDecision
 from borneo_agents.human.options import options
 
 from borneo_env.cards import COMPANIES
@@ -12,7 +12,7 @@ from borneo_env.engine.actions import Move
 from borneo_env.engine.batch import Batch
 from borneo_env.engine.state import COMMIT, DEFEND
 from borneo_env.pieces import Pieces, paragraph
-from borneo_web.server.table import Table
+from borneo_web.server.live_game import LiveGame
 
 
 class Choice(NamedTuple):
@@ -35,10 +35,9 @@ class Question(NamedTuple):
     none: bool = False  # whether none of them is an answer, too
 
 
-def question(table: Table, seat: int) -> Question:
+def question(table: LiveGame, seat: int) -> Question:
     """What the person who decides is asked, and may answer."""
-    batch, scene = table.game.batch, table.scene(seat)
-    asked = decision(batch, scene)
+    batch, scene, asked = table.game.batch, table.scene(seat), table.question(seat)
     several = isinstance(asked, CardsDecision)
     told = paragraph(asked.told) if isinstance(asked, CardsDecision) else ()
     choices, none = [], False

@@ -1,4 +1,4 @@
-"""Table: a game that people play in browsers, whose choice counts, and who hears of it.
+"""LiveGame: a game that people play in browsers, whose choice counts, and who hears of it.
 
 Everything that changes a game goes through here, under one lock. An agent thinks outside it, so that pages are shown
 meanwhile; nobody else can play then, because it is the agent's decision.
@@ -25,9 +25,9 @@ from borneo_agents.human.game import HUMAN, AgentFailed, Game
 from borneo_env.engine.batch import Batch
 from borneo_env.engine.hiding import redact
 from borneo_env.engine.state import SPECTATOR
-from borneo_env.files import FileError, write_file
 from borneo_env.record import Line
 from borneo_env.render.scene import Scene
+from kontor.files import FileError, write_file
 
 FORMAT = "borneo-web/1"
 UNREADABLE, UNSAVED = 422, 507  # statuses: files that cannot be read, and written
@@ -85,7 +85,7 @@ class SteppedGame(Game):
         self.positions[len(self.told)] = self.batch.games[0].copy()
 
 
-class Table:
+class LiveGame:
     """A game with its people. Each seat of a person has a key, and so has watching."""
 
     def __init__(self, game: SteppedGame, names: Sequence[str], keys: dict[int, str], path: Path) -> None:
@@ -106,7 +106,7 @@ class Table:
         game.names = list(names)
 
     @classmethod
-    def set_up(cls, game: SteppedGame, names: Sequence[str], path: Path) -> Table:
+    def set_up(cls, game: SteppedGame, names: Sequence[str], path: Path) -> LiveGame:
         """A table for a new game, with new keys."""
         return cls(game, names, {seat: secrets.token_urlsafe(24) for seat in (*game.humans, SPECTATOR)}, path)
 

@@ -1,4 +1,4 @@
-"""Guard: what every request must satisfy before anything is done, and what every answer says.
+"""RequestGuard: what every request must satisfy before anything is done, and what every answer says.
 
 A page of another site must not be able to reach a server on this machine: its name could be made to lead here (DNS
 rebinding), and its forms could be sent here. So the Host must be an address or a name the server was started for, and
@@ -8,18 +8,14 @@ whatever changes something must come from our own pages.
 from __future__ import annotations
 
 from base64 import b64encode
-from collections.abc import Awaitable, Callable, MutableMapping
 from hashlib import sha256
 from ipaddress import ip_address
-from typing import Any
+
+from starlette.datastructures import MutableHeaders
+from starlette.responses import PlainTextResponse
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from borneo_env.render.pen import STYLE
-
-Scope = MutableMapping[str, Any]
-Message = MutableMapping[str, Any]
-Receive = Callable[[], Awaitable[Message]]
-Send = Callable[[Message], Awaitable[None]]
-App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 _PICTURES = b64encode(sha256(STYLE.encode()).digest()).decode()  # pictures bring their own style
 HEADERS = {
@@ -32,11 +28,12 @@ HEADERS = {
     "referrer-policy": "same-origin",  # keys are in addresses
     "x-content-type-options": "nosniff",
     "x-robots-tag": "noindex",
+    "cache-control": "no-store",
 }
 SAFE = ("GET", "HEAD")
 
 
-class Guard:
+class RequestGuard:
     """An ASGI application behind checks of Host and Origin, with strict headers on every answer.
 
     Arguments:
@@ -44,7 +41,7 @@ class Guard:
         everywhere: whether addresses of other machines than this one are among them.
     """
 
-    def __init__(self, app: App, names: frozenset[str], everywhere: bool) -> None:
+    def __init__(self, app: ASGIApp, names: frozenset[str], everywhere: bool) -> None:
         self._app, self._names, self._everywhere = app, names, everywhere
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -54,17 +51,14 @@ class Guard:
 
         async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
-                present = {name.lower() for name, _ in message["headers"]}
-                more = [(name.encode(), value.encode()) for name, value in HEADERS.items()]
-                more.append((b"cache-control", b"no-store"))
-                message["headers"] = [*message["headers"], *(pair for pair in more if pair[0] not in present)]
+                headers = MutableHeaders(scope=message)
+                for name, value in HEADERS.items():
+                    headers.setdefault(name, value)
             await send(message)
 
         refusal = self._refusal(scope)
-        if refusal:
-            await _refuse(*refusal, send_with_headers)
-        else:
-            await self._app(scope, receive, send_with_headers)
+        answer = PlainTextResponse(refusal[1], refusal[0]) if refusal else self._app
+        await answer(scope, receive, send_with_headers)
 
     def _refusal(self, scope: Scope) -> tuple[int, str] | None:
         """Status and words for a request that is not let through."""
@@ -89,10 +83,3 @@ class Guard:
         except ValueError:
             return False
         return self._everywhere or address.is_loopback
-
-
-async def _refuse(status: int, words: str, send: Send) -> None:
-    body = words.encode()
-    headers = [(b"content-type", b"text/plain; charset=utf-8"), (b"content-length", str(len(body)).encode())]
-    await send({"type": "http.response.start", "status": status, "headers": headers})
-    await send({"type": "http.response.body", "body": body})

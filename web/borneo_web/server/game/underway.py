@@ -7,8 +7,8 @@ from borneo_env.engine.state import LAST_CONTRACT, PAY, PLACE, TAKE
 from borneo_env.render.board import contract_words
 from borneo_env.render.pen import TIMES
 from borneo_env.render.scene import STEPS, Scene, Side, count
+from borneo_web.server.game.pieces import chip, counted, covered, seal, symbol
 from borneo_web.server.html import Html, tag
-from borneo_web.server.pieces import chip, counted, covered, seal, symbol
 
 
 def underway(scene: Scene) -> Html:

@@ -1,4 +1,4 @@
-"""Games: all tables of a server, each in a file of one folder. Requests name them by ids that were made here."""
+"""LiveGames: all games of a server, each in a file of one folder. Requests name them by ids that were made here."""
 
 from __future__ import annotations
 
@@ -17,7 +17,19 @@ from borneo_agents.human.game import HUMAN
 from borneo_env.agent import UnknownAgent, known_agents
 from borneo_env.engine.batch import fresh_seed
 from borneo_env.engine.state import SPECTATOR
-from borneo_env.files import (
+from borneo_env.record import LARGEST_FILE
+from borneo_env.ruleset import Ruleset
+from borneo_web.server.live_game import (
+    FORMAT,
+    REMEDY,
+    UNREADABLE,
+    UNSAVED,
+    LiveGame,
+    Refused,
+    SteppedGame,
+    cannot_be_saved,
+)
+from kontor.files import (
     HALF_WRITTEN,
     LOCK,
     FileError,
@@ -28,9 +40,6 @@ from borneo_env.files import (
     parse_json,
     read_text,
 )
-from borneo_env.record import LARGEST_FILE
-from borneo_env.ruleset import Ruleset
-from borneo_web.server.table import FORMAT, REMEDY, UNREADABLE, UNSAVED, Refused, SteppedGame, Table, cannot_be_saved
 
 MOST_GAMES = 1000
 LONGEST_NAME = 24  # characters of a person's name
@@ -38,7 +47,7 @@ FILE = re.compile(r"[\w-]{1,64}\.json", re.ASCII)
 OURS = 0o700  # the mode of a folder that nobody else looks into
 
 
-class Games:
+class LiveGames:
     """The tables of a folder, which has one owner. A game is read when somebody asks for it first.
 
     Arguments:
@@ -53,7 +62,7 @@ class Games:
         self.opponents = opponents
         self.pool: Executor = ThreadPoolExecutor(2, thread_name_prefix="borneo-web")
         files = sorted(path for path in folder.glob("*.json") if FILE.fullmatch(path.name))
-        self._tables: dict[str, Table | None] = {path.stem: None for path in files}
+        self._tables: dict[str, LiveGame | None] = {path.stem: None for path in files}
         self._damaged: dict[str, tuple[float, str]] = {}  # when a file was written that cannot be read, and why
         self._lock, self._reading = threading.Lock(), threading.Lock()
         self._dealing = threading.Lock()  # so that two who want to play again do not begin two games
@@ -64,7 +73,7 @@ class Games:
         times = {name: _modified(self._path(name)) for name in list(self._tables)}
         return iter(sorted(times, key=times.__getitem__, reverse=True))
 
-    def table(self, name: str) -> Table:
+    def table(self, name: str) -> LiveGame:
         """A game by its id; Refused if there is none, or none that can be read."""
         table = self._known(name)
         if table is None:
@@ -73,13 +82,13 @@ class Games:
         table.go_on(self.pool)
         return table
 
-    def _known(self, name: str) -> Table | None:
+    def _known(self, name: str) -> LiveGame | None:
         with self._lock:
             if name not in self._tables:
                 raise Refused(404, "There is no such game.")
             return self._tables[name]
 
-    def _read(self, name: str) -> Table:
+    def _read(self, name: str) -> LiveGame:
         path = self._path(name)
         written, trouble = self._damaged.get(name, (None, ""))
         if written != _modified(path):
@@ -98,7 +107,7 @@ class Games:
                 self._tables[name] = table
         return table
 
-    def seat(self, name: str, key: str) -> tuple[Table, int]:
+    def seat(self, name: str, key: str) -> tuple[LiveGame, int]:
         """A game, and the seat whose key this is; a wrong key is refused as a game that does not exist is."""
         try:
             table = self.table(name)
@@ -120,7 +129,7 @@ class Games:
             raise Refused(422, f"There is no agent {in_short(unknown[0])}; known are: {', '.join(known)}.")
         return self._deal(ruleset, [opponents.get(seat, seat) for seat in seats], names, seed)
 
-    def again(self, table: Table) -> Table:
+    def again(self, table: LiveGame) -> LiveGame:
         """The game after this one, with a new deal for the same people: who asks first begins it, for all of them."""
         with self._dealing:
             if table.next not in self._tables:
@@ -139,7 +148,7 @@ class Games:
         except (UnknownAgent, ValueError) as error:
             raise Refused(422, f"{on_one_line(str(error))}.") from None
         name = secrets.token_hex(6)
-        table = Table.set_up(game, names, self._path(name))
+        table = LiveGame.set_up(game, names, self._path(name))
         try:
             table.save()
         except FileError as error:
@@ -181,7 +190,7 @@ class Games:
         return self.folder / f"{name}.json"
 
 
-def read_table(path: Path) -> Table:
+def read_table(path: Path) -> LiveGame:
     """The table saved in a file, whose moves are all checked and made again; raises ValueError."""
     saved = parse_json(read_text(path, LARGEST_FILE))
     if not isinstance(saved, dict) or saved.get("format") != FORMAT:
@@ -190,18 +199,22 @@ def read_table(path: Path) -> Table:
     if not isinstance(lines, list) or not lines or not all(isinstance(line, dict) for line in lines):
         raise ValueError("it holds no record")
     game = SteppedGame.of_lines(lines)
-    names, keys = saved.get("names"), saved.get("keys")
+    names: Any = saved.get("names")
+    keys: Any = saved.get("keys")
+    next_game = saved.get("next", "")
     people = [str(seat) for seat in (*game.humans, SPECTATOR)]
-    if not isinstance(names, list) or len(names) != len(game.seats) or not all(map(_is_name, names)):
-        raise ValueError("names: should be a name for each seat")
-    if not isinstance(keys, dict) or sorted(keys) != sorted(people) or not all(map(_is_key, keys.values())):
-        raise ValueError("keys: should be a key for each person, and one for watching")
-    if not _is_count(saved.get("choices")):
-        raise ValueError("choices: should be a number")
-    if not isinstance(saved.get("next", ""), str):
-        raise ValueError("next: should be the id of a game")
-    table = Table(game, names, {int(seat): key for seat, key in keys.items()}, path)
-    table.choices, table.next = saved["choices"], saved.get("next", "")
+    named = isinstance(names, list) and len(names) == len(game.seats) and all(map(_is_name, names))
+    keyed = isinstance(keys, dict) and sorted(keys) == sorted(people) and all(map(_is_key, keys.values()))
+    for right, words in (
+        (named, "names: should be a name for each seat"),
+        (keyed, "keys: should be a key for each person, and one for watching"),
+        (_is_count(saved.get("choices")), "choices: should be a number"),
+        (isinstance(next_game, str), "next: should be the id of a game"),
+    ):
+        if not right:
+            raise ValueError(words)
+    table = LiveGame(game, names, {int(seat): key for seat, key in keys.items()}, path)
+    table.choices, table.next = saved["choices"], next_game
     return table
 
 

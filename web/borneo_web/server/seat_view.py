@@ -9,18 +9,18 @@ import numpy as np
 from borneo_env.engine.hiding import redact
 from borneo_env.engine.state import SPECTATOR
 from borneo_env.render.scene import Scene
-from borneo_web.server.board import contracts, ladders, piles, ports
+from borneo_web.server.game.board import contracts, ladders, piles, ports
+from borneo_web.server.game.players import hand, opponents, own
+from borneo_web.server.game.underway import underway
+from borneo_web.server.game.words import phrase, sentence
 from borneo_web.server.html import Html, tag
-from borneo_web.server.players import hand, opponents, own
-from borneo_web.server.table import Table
-from borneo_web.server.underway import underway
-from borneo_web.server.words import sentence, told
+from borneo_web.server.live_game import LiveGame
 
 RECENT = 12  # lines of the story that a spectator is shown
 MOST_STEPS = 60  # that are shown one after the other
 
 
-def scene_of(table: Table, seat: int, game: np.void) -> Scene:
+def scene_of(table: LiveGame, seat: int, game: np.void) -> Scene:
     """A position for the eyes of a seat."""
     return Scene(table.game.batch.ruleset, redact(game, seat), seat, "", table.game.names)
 
@@ -38,23 +38,23 @@ def pieces(scene: Scene) -> dict[str, list[Html]]:
     }
 
 
-def heard(table: Table, seat: int) -> int:
+def known_before(table: LiveGame, seat: int) -> int:
     """How much of the story a seat knows: what came before the end of its last turn; whoever watches, all but some."""
     return max(0, len(table.game.told) - RECENT) if seat == SPECTATOR else table.game.end_of_turn(seat)
 
 
-def news(table: Table, seat: int) -> list[Html]:
+def news(table: LiveGame, seat: int) -> list[Html]:
     """What has happened since the end of the seat's last turn, told as far as the seat may know it."""
-    return story(table, seat, heard(table, seat))
+    return story(table, seat, known_before(table, seat))
 
 
-def story(table: Table, seat: int, since: int = 0) -> list[Html]:
+def story(table: LiveGame, seat: int, since: int = 0) -> list[Html]:
     """All that has happened since so much was told."""
     lines = table.game.news(seat, since)
     return [tag("li", sentence(table, seat, line.pieces), class_="turn" if line.heading else None) for line in lines]
 
 
-def steps(table: Table, seat: int, since: int) -> list[dict[str, Any]]:
+def steps(table: LiveGame, seat: int, since: int) -> list[dict[str, Any]]:
     """What has happened since so much was told, step by step: words, who acted, and the pieces that changed."""
     with table.lock:
         positions = sorted(table.game.positions.items())
@@ -67,7 +67,7 @@ def steps(table: Table, seat: int, since: int) -> list[dict[str, Any]]:
         lines = [line for line in lines_told[start:count] if line.seat in (None, seat)]
         start = count
         if lines:
-            words = [told(table, seat, line.pieces) for line in lines]
+            words = [phrase(table, seat, line.pieces) for line in lines]
             drawn = [piece for place in pieces(scene_of(table, seat, game)).values() for piece in place]
             changed = [piece for piece in drawn if piece not in before]
             shown.append({"told": words, "who": player, "turn": int(game["turn"]), "pieces": changed})
