@@ -14,13 +14,14 @@ from typing import Any
 
 from borneo_env.aec import env
 from borneo_env.engine.actions import action_table
-from borneo_env.engine.observe import LARGEST, SMALLEST, Block, layout, length, state_layout, state_length
+from borneo_env.engine.observe import LARGEST, SMALLEST, layout, length, state_layout, state_length
 from borneo_env.engine.state import BOARD_SLOTS, CARD_SLOTS, PHASES
 from borneo_env.rewards import REWARDS
 from borneo_env.ruleset import Ruleset
 from borneo_env.screen import RENDER_MODES
 from borneo_env.seat import BorneoEnv
 from borneo_env.vector import BorneoVectorEnv
+from kontor.layout import Block
 
 # The turn that is printed: a game of random players in which player 0 attacks, and a port's cargo is distributed.
 TRACE_SEED = 1488

@@ -9,14 +9,12 @@ from pathlib import Path
 from typing import Any
 
 from borneo_env.cards import Tables, check_tables, load_tables, read_tables
+from kontor import ruleset as base
 from kontor.files import in_short
+from kontor.ruleset import RulesetError as RulesetError
 
 EDITIONS = ("board", "card")
 PLAYER_COUNTS = (3, 4, 5)
-
-
-class RulesetError(ValueError):
-    """A combination of edition, players and variants that does not exist."""
 
 
 def _choice(default: Any, choices: tuple[Any, ...], meaning: str, refusal: str, **more: str) -> Any:
@@ -25,7 +23,7 @@ def _choice(default: Any, choices: tuple[Any, ...], meaning: str, refusal: str, 
 
 
 @dataclass(frozen=True, repr=False)
-class Ruleset:
+class Ruleset(base.Ruleset):
     """An edition, a number of players, the variants, and the cards.
 
     `tables` is a card table of your own: the path of a TOML file, `"tiny"` for short games, or loaded `Tables`; without

@@ -330,7 +330,7 @@ def check_seats(seat: int | str, players: int, opponents: Any) -> None:
         raise ValueError("with all seats there are no opponents; leave one of the two arguments out")
 
 
-def check_like(given: Batch, own: Any) -> None:
+def check_like(given: Any, own: Any) -> None:
     """Raise ValueError if games cannot take the place of others."""
     if (len(given), given.ruleset, given.seed) != (len(own), own.ruleset, own.seed):
         told = [f"{len(games)} games of {games.ruleset.name}, seed {games.seed}" for games in (given, own)]

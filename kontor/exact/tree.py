@@ -101,10 +101,11 @@ def grow(ruleset: Ruleset, most: int = MOST_NODES) -> Tree:
         ends = player == OVER
         points.append([int(game.score(box, attributes(record)[0], p)) if ends else 0 for p in range(ruleset.players)])
         waiting += list(_after(game, box, record, number, options))[::-1]
-    columns: Any = map(np.array, zip(*nodes, strict=True))
+    player, parent, edge, count, infoset, chance = zip(*nodes, strict=True)
+    widths = [len(options) for options in actions]
     return Tree(
-        ruleset, *columns, np.array(points, float),
-        np.array([len(options) for options in actions]), np.array(owners), np.array(views), actions,
+        ruleset, np.array(player), np.array(parent), np.array(edge), np.array(count), np.array(infoset),
+        np.array(chance), np.array(points, float), np.array(widths), np.array(owners), np.array(views), actions,
     )  # fmt: skip
 
 

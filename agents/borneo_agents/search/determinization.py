@@ -16,10 +16,10 @@ DETERMINIZED, TRIED = range(2)  # a determinization, and a copy to try something
 
 
 @rule
-def determinize(games, view, stream, unseen):
+def determinize(box, games, view, stream, unseen):
     """Write a determinization of a view into the first of two games; returns the random stream after it."""
     games[DETERMINIZED] = view
-    return resample_game(games[DETERMINIZED], int(view.player), stream, unseen)
+    return resample_game(box, games[DETERMINIZED], int(view.player), stream, unseen)
 
 
 @rule

@@ -124,7 +124,7 @@ class Ismcts:
         """Write what is found of some views, in one thread."""
         scratch = self._make_scratch()
         for i in range(len(dice)):
-            begin_tree(games, i, dice[i], scratch)
+            begin_tree(boxes, games, i, dice[i], scratch)
             if self._milliseconds is None:
                 chosen[i] = grow(boxes, games, i, scratch, self._config, self._budget)
             else:
@@ -154,13 +154,13 @@ def make_tree(nodes: int) -> Tree:
 
 
 @entry
-def begin_tree(views, i, dice, scratch):
+def begin_tree(boxes, views, i, dice, scratch):
     """Plant a tree whose root is the view."""
     begin(scratch.playout, dice)
     scratch.tree.slots[:] = NONE
     scratch.tree.size[:] = 0
-    determinize_anew(scratch.playout, views[i])
-    add_node(scratch.tree, knowledge(scratch.playout, int(views[i].player)))
+    determinize_anew(boxes[0], scratch.playout, views[i])
+    add_node(scratch.tree, knowledge(boxes[0], scratch.playout, int(views[i].player)))
 
 
 @entry
@@ -169,7 +169,7 @@ def grow(boxes, views, i, scratch, config, budget):
     box, tree, path = boxes[0], scratch.tree, scratch.path
     me = int(views[i].player)
     for _ in range(budget):
-        determinize_anew(scratch.playout, views[i])
+        determinize_anew(box, scratch.playout, views[i])
         steps, turns = descend(box, scratch, me, config)
         evaluate_playout(box, scratch.playout, config.policy, turns)
         for k in range(steps):
@@ -213,7 +213,7 @@ def descend(box, scratch, me, config):
         if count == 1 and steps > 0:
             turns -= play(box, g, options[0])
         else:
-            node = find_or_add(tree, knowledge(scratch.playout, me))
+            node = find_or_add(tree, knowledge(box, scratch.playout, me))
             if node == NONE:
                 break
             favourite = favourite_at(box, scratch, node, me, config.policy, count)
@@ -241,10 +241,10 @@ def favourite_at(box, scratch, node, me, policy, count):
 
 
 @rule
-def knowledge(scratch, me):
+def knowledge(box, scratch, me):
     """A number for what a player knows of the determinization."""
     scratch.games[TRIED] = scratch.games[DETERMINIZED]
-    blank_secrets(scratch.games[TRIED], me)
+    blank_secrets(box, scratch.games[TRIED], me)
     key = np.uint64(1)
     for i in range(scratch.words.shape[1]):
         word = scratch.words[TRIED, i]

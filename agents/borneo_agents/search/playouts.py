@@ -42,9 +42,9 @@ def begin(scratch, dice):
 
 
 @rule
-def determinize_anew(scratch, view):
+def determinize_anew(box, scratch, view):
     """Make the scratch memory's determinization another one of a view."""
-    scratch.stream[0] = determinize(scratch.games, view, scratch.stream[0], scratch.unseen)
+    scratch.stream[0] = determinize(box, scratch.games, view, scratch.stream[0], scratch.unseen)
 
 
 @rule

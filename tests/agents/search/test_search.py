@@ -14,7 +14,7 @@ from positions import position
 
 from borneo_env import Batch, Ruleset, redact, resample
 from borneo_env.agent import Agent, Random, UnknownAgent, Views, ask, find_agent
-from borneo_env.engine.state import HAND, OVER, PHASES, SEATS, WAREHOUSE, copy_games
+from borneo_env.engine.state import HAND, OVER, PHASES, SEATS, WAREHOUSE, copy_games, make_box
 from kontor.compile import attributes, rule
 
 BOARD, TINY = Ruleset(), Ruleset(tables="tiny")
@@ -249,9 +249,9 @@ def test_everyone_in_the_tree_looks_after_themselves():
 
 
 @rule
-def key_of(scratch, games, i, me):
+def key_of(boxes, scratch, games, i, me):
     scratch.games[DETERMINIZED] = games[i]
-    return knowledge(scratch, me)
+    return knowledge(boxes[0], scratch, me)
 
 
 def test_games_have_the_same_key_if_and_only_if_the_searcher_cannot_tell_them_apart():
@@ -259,7 +259,7 @@ def test_games_have_the_same_key_if_and_only_if_the_searcher_cannot_tell_them_ap
     twins = resample(games, games["player"], np.random.default_rng(1))
     both, scratch = np.concatenate([games, twins]), make_playout_scratch()
     for seat in range(BOARD.players):
-        keys = [int(key_of(scratch, attributes(both), i, seat)) for i in range(len(both))]
+        keys = [int(key_of(attributes(make_box(BOARD)), scratch, attributes(both), i, seat)) for i in range(len(both))]
         seen = [view.tobytes() for view in redact(both, seat)]
         assert len(set(keys)) == len(set(seen)) == len(set(zip(keys, seen, strict=True)))
         mine = np.flatnonzero(games["player"] == seat)

@@ -18,10 +18,11 @@ from numpy.typing import NDArray
 
 from borneo_env.cards import COMPANIES, SPICES
 from borneo_env.engine.actions import OPEN_PORTS, Move, action_table
-from borneo_env.engine.observe import Block, state_layout
+from borneo_env.engine.observe import state_layout
 from borneo_env.engine.rules.cargo import TOP_ROW
 from borneo_env.engine.state import DOUBLE, make_box, slots_of
 from borneo_env.ruleset import Ruleset
+from kontor.layout import Block
 
 OTHER = "other"
 COMPANY, SPICE, PORT = KINDS = ("company", "spice", "port")
