@@ -537,8 +537,8 @@ NO_SEATS = [-2, 5, 1.0, "0"]
 
 # What is called with three games and a wrong value; the wrong values; words of the message; the error if no ValueError.
 REFUSALS = [
-    (lambda _, games: redact(games, 0), NOT_GAMES, "a GAME record or a row of them", TypeError),
-    (lambda _, games: resampled(games, 0), NOT_GAMES, "a GAME record or a row of them", TypeError),
+    (lambda _, games: redact(games, 0), NOT_GAMES, "a record of Borneo or a row of them", TypeError),
+    (lambda _, games: resampled(games, 0), NOT_GAMES, "a record of Borneo or a row of them", TypeError),
     (redact, NO_SEATS, "seat is a number from 0 to 4, or -1"),
     (resampled, NO_SEATS, "seat is a number from 0 to 4, or -1"),
     (redact, [[0, 1], [[0, 1, 2]], [0, 1, 2, 3]], "one for each of the 3 games"),
