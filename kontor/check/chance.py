@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kontor.check import draw
-from kontor.check.report import OK, SKIPPED, WARNED, Finding, Trial, counted, listed
+from kontor.check.report import SKIPPED, Finding, Trial, counted, listed, reached_or_not
 from kontor.check.statistics import ONCE_IN_A_MILLION, unlikely
 from kontor.compile import attributes
 from kontor.compile.digest import UnknownConstant, reached_from
@@ -54,10 +54,7 @@ def check_chance(trial: Trial) -> Iterator[Finding]:
     table = trial.game.outcome_table
     reached = {int(outcome) for one in draws for outcome in one.outcomes}
     missing = [repr(table.texts(number)[0]) for number in range(len(table)) if number not in reached]
-    if missing:
-        yield trial.found(OUTCOMES, WARNED, f"never in {counted(WALKED, 'random game')}: {listed(missing)}")
-    else:
-        yield trial.found(OUTCOMES, OK, f"all {len(table)}")
+    yield reached_or_not(trial, OUTCOMES, missing, len(table))
 
 
 @lru_cache(maxsize=32)
@@ -90,7 +87,9 @@ def _check_lists(trial: Trial, draws: list[Draw]) -> Finding | None:
     for one in draws:
         outcomes, weights = one.outcomes.tolist(), one.weights.tolist()
         phase = trial.game.phases[int(one.record["phase"][0])]
-        if any(after <= before for before, after in pairwise(outcomes)) or outcomes[-1] >= len(trial.game.outcome_table):
+        if any(after <= before for before, after in pairwise(outcomes)) or outcomes[-1] >= len(
+            trial.game.outcome_table
+        ):
             return trial.failed(WEIGHTS, f"{phase.legal.__name__} lists {outcomes}: ascending, distinct", one.record[0])
         if min(weights) < 1:
             name = getattr(phase.weight, "__name__", "weight")

@@ -168,9 +168,7 @@ def fitting_games(
     return copy_games(truth.games), copy_games(batch.games, rows)
 
 
-def _that_look_alike(
-    trial: Trial, batch: Batch, rows: NDArray[np.intp], truth: Batch, seat: int
-) -> NDArray[np.intp]:
+def _that_look_alike(trial: Trial, batch: Batch, rows: NDArray[np.intp], truth: Batch, seat: int) -> NDArray[np.intp]:
     """The rows of a batch that look to a seat as a game does."""
     if not len(rows):
         return rows

@@ -57,7 +57,10 @@ def told_of_a_card(ruleset: Ruleset, seed: int, games: int, steps: int) -> Told:
         batch.play_random(more)
         told |= {f"games {stage}": batch.games.numpy(), f"masks {stage}": batch.mask.numpy()}
         told |= {f"observations {stage}": batch.observe().numpy(), f"states {stage}": batch.state(0).numpy()}
-        told |= {f"scores {stage}": batch.results().scores.numpy(), f"views {stage}": batch.redact(0).numpy()}
+        told |= {
+            f"scores {stage}": np.asarray(batch.results().scores.numpy()),
+            f"views {stage}": batch.redact(0).numpy(),
+        }
         if not ruleset.game.cannot_resample():
             twins = batch.copy()
             twins.resample(0, np.random.default_rng(seed))
@@ -72,7 +75,7 @@ def stages(steps: int) -> tuple[int, int, int]:
 
 def played_elsewhere(game: Game, seed: int, games: int, steps: int, card: bool = False) -> Told:
     """What the games of every ruleset come to in a process without a compiler; raises CannotPlay."""
-    environment = os.environ | {"NUMBA_DISABLE_JIT": "1"}
+    environment = without_a_compiler()
     if card:
         environment["NUMBA_ENABLE_CUDASIM"] = "1"
     with tempfile.TemporaryDirectory() as folder:
@@ -82,11 +85,18 @@ def played_elsewhere(game: Game, seed: int, games: int, steps: int, card: bool =
         try:
             done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=PATIENCE)
         except subprocess.TimeoutExpired:
-            raise CannotPlay(f"games did not come to an end in {PATIENCE} seconds: does a rule go on for ever?") from None
+            raise CannotPlay(
+                f"games did not come to an end in {PATIENCE} seconds: does a rule go on for ever?"
+            ) from None
         if done.returncode:
             raise CannotPlay((done.stderr.strip().splitlines() or ["the process died"])[-1])
         with np.load(out) as told:
             return dict(told)
+
+
+def without_a_compiler() -> dict[str, str]:
+    """The environment of a process that plays plain Python and imports what this one can."""
+    return os.environ | {"NUMBA_DISABLE_JIT": "1", "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
 
 
 def what_went_wrong(error: BaseException) -> str:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kontor.check.chance import draws_of
-from kontor.check.report import OK, WARNED, Finding, Trial, counted, listed
+from kontor.check.report import WARNED, Finding, Trial, counted, listed, reached_or_not
 from kontor.compile import attributes
 from kontor.engine.batch import Batch, IllegalMove
 from kontor.engine.check import wrong_ranges
@@ -78,7 +78,9 @@ class Watch:
             if wrong.any():
                 row = rows[int(np.argmax(wrong))]
                 name = statement.partition(" ")[0]
-                value = f": {name} = {self.batch.games[row][name].tolist()}" if name in games.dtype.names else ""
+                value = (
+                    f": {name} = {self.batch.games[row][name].tolist()}" if name in (games.dtype.names or ()) else ""
+                )
                 self._fault(RANGES, row, f"not true: {statement}{value}, after {self._last_rule(row)}")
                 return
 
@@ -144,10 +146,10 @@ class Watch:
         drawn = {int(position.record["phase"][0]) for position in draws_of(self.trial)}
         draws = {number for number in range(len(self.offered)) if not self.offered[number].any()}
         unreached = [names[number] for number in sorted(draws - drawn)]
-        yield _reached_or_not(self.trial, PHASES, unreached, len(names) - 1)
+        yield reached_or_not(self.trial, PHASES, unreached, len(names) - 1)
         table = self.batch.actions
         actions = [f"{table.texts(number)[0]!r}" for number in np.flatnonzero(~self.offered.any(0)).tolist()]
-        yield _reached_or_not(self.trial, ACTIONS, actions, len(table))
+        yield reached_or_not(self.trial, ACTIONS, actions, len(table))
 
 
 def rule_name(trial: Trial, phase: int, kind: str) -> str:
@@ -155,12 +157,6 @@ def rule_name(trial: Trial, phase: int, kind: str) -> str:
     if not 0 <= phase < len(trial.game.phases):
         return "setup" if kind == "apply" else "legal"
     return str(getattr(getattr(trial.game.phases[phase], kind), "__name__", kind))
-
-
-def _reached_or_not(trial: Trial, check: str, missing: list[str], number: int) -> Finding:
-    if missing:
-        return trial.found(check, WARNED, f"never in {counted(trial.games, 'random game')}: {listed(missing)}")
-    return trial.found(check, OK, f"all {number}")
 
 
 def _positions(games: NDArray[np.void]) -> NDArray[np.uint8]:
@@ -219,11 +215,11 @@ def check_results(trial: Trial, batch: Batch) -> Iterator[Finding]:
 
 def _winners(trial: Trial, batch: Batch, box: Any) -> Finding:
     """How many win: a game that nobody wins, or everybody, is one, but its author should know."""
-    counts = np.zeros(trial.ruleset.players + 1, np.int64)
+    counts, wins = np.zeros(trial.ruleset.players + 1, np.int64), trial.game.bind.names["wins"]
     rows = np.arange(min(SCORED, len(batch)))
     games = attributes(copy_games(batch.games, rows))
     for row in rows:
-        counts[sum(bool(trial.game.wins(box, games[row], p)) for p in range(trial.ruleset.players))] += 1
+        counts[sum(bool(wins(box, games[row], p)) for p in range(trial.ruleset.players))] += 1
     told = listed(f"{many} with {counted(number, 'winner')}" for number, many in enumerate(counts.tolist()) if many)
     if counts[0] == len(rows) or (trial.ruleset.players > 1 and counts[-1] == len(rows)):
         who = "nobody" if counts[0] else "everybody"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -32,6 +32,7 @@ class Finding:
         decisions: after how many decisions: `Batch(1, ruleset, seed=seed, first=number, finished="hold",
             skip_forced=False).play_random(decisions)` is the game.
         record: that game, field by field.
+        missing: the names of what was never reached.
     """
 
     check: str
@@ -42,6 +43,7 @@ class Finding:
     number: int | None = None
     decisions: int | None = None
     record: dict[str, Any] | None = None
+    missing: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         where = [self.ruleset] * bool(self.ruleset)
@@ -155,9 +157,35 @@ def merged(findings: list[Finding]) -> str:
     if first.number is not None or any(one.verdict != first.verdict for one in findings):
         return ""
     if first.verdict == OK or all(one.sentence == first.sentence for one in findings):
-        others = f" (and so for {counted(len(findings) - 1, 'more ruleset', 'more rulesets')})" if len(findings) > 1 else ""
+        others = (
+            f" (and so for {counted(len(findings) - 1, 'more ruleset', 'more rulesets')})" if len(findings) > 1 else ""
+        )
         return first.sentence + others
     return ""
+
+
+def reached_or_not(trial: Trial, check: str, missing: list[str], number: int) -> Finding:
+    """A finding about what games come to: phases, actions, outcomes."""
+    found = trial.passed(check, f"all {number}")
+    if missing:
+        sentence = f"never in {counted(trial.games, 'random game')}: {listed(missing)}"
+        found = replace(found, verdict=WARNED, sentence=sentence, missing=tuple(missing))
+    return found
+
+
+def over_rulesets(findings: list[Finding]) -> list[Finding]:
+    """The findings, where what one ruleset does not have and another reaches is not missed."""
+    told: list[Finding] = []
+    for finding in findings:
+        others = [one.missing for one in findings if one.check == finding.check]
+        missing = [name for name in finding.missing if all(name in names for names in others)]
+        if finding.missing and not missing:
+            sentence = f"all that there is; other rulesets reach {listed(finding.missing, 4)}"
+            finding = replace(finding, verdict=OK, sentence=sentence, missing=())
+        elif missing:
+            finding = replace(finding, sentence=f"never in random games: {listed(missing)}", missing=tuple(missing))
+        told.append(finding)
+    return told
 
 
 def counted(number: int, one: str, many: str = "") -> str:

@@ -9,7 +9,7 @@ from time import perf_counter
 from kontor.check.chance import check_chance
 from kontor.check.elsewhere import what_went_wrong
 from kontor.check.play import ENDS, OPTIONS, RANGES, check_play
-from kontor.check.report import FAILED, Finding, Report, Trial
+from kontor.check.report import FAILED, Finding, Report, Trial, over_rulesets
 from kontor.check.same import check_elsewhere, check_same
 from kontor.check.secrets import check_secrets
 from kontor.check.speed import check_speed
@@ -48,6 +48,7 @@ def check_game(
     if report.ok:
         for trial in trials:
             _check_ruleset(report, trial, note)
+        report.findings = over_rulesets(report.findings)
     _run(report, "ids", note, lambda: check_ids(game, Path(ids) if ids else None))
     if card and report.ok:
         _run(report, "the simulated card", note, lambda: check_elsewhere(trials, card=True))

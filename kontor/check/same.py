@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -94,6 +94,9 @@ def check_elsewhere(trials: list[Trial], card: bool = False) -> Iterator[Finding
     game, seed = trials[0].game, trials[0].seed
     games = CARD_GAMES if card else max(3, PLAIN_GAMES // len(trials))
     steps = CARD_STEPS if card else PLAIN_STEPS
+    if INTERPRETED and not card:
+        yield Finding(check, SKIPPED, "this is plain Python: NUMBA_DISABLE_JIT is set")
+        return
     try:
         told = played_elsewhere(game, seed, games, steps, card)
     except CannotPlay as error:
@@ -102,19 +105,16 @@ def check_elsewhere(trials: list[Trial], card: bool = False) -> Iterator[Finding
     except TypeError as error:  # a game that stands in no module
         yield trials[0].found(check, SKIPPED, str(error))
         return
-    if INTERPRETED and not card:
-        yield Finding(check, SKIPPED, "this is plain Python: NUMBA_DISABLE_JIT is set")
-        return
     for trial in trials:
         here = told_of(trial.ruleset, seed, games, steps)
-        yield _differences(trial, check, here, lambda name, trial=trial: told[f"{trial.ruleset.name} {name}"]) or (
+        yield _differences(trial, check, here, told) or (
             trial.passed(check, f"{counted(games, 'game')}, {steps} decisions each")
         )
 
 
-def _differences(trial: Trial, check: str, here: Told, there: Callable[[str], np.ndarray]) -> Finding | None:
+def _differences(trial: Trial, check: str, here: Told, there: Told) -> Finding | None:
     for name, one in here.items():
-        two = there(name)
+        two = there[f"{trial.ruleset.name} {name}"]
         if one.tobytes() == two.tobytes():
             continue
         row = next(row for row in range(len(one)) if one[row].tobytes() != two[row].tobytes())

@@ -86,9 +86,9 @@ class Look:
                     values[:, self.seat] = -1
                 shown = (values >= 0).reshape(len(values), -1).any(1)
                 if shown.any():
-                    row = int(np.argmax(shown))
-                    sentence = f"{self.who} is shown {field.name} = {self.views[row][field.name].tolist()}"
-                    yield self._fault(REDACTS, f"{sentence}, which it does not see: look at blank_secrets", row)
+                    k = int(np.argmax(shown))
+                    sentence = f"{self.who} is shown {field.name} = {self.views[k][field.name].tolist()}"
+                    yield self._fault(REDACTS, f"{sentence}, which it does not see: look at blank_secrets", k)
         full = self.batch.observe(self.seat)
         seen = observe(self.ruleset, self.views, self.seat)
         if (row := _first(full, seen)) is not None:

@@ -20,4 +20,6 @@ def check_speed(trial: Trial, compiled_in: float) -> Iterator[Finding]:
     while perf_counter() - start < SLICE:
         played += batch.play_random(STEPS)
     rate = played / (perf_counter() - start)
-    yield trial.passed(SPEED, f"{rate / 1e6:.2f} M random decisions a second on one core; first game after {compiled_in:.1f} s")
+    yield trial.passed(
+        SPEED, f"{rate / 1e6:.2f} M random decisions a second on one core; first game after {compiled_in:.1f} s"
+    )

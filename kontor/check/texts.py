@@ -37,12 +37,12 @@ def _wrong_texts(trial: Trial, kind: str, table: ActionTable) -> Iterator[Findin
         for phase in trial.game.phase_names:
             if number not in table.moves_in(phase):
                 continue
-            text = table.text(number, phase)
+            text, read = table.text(number, phase), "nothing"
             try:
-                read = table.action(text, phase)
+                read = str(table.action(text, phase))
             except ValueError as error:
                 read = str(error)
-            if read != number:
+            if read != str(number):
                 yield trial.failed(READ_BACK, f"{kind} {number} is {text!r} in {phase}, which reads back as {read}")
         troubled += [text for text in table.texts(number) if has_trouble(text)]
     if troubled:
