@@ -1,4 +1,4 @@
-"""For pytest: `pytest --kontor my_game.py:MINE` checks a game beside the tests, and a fixture does so in one of them."""
+"""For pytest: `pytest --kontor my_game.py:MINE` checks a game beside the tests, and a fixture does so in a test."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ from kontor.templates.dice import CHOICES, LUCK
 
 WALKED = 200  # games that are played draw by draw
 MOST_DRAWS = 2_000  # positions of one game, which may not end
-TESTED, DRAWN = 20, 4_000  # positions whose draws are counted, and how many
+TESTED = 20  # positions whose draws are counted
 ELSEWHERE = {"random", "secrets", "time", "os", "uuid", "datetime", "numpy.random"}  # modules that are never the same
 
 SOURCES = "draws only through below"
@@ -67,6 +67,7 @@ def draws_of(trial: Trial) -> list[Draw]:
         return []
     for _ in range(min(WALKED, trial.games)):
         record = game.blank_record(trial.ruleset).copy()
+        record["rng"] = rng.integers(1, 2**63, record["rng"].shape)
         g = attributes(record)[0]
         game.deal(box, g)
         for _ in range(MOST_DRAWS):
@@ -77,7 +78,9 @@ def draws_of(trial: Trial) -> list[Draw]:
             chosen = int(rng.choice(options))
             if record["player"][0] == CHANCE:
                 weights = np.array([int(game.weight(box, g, int(option))) for option in options])
-                found.setdefault(record.tobytes(), Draw(record.copy(), options, weights))
+                position = record.copy()
+                position["rng"] = 0
+                found.setdefault(position.tobytes(), Draw(record.copy(), options, weights))
             game.apply(box, g, chosen)
     return list(found.values())
 
@@ -103,9 +106,9 @@ def check_weights(trial: Trial, draws: list[Draw]) -> Finding:
     chosen = rng.permutation(len(draws))[:TESTED]
     for k in chosen:
         one = draws[k]
-        copies = copy_games(one.record, np.zeros(DRAWN, np.intp))
-        copies["rng"][:, LUCK] = rng.integers(1, 2**63, DRAWN, np.uint64) | np.uint64(1)
-        drawn = np.zeros(DRAWN, np.int64)
+        copies = copy_games(one.record, np.zeros(trial.drawn, np.intp))
+        copies["rng"][:, LUCK] = rng.integers(1, 2**63, trial.drawn, np.uint64) | np.uint64(1)
+        drawn = np.zeros(trial.drawn, np.int64)
         trial.game.of(draw).draw_many(box, attributes(copies), one.outcomes, len(one.outcomes), drawn)
         counts = (drawn[:, None] == one.outcomes).sum(0)
         if unlikely(counts, one.weights / one.weights.sum(), ONCE_IN_A_MILLION / len(chosen)):
@@ -114,33 +117,32 @@ def check_weights(trial: Trial, draws: list[Draw]) -> Finding:
                 f"{text} {count} times with weight {weight}"
                 for text, count, weight in zip(texts, counts, one.weights, strict=True)
             )
-            return trial.failed(WEIGHTS, f"of {DRAWN:,} draws {told}", one.record[0])
-    return trial.passed(WEIGHTS, f"{counted(len(chosen), 'position')}, {DRAWN:,} draws each")
+            return trial.failed(WEIGHTS, f"of {trial.drawn:,} draws {told}", one.record[0])
+    return trial.passed(WEIGHTS, f"{counted(len(chosen), 'position')}, {trial.drawn:,} draws each")
 
 
 def check_dice(trial: Trial) -> Finding:
-    """Whether the same actions lead to the same games, whatever the stream of players who play at random holds."""
+    """Whether rules leave the stream of players who play at random alone: who draws from it is not in their hands."""
+    sentence = "draws from CHOICES, the stream of players who play at random: rules draw from LUCK"
+    first = trial.game.blank_record(trial.ruleset).copy()
+    first["rng"] = trial.rng().integers(1, 2**63, first["rng"].shape)
+    before = first["rng"][:, CHOICES].copy()
+    trial.game.deal(attributes(trial.game.box(trial.ruleset))[0], attributes(first)[0])
+    if (before != first["rng"][:, CHOICES]).any():
+        return trial.failed(DICE, f"{trial.game.setup.__name__} {sentence}", first[0])
     games = min(trial.games, 200)
     batch = Batch(games, trial.ruleset, seed=trial.seed, finished="hold", skip_forced=False)
-    other = batch.copy()
-    other.games["rng"][:, CHOICES] ^= np.uint64(0xD1CE)
     for decisions in range(MOST_DRAWS):
         if not (batch.player >= 0).any():
             break
-        actions = batch.sample()
-        if not np.array_equal(batch.mask, other.mask) or not np.array_equal(_without_dice(batch), _without_dice(other)):
-            row = int(np.argmax((_without_dice(batch) != _without_dice(other)).any(1)))
-            sentence = "the rules draw from CHOICES, the stream of players who play at random: draw from LUCK"
-            return trial.failed(DICE, sentence, batch.games[row], decisions)
+        phases, actions = batch.phase.copy(), batch.sample()
+        before = batch.games["rng"][:, CHOICES].copy()
         batch.step(actions)
-        other.step(actions)
-    return trial.passed(DICE, counted(games, "pair of games", "pairs of games"))
-
-
-def _without_dice(batch: Batch) -> NDArray[np.uint8]:
-    copies = copy_games(batch.games)
-    copies["rng"][:, CHOICES] = 0
-    return copies.view(np.uint8).reshape(len(copies), -1)
+        if (drawn := before != batch.games["rng"][:, CHOICES]).any():
+            row = int(np.argmax(drawn))
+            rule = trial.game.phases[phases[row]].apply.__name__
+            return trial.failed(DICE, f"{rule} {sentence}", batch.games[row], decisions + 1)
+    return trial.passed(DICE, counted(games, "game"))
 
 
 def check_sources(trial: Trial) -> Finding:

@@ -24,7 +24,8 @@ from kontor.engine.records import copy_games
 from kontor.fields import CHANCE
 
 MOST_NODES = 12_000
-TESTED, DRAWN = 16, 4_000  # views, and how many games are resampled for each
+TESTED = 16  # views, for each of which games are resampled
+VIEWS = 6  # the same, by rejection
 DEALS, ENOUGH = 20_000, 200  # for rejection: what is dealt, and how many have to fit
 DEEPEST = 6  # decisions that are played again
 MOST_KINDS = 60  # of whole games that are counted one by one; of more, entry by entry
@@ -54,14 +55,14 @@ def walk(trial: Trial) -> Views:
     """By seat and view how likely chance makes each complete game that looks so."""
     game, box = trial.game, attributes(trial.game.box(trial.ruleset))[0]
     first = game.blank_record(trial.ruleset).copy()
-    streams = first["rng"].tobytes()
+    first["rng"] = rng_state = np.uint64(0x9E3779B97F4A7C15)  # of 0, `below` draws 0 and stays
     game.deal(box, attributes(first)[0])
     found: Views = defaultdict(lambda: defaultdict(float))
     waiting, nodes = [(first, 1.0)], 0
     while waiting:
         record, chance = waiting.pop()
         nodes += 1
-        if record["rng"].tobytes() != streams:
+        if (record["rng"] != rng_state).any():
             raise CannotWalk("its rules draw outside of phases of chance")
         if nodes > MOST_NODES:
             raise CannotWalk(f"it has more than {MOST_NODES:,} positions")
@@ -71,7 +72,7 @@ def walk(trial: Trial) -> Views:
         if player >= 0:
             view = record.copy()
             game.blank_secrets(box, attributes(view)[0], player)
-            found[player, view.tobytes()][record.tobytes()] += chance
+            found[player, view.tobytes()][_positions(record).tobytes()] += chance
         weights = [1.0] * len(options)
         if player == CHANCE:
             each = [int(game.weight(box, attributes(record)[0], int(option))) for option in options]
@@ -93,7 +94,7 @@ def check_by_tree(trial: Trial, views: Views) -> Finding:
     for seat, view in chosen:
         chances = views[seat, view]
         truth = np.frombuffer(next(iter(chances)), trial.game.record)
-        drawn = Counter(_keys(resample(trial.ruleset, copy_games(truth, np.zeros(DRAWN, np.intp)), seat, rng)))
+        drawn = Counter(_keys(resample(trial.ruleset, copy_games(truth, np.zeros(trial.drawn, np.intp)), seat, rng)))
         if strange := drawn.keys() - chances.keys():
             record = np.frombuffer(strange.pop(), trial.game.record)[0]
             return trial.failed(DEALING, f"resampling for seat {seat} makes a game that no deal leads to", record)
@@ -128,14 +129,14 @@ def _positions(games: NDArray[np.void]) -> NDArray[np.void]:
 def check_by_rejection(trial: Trial, reason: str) -> Finding:
     """Compare with games that are dealt anew until they fit."""
     rng, tested = trial.rng(), 0
-    for number in range(TESTED):
+    for number in range(VIEWS):
         seat = int(rng.integers(trial.ruleset.players))
         truth, fitting = fitting_games(trial, number, seat, int(rng.integers(0, DEEPEST + 1)), rng)
         if len(fitting) < ENOUGH:
             continue
         tested += 1
-        made = resample(trial.ruleset, copy_games(truth, np.zeros(DRAWN, np.intp)), seat, rng)
-        if told := different(made, fitting, ONCE_IN_A_MILLION / TESTED):
+        made = resample(trial.ruleset, copy_games(truth, np.zeros(trial.drawn, np.intp)), seat, rng)
+        if told := different(made, fitting, ONCE_IN_A_MILLION / VIEWS):
             sentence = f"resampling for seat {seat} is not as if dealt anew: {told}"
             return trial.failed(DEALING, sentence, truth[0])
     if not tested:
@@ -149,7 +150,7 @@ def fitting_games(
 ) -> tuple[NDArray[np.void], NDArray[np.void]]:
     """A game after some decisions, and games dealt anew in which the seat saw the same."""
     truth = Batch(1, trial.ruleset, seed=trial.seed, first=number, finished="hold", skip_forced=False)
-    deals = min(DEALS, 20 * trial.games)
+    deals = min(DEALS, 15 * trial.games)
     batch = Batch(deals, trial.ruleset, seed=trial.seed + 1, finished="hold", skip_forced=False)
     rows = _that_look_alike(trial, batch, np.arange(deals), truth, seat)
     for _ in range(decisions):

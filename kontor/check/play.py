@@ -138,7 +138,7 @@ class Watch:
             yield self.trial.failed(ENDS, sentence, self.batch.games[row], self.decisions)
         else:
             yield self.trial.passed(ENDS, f"after {counted(self.decisions, 'decision')} at most")
-        yield from self._reached()
+            yield from self._reached()
 
     def _reached(self) -> Iterator[Finding]:
         """What was never to be decided. Phases of chance are passed on the way; `chance.py` counts them."""

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from kontor.ruleset import Ruleset
 
 OK, FAILED, WARNED, SKIPPED = "ok", "failed", "warned", "skipped"
+MOST_DRAWN = 4_000
 COLOURS = {OK: "green", FAILED: "bold red", WARNED: "yellow", SKIPPED: "dim"}
 
 
@@ -65,6 +66,11 @@ class Trial:
     @property
     def game(self) -> Game:
         return self.ruleset.game
+
+    @property
+    def drawn(self) -> int:
+        """How often the same is drawn: where many games are played, enough to see what is uneven by a tenth."""
+        return min(MOST_DRAWN, 4 * self.games)
 
     def rng(self) -> np.random.Generator:
         """The same draws for the same seed, whatever was checked before."""

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from time import perf_counter
 
-from kontor.check.report import Finding, Trial
+from kontor.check.report import SKIPPED, Finding, Trial
+from kontor.compile.decorators import INTERPRETED
 from kontor.engine.batch import Batch
 
 SLICE = 0.3  # seconds that are measured
@@ -15,6 +16,9 @@ SPEED = "speed"
 
 
 def check_speed(trial: Trial, compiled_in: float) -> Iterator[Finding]:
+    if INTERPRETED:
+        yield trial.found(SPEED, SKIPPED, "this is plain Python: NUMBA_DISABLE_JIT is set")
+        return
     batch = Batch(GAMES, trial.ruleset, seed=trial.seed, threads=1)
     start, played = perf_counter(), 0
     while perf_counter() - start < SLICE:
