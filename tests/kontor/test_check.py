@@ -17,7 +17,7 @@ from kontor.engine.batch import Batch
 from kontor.game import find_game
 
 sys.path.insert(0, str(Path(__file__).parent))
-from wrong_kuhn import MISTAKES, RIGHT  # noqa: E402
+from wrong_kuhn import MISTAKES, RIGHT
 
 GAMES, FEW = 250, 100
 NEVER = {"failed", "warned"}
