@@ -21,7 +21,7 @@ from kontor.compile import attributes
 from kontor.engine.batch import Batch
 from kontor.engine.games import redact, resample
 from kontor.engine.records import copy_games
-from kontor.fields import CHANCE
+from kontor.fields import CHANCE, PUBLIC
 
 MOST_NODES = 12_000
 TESTED = 16  # views, for each of which games are resampled
@@ -38,6 +38,10 @@ class CannotWalk(ValueError):
 
 
 def check_dealing(trial: Trial) -> Finding:
+    general = ("rng", "number")
+    hidden = [field for field in trial.game.all_fields if field.seen != PUBLIC and field.name not in general]
+    if not hidden and "fill_secrets" not in trial.game.rules:
+        return trial.found(DEALING, SKIPPED, "nothing is hidden: every field is PUBLIC")
     try:
         views = walk(trial)
     except CannotWalk as reason:

@@ -30,6 +30,8 @@ def game(tmp_path_factory):
 
 
 def test_a_new_game_is_one_and_its_tests_pass(game):
+    tests = game.with_name("test_dice_game.py")
+    tests.write_text(tests.read_text(encoding="utf-8").replace("games=500", "games=10"), encoding="utf-8")
     done = run("pytest", "-q", "-p", "kontor.pytest_plugin", "-p", "no:cacheprovider", folder=game.parent)
     assert done.returncode == 0, done.stdout
     assert "2 passed" in done.stdout
@@ -72,7 +74,7 @@ def test_pytest_checks_games_and_says_what_is_wrong(game, tmp_path):
     wrong = tmp_path / "wrong.py"
     wrong.write_text(game.read_text(encoding="utf-8").replace("TARGET + 5), (),", "3), (),"))
     done = run(
-        "pytest", "-q", "-p", "kontor.pytest_plugin", "-p", "no:cacheprovider", "--kontor-games", "30",
+        "pytest", "-q", "-p", "kontor.pytest_plugin", "-p", "no:cacheprovider", "--kontor-games", "10",
         "--kontor", f"{wrong}:DICE_GAME", tmp_path, folder=tmp_path,
     )  # fmt: skip
     assert done.returncode == 1
