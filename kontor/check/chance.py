@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kontor.check import draw
-from kontor.check.report import SKIPPED, Finding, Trial, counted, listed, reached_or_not
+from kontor.check.report import SKIPPED, Finding, Trial, counted, listed, reached_or_not, rule_name
 from kontor.check.statistics import ONCE_IN_A_MILLION, unlikely
 from kontor.compile import attributes
 from kontor.compile.digest import UnknownConstant, reached_from
@@ -93,9 +93,11 @@ def _check_lists(trial: Trial, draws: list[Draw]) -> Finding | None:
         if any(after <= before for before, after in pairwise(outcomes)) or outcomes[-1] >= len(
             trial.game.outcome_table
         ):
-            return trial.failed(WEIGHTS, f"{phase.legal.__name__} lists {outcomes}: ascending, distinct", one.record[0])
+            return trial.failed(
+                WEIGHTS, f"{rule_name(phase, 'legal')} lists {outcomes}: ascending, distinct", one.record[0]
+            )
         if min(weights) < 1:
-            name = getattr(phase.weight, "__name__", "weight")
+            name = rule_name(phase, "weight")
             return trial.failed(WEIGHTS, f"{name} says {weights} of {outcomes}: a weight is at least 1", one.record[0])
     return None
 
@@ -129,7 +131,7 @@ def check_dice(trial: Trial) -> Finding:
     before = first["rng"][:, CHOICES].copy()
     trial.game.deal(attributes(trial.game.box(trial.ruleset))[0], attributes(first)[0])
     if (before != first["rng"][:, CHOICES]).any():
-        return trial.failed(DICE, f"{trial.game.setup.__name__} {sentence}", first[0])
+        return trial.failed(DICE, f"setup {sentence}", first[0])
     games = min(trial.games, 200)
     batch = Batch(games, trial.ruleset, seed=trial.seed, finished="hold", skip_forced=False)
     for decisions in range(MOST_DRAWS):
@@ -140,7 +142,7 @@ def check_dice(trial: Trial) -> Finding:
         batch.step(actions)
         if (drawn := before != batch.games["rng"][:, CHOICES]).any():
             row = int(np.argmax(drawn))
-            rule = trial.game.phases[phases[row]].apply.__name__
+            rule = rule_name(trial.game.phases[phases[row]], "apply")
             return trial.failed(DICE, f"{rule} {sentence}", batch.games[row], decisions + 1)
     return trial.passed(DICE, counted(games, "game"))
 

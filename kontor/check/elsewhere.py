@@ -58,7 +58,7 @@ def told_of_a_card(ruleset: Ruleset, seed: int, games: int, steps: int) -> Told:
         told |= {f"games {stage}": batch.games.numpy(), f"masks {stage}": batch.mask.numpy()}
         told |= {f"observations {stage}": batch.observe().numpy(), f"states {stage}": batch.state(0).numpy()}
         told |= {
-            f"scores {stage}": np.asarray(batch.results().scores.numpy()),
+            f"scores {stage}": np.asarray(batch.results().scores),
             f"views {stage}": batch.redact(0).numpy(),
         }
         if not ruleset.game.cannot_resample():

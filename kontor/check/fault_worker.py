@@ -112,7 +112,7 @@ def put_in(mutant: Mutant) -> None:
             return original(self, fullname)
         return compile(mutated(decode_source(Path(path).read_bytes()), mutant), path, "exec")
 
-    SourceFileLoader.get_code = get_code  # type: ignore[method-assign]
+    SourceFileLoader.get_code = get_code  # type: ignore[method-assign, assignment]
 
 
 def _failing_tests(tests: str) -> str:

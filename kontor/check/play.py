@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kontor.check.chance import draws_of
-from kontor.check.report import WARNED, Finding, Trial, counted, listed, reached_or_not
+from kontor.check.report import WARNED, Finding, Trial, counted, listed, reached_or_not, rule_name
 from kontor.compile import attributes
 from kontor.engine.batch import Batch, IllegalMove
 from kontor.engine.check import wrong_ranges
@@ -120,11 +120,10 @@ class Watch:
             self.faults[statement] = self.trial.failed(statement, sentence, record, self.decisions)
 
     def _rule(self, row: Any, kind: str) -> str:
-        phase = int(self.batch.phase[row])
-        return rule_name(self.trial, phase, kind)
+        return rule_name(self.trial.game.phases[int(self.batch.phase[row])], kind)
 
     def _last_rule(self, row: Any) -> str:
-        return rule_name(self.trial, int(self.last[row]), "apply") if self.last[row] >= 0 else "setup"
+        return rule_name(self.trial.game.phases[self.last[row]], "apply") if self.last[row] >= 0 else "setup"
 
     def findings(self) -> Iterator[Finding]:
         """What was found, when the games are over."""
@@ -150,13 +149,6 @@ class Watch:
         table = self.batch.actions
         actions = [f"{table.texts(number)[0]!r}" for number in np.flatnonzero(~self.offered.any(0)).tolist()]
         yield reached_or_not(self.trial, ACTIONS, actions, len(table))
-
-
-def rule_name(trial: Trial, phase: int, kind: str) -> str:
-    """The name of an author's function: `legal` or `apply` of a phase."""
-    if not 0 <= phase < len(trial.game.phases):
-        return "setup" if kind == "apply" else "legal"
-    return str(getattr(getattr(trial.game.phases[phase], kind), "__name__", kind))
 
 
 def _positions(games: NDArray[np.void]) -> NDArray[np.uint8]:

@@ -194,6 +194,11 @@ def over_rulesets(findings: list[Finding]) -> list[Finding]:
     return told
 
 
+def rule_name(phase: Any, kind: str) -> str:
+    """The name of an author's function, legal, apply or weight of a phase, or what does it where there is none."""
+    return str(getattr(getattr(phase, kind, None), "__name__", f"{kind} of the phase {phase.name}"))
+
+
 def counted(number: int, one: str, many: str = "") -> str:
     """A number with its word: 1 game, 2 games."""
     return f"{number:,} {one if number == 1 else many or one + 's'}"

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kontor.check.dealing import check_dealing
-from kontor.check.report import SKIPPED, WARNED, Finding, Trial, counted, listed
+from kontor.check.report import SKIPPED, WARNED, Finding, Trial, counted, listed, rule_name
 from kontor.check.same import different_field
 from kontor.engine.batch import Batch
 from kontor.engine.check import BrokenGame
@@ -141,7 +141,7 @@ class Look:
         decides = (self.games["player"] == self.seat)[:, None] & (self.seat >= 0)
         if (row := _first(self.batch.mask & decides, other.mask & decides)) is not None:
             phase = self.trial.game.phases[int(self.games[row]["phase"])]
-            sentence = f"{phase.legal.__name__} gives {self.who} other options in a game that looks the same to it"
+            sentence = f"{rule_name(phase, 'legal')} gives {self.who} other options in a game that looks the same to it"
             yield self._fault(LOOKS, sentence, row)
 
 

@@ -19,7 +19,7 @@ from kontor.game import find_game
 sys.path.insert(0, str(Path(__file__).parent))
 from wrong_kuhn import MISTAKES, RIGHT
 
-GAMES, FEW = 250, 100
+GAMES, FEW = 250, 60
 NEVER = {"failed", "warned"}
 
 

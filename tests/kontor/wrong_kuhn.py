@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import NamedTuple
 
-KUHN = (Path(__file__).parents[2] / "examples" / "kuhn.py").read_text(encoding="utf-8")
+KUHN = Path(__file__).with_name("whole_kuhn.py").read_text(encoding="utf-8")
 FOR_TWO = ("players=(2, 3)", "players=(2,)")
 RULES = "setup=setup,"
 OTHER = "1 - g.player"
@@ -19,7 +19,7 @@ class Mistake(NamedTuple):
         """The game with the mistake in it."""
         text = KUHN
         for old, new in (FOR_TWO, *self.changes):
-            assert old in text, f"{old!r} is not in Kuhn poker any more"
+            assert old in text, f"{old!r} is not in Kuhn poker"
             text = text.replace(old, new)
         return text
 
