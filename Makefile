@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 
-.PHONY: run test checks tests docs soak test-browser film test-ray gpu-test coverage mutants ecosystem openspiel lanes bench clean
+.PHONY: run test checks tests docs soak test-browser film test-ray gpu-test coverage mutants mutants-changed ecosystem openspiel lanes bench clean
 
 run: $(VENV)/installed
 	$(BIN)/borneo train --minutes 4 --players 4 --evaluations 5 --seed 1 --fresh --out out/run
@@ -69,6 +69,11 @@ coverage: $(VENV)/installed
 # Deliberate faults in rules, engine and records, one by one in a copy of the project: tests must notice each. Minutes.
 mutants: $(VENV)/installed
 	$(BIN)/python tests/mutants/run.py
+
+# Simple mutations of the lines that were changed since a revision: those that no test notices are listed.
+BASE ?= main
+mutants-changed: $(VENV)/installed
+	PYTHONPATH=tests $(BIN)/python -m mutants.changed --base $(BASE)
 
 # The game with other people's libraries, in virtual environments of their own: installed, tested, and learnt with.
 ecosystem: $(VENV)/installed

@@ -114,42 +114,14 @@ def page() -> None:
 # ---------------------------------------------------------------- adding one
 
 
-def plain(found: Any, times: float = 1) -> Any:
-    """What JSON has in one place, as a cell; None for what fits no cell. Half an interval has two digits."""
-    if isinstance(found, dict) and "value" in found:
-        value, low, high = (found.get(key) and times * found[key] for key in ("value", "low", "high"))
-        if low is None or high is None:
-            return [plain(value)]
-        if found.get("method") == WILSON or abs(low + high - 2 * value) > LOPSIDED * (high - low):
-            return [plain(value), plain(low), plain(high)]
-        half = float(f"{(high - low) / 2:.2g}")
-        return [plain(value), half if half < 10 else int(half)]
-    if isinstance(found, float):
-        return float(f"{found:.4g}")
-    return found if isinstance(found, int | str) else None
-
-
-def flat(entry: Row, times: float = 1) -> Row:
-    """One row of cells; a list of strengths becomes a column for each opponent."""
-    strengths = {f"against {one['against']}": one for one in entry.get("strength", ())}
-    row = {key: plain(found, times) for key, found in (entry | strengths).items()}
-    return {key: found for key, found in row.items() if found is not None}
-
-
-def rows_of(told: Any, times: float = 1) -> list[Row]:
-    """A table of what a command has printed: its longest list, its tables by name, or itself."""
-    if isinstance(told, dict):
-        lists = [found for found in told.values() if isinstance(found, list)]
-        tables = [{"": name, **found} for name, found in told.items() if isinstance(found, dict)]
-        inner = [
-            {"": f"{one['']} {name}", **found}
-            for one in tables
-            for name, found in one.items()
-            if isinstance(found, dict)
-        ]
-        told = max(lists, key=len) if lists else [*inner, *tables] or [told]
-    rows = [flat(entry, times) for entry in told]
-    return [row for row in rows if set(row) - {""}]
+def estimate(found: Row, times: float = 1) -> list[float]:
+    """A number of an arena with its interval, as a cell; half an interval has two digits."""
+    value, low, high = (found.get(key) and times * found[key] for key in ("value", "low", "high"))
+    cell = [float(f"{number:.4g}") for number in (value, low, high) if number is not None]
+    if len(cell) < 3 or found.get("method") == WILSON or abs(low + high - 2 * value) > LOPSIDED * (high - low):
+        return cell
+    half = float(f"{(high - low) / 2:.2g}")
+    return [cell[0], half if half < 10 else int(half)]
 
 
 def of_arena(told: Row, agent: str) -> Row:
@@ -157,11 +129,11 @@ def of_arena(told: Row, agent: str) -> Row:
     about = {"command": told["command"], "seed": told["settings"]["seed"], "games": told["games"]}
     if agent:
         (one,) = (seat for seat in told["lone_seats"] if seat["agent"] == agent)
-        return about | {"games": one["games"], "value": plain(one["win_share"], 100)}
+        return about | {"games": one["games"], "value": estimate(one["win_share"], 100)}
     strengths = {one["agent"]: one["points"] for one in told["strengths"]["strengths"]}
     rows = [
-        {"agent": one["agent"], "wins": plain(one["win_share"], 100), "place": plain(one["place"]),
-         "points": plain(one["points"]), "strength": plain(strengths[one["agent"]])} for one in told["standings"]
+        {"agent": one["agent"], "wins": estimate(one["win_share"], 100), "place": estimate(one["place"]),
+         "points": estimate(one["points"]), "strength": estimate(strengths[one["agent"]])} for one in told["standings"]
     ]  # fmt: skip
     return about | {"rows": rows}
 
@@ -177,28 +149,22 @@ def as_file(one: Row) -> str:
 def add(
     name: Annotated[str, typer.Argument(metavar="ID", help="Its file will be results/ID.json.")],
     what: Annotated[str, typer.Option(help="The question in a few words.")],
-    unit: Annotated[str, typer.Option(help="Such as ms.")] = "%",
-    agent: Annotated[str, typer.Option(help="Of an arena, the wins of this agent alone among others.")] = "",
-    percent: Annotated[bool, typer.Option("--percent", help="Shares become percent (an arena's do anyway).")] = False,
-    command: Annotated[str | None, typer.Option(help="What made it, where its JSON does not say.")] = None,
+    agent: Annotated[str, typer.Option(help="The wins of this agent alone, instead of all standings.")] = "",
     machine: Annotated[str, typer.Option(help="Where.")] = f"{os.cpu_count()} cores, {platform.machine()}",
     par: Annotated[float | None, typer.Option(help="What equals would come to.")] = None,
     registered: Annotated[bool, typer.Option("--registered", help="Seed and games were named before.")] = False,
 ) -> None:
-    """Write down what a command prints with --json; it is read from stdin."""
-    text = sys.stdin.read().strip()
-    told = json.loads(f"[{','.join(text.splitlines())}]" if "\n{" in text else text)  # lines of JSON are a list
-    arena = isinstance(told, dict) and "standings" in told
-    measured = of_arena(told, agent) if arena else {"rows": rows_of(told, 100 if percent else 1)}
+    """Write down what `borneo arena --json` prints; it is read from stdin."""
     commit = subprocess.run(
         ["git", "describe", "--always", "--dirty"], cwd=ROOT, capture_output=True, text=True, check=True
     )
     given = {
-        "id": name, "what": what, "unit": unit, "command": command, "commit": commit.stdout.strip(),
+        "id": name, "what": what, "unit": "%", "commit": commit.stdout.strip(),
         "date": datetime.now(UTC).date().isoformat(), "machine": machine, "par": par,
-        "interval": "95 %, by deals" if arena else None, "registered": registered,
+        "interval": "95 %, by deals", "registered": registered,
     }  # fmt: skip
-    (FOLDER / f"{name}.json").write_text(as_file(dict.fromkeys(FIELDS) | given | measured), encoding="utf-8")
+    measured = dict.fromkeys(FIELDS) | given | of_arena(json.load(sys.stdin), agent)
+    (FOLDER / f"{name}.json").write_text(as_file(measured), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -7,18 +7,27 @@ them. Trainings that are in the folder already are not repeated.
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 from typing import Annotated, Any
 
 import matplotlib
 import numpy as np
 import typer
-from together import trained
 
 matplotlib.use("Agg")
 from matplotlib import pyplot
 
 PAR, COLOUR = 25, "#d55e00"  # what equals win with 4 players; their colour in the pictures of trainings
+
+
+def trained(out: Path, settings: list[str]) -> list[dict[str, Any]]:
+    """The curve of a training into a folder."""
+    if not (out / "report.json").exists():
+        command = [sys.executable, "-m", "borneo_env.cli", "train", "--fresh", "--out", str(out), *settings]
+        subprocess.run(command, check=True)
+    return [json.loads(line) for line in (out / "curve.jsonl").read_text(encoding="utf-8").splitlines()]
 
 
 def draw(axes: Any, curves: list[list[dict[str, Any]]], against: str) -> None:

@@ -14,7 +14,7 @@ import statistics
 import time
 import warnings
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, field
 from typing import Annotated, Any
 
 import gymnasium
@@ -38,36 +38,20 @@ WARM_UP = 2  # rounds of playing and learning before the clock starts
 REPEATS = 5  # the median of so many rounds counts
 
 
-@dataclass(frozen=True)
-class Measurement:
-    who: str
-    games: int
-    decisions_per_second: float
-    ratio: float  # to the peer
-
-
+@dataclass
 class Contender:
     """A learner, and the decisions a second of each round."""
 
-    def __init__(self, who: str, games: int, learn: Callable[[], int]) -> None:
-        """`learn` plays and learns for one round; it returns the decisions learnt from."""
-        self.who, self.games, self._learn = who, games, learn
-        self._rates: list[float] = []
-
-    def warm_up(self) -> None:
-        for _ in range(WARM_UP):
-            self._learn()
+    who: str
+    games: int
+    learn: Callable[[], int]  # plays and learns for one round; returns the decisions learnt from
+    rates: list[float] = field(default_factory=list)
 
     def measure(self) -> None:
         """Play and learn for one round."""
         began = time.perf_counter()
-        decisions = self._learn()
-        self._rates.append(decisions / (time.perf_counter() - began))
-
-    def result(self, peer: Contender) -> Measurement:
-        """The medians."""
-        rate, beside = statistics.median(self._rates), statistics.median(peer._rates)
-        return Measurement(self.who, self.games, rate, rate / beside)
+        decisions = self.learn()
+        self.rates.append(decisions / (time.perf_counter() - began))
 
 
 def borneo(network: str, seed: int) -> Contender:
@@ -138,19 +122,10 @@ def tutorial(seed: int) -> Contender:
 def measure(contenders: list[Contender]) -> None:
     """Warm up, then measure a round of each in turn."""
     console = Console(stderr=True)
-    for contender in track(contenders, "warming up", console=console):
-        contender.warm_up()
+    for contender in track(contenders * WARM_UP, "warming up", console=console):
+        contender.learn()
     for contender in track(contenders * REPEATS, "measuring", console=console):
         contender.measure()
-
-
-def print_table(results: list[Measurement]) -> None:
-    table = Table(Column("learner", no_wrap=True), title="training from end to end")
-    for heading in ("games", "decisions/s", "ratio"):
-        table.add_column(heading, justify="right")
-    for one in results:
-        table.add_row(one.who, f"{one.games:,}", f"{one.decisions_per_second:,.0f}", f"{one.ratio:.1f} x")
-    Console().print(table)
 
 
 def main(
@@ -162,11 +137,19 @@ def main(
         raise typer.BadParameter("the peer needs pygame; `make bench` installs it")
     contenders = [borneo("tied", seed), borneo("plain", seed), vec_env(seed), tutorial(seed)]
     measure(contenders)
-    results = [contender.result(contenders[-1]) for contender in contenders]
+    rates = [statistics.median(contender.rates) for contender in contenders]
+    ratios = [rate / rates[-1] for rate in rates]
     if as_json:
-        print(json.dumps({"seed": seed, "measured": [asdict(one) for one in results]}))
-    else:
-        print_table(results)
+        names = ("who", "games", "decisions_per_second", "ratio")
+        rows = zip((one.who for one in contenders), (one.games for one in contenders), rates, ratios, strict=True)
+        print(json.dumps({"seed": seed, "measured": [dict(zip(names, row, strict=True)) for row in rows]}))
+        return
+    table = Table(Column("learner", no_wrap=True), title="training from end to end")
+    for heading in ("games", "decisions/s", "ratio"):
+        table.add_column(heading, justify="right")
+    for one, rate, ratio in zip(contenders, rates, ratios, strict=True):
+        table.add_row(one.who, f"{one.games:,}", f"{rate:,.0f}", f"{ratio:.1f} x")
+    Console().print(table)
 
 
 if __name__ == "__main__":

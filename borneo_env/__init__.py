@@ -11,13 +11,13 @@ from borneo_env.aec import env, raw_env
 from borneo_env.bot import Bot
 from borneo_env.cards import TableError, Tables, load_tables
 from borneo_env.engine.batch import Batch, IllegalMove
-from borneo_env.engine.batch_file import BatchFileError
 from borneo_env.engine.hiding import redact, resample
 from borneo_env.engine.loops import NO_ACTION
 from borneo_env.engine.state import GAME, PHASES, SPECTATOR
 from borneo_env.ruleset import Ruleset, RulesetError, every_ruleset
 from borneo_env.seat import BorneoEnv
 from borneo_env.vector import BorneoVectorEnv, Seats
+from kontor.engine.batch_file import BatchFileError
 
 __version__ = "0.1.0"
 

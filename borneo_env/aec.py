@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import copy
 from functools import cache
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 from gymnasium import spaces
@@ -14,47 +13,24 @@ from numpy.typing import NDArray
 from pettingzoo import AECEnv
 from pettingzoo.utils.env_logger import EnvLogger
 
-from borneo_env.compile import attributes, machine_code
 from borneo_env.engine.actions import PASS
-from borneo_env.engine.arguments import is_whole
 from borneo_env.engine.batch import Batch, IllegalMove, fresh_seed
 from borneo_env.engine.loops import observe_game
 from borneo_env.engine.observe import LARGEST, SMALLEST, explain, state_length
 from borneo_env.engine.state import BOX, GAME, OVER, PHASES, SPECTATOR, TELLTALE, TRADERS, make_box, slots_of
-from borneo_env.files import in_short
 from borneo_env.rewards import AT_THE_END, Reward, find_reward
 from borneo_env.ruleset import Ruleset
 from borneo_env.screen import RENDER_MODES, Screen
 from borneo_env.vector import INTERRUPTED, NO_GAME, seat_spaces, with_mask
+from kontor.compile import attributes, machine_code
+from kontor.engine.arguments import is_whole
+from kontor.files import in_short
 
 MANUAL = Path(__file__).with_name("MANUAL.md").read_text(encoding="utf-8")
 
-# What changes in the course of a game, and what a state must have in common with the environment it is set in.
-_CHANGING = (
-    "_batch", "_phase", "_player", "_hushed", "_dealt", "_told", "_seen", "agents",
-    "agent_selection", "rewards", "_cumulative_rewards", "terminations", "truncations", "infos",
-)  # fmt: skip
-_FIXED = ("ruleset", "skip_forced")
+_AFTER_RESET = ("agent_selection", "rewards", "terminations", "truncations", "infos")
 
 Made = tuple[int, int, bytes]  # a move: who made it, the action, and the record of the game before it
-T = TypeVar("T")
-Known = tuple[T, dict[int | None, T]]  # what all viewers know, and what some know instead, since it is later
-Seen = tuple[bytes, Known[Made | None]]  # the record of the game then, and what was told of it
-
-
-def known_to(viewer: int | None, known: Known[T]) -> T:
-    """What a viewer knows; None sees everything."""
-    return known[1].get(viewer, known[0])
-
-
-class _AfterReset:
-    """An attribute that `reset` makes: asked for earlier, it says what PettingZoo says then."""
-
-    def __set_name__(self, owner: type, name: str) -> None:
-        self._name = name
-
-    def __get__(self, instance: Any, owner: type) -> Any:
-        raise AttributeError(f"{self._name} cannot be accessed before reset")
 
 
 class raw_env(AECEnv):  # type: ignore[misc]  # PettingZoo has no types; the name is PettingZoo's, too
@@ -66,11 +42,6 @@ class raw_env(AECEnv):  # type: ignore[misc]  # PettingZoo has no types; the nam
         "is_parallelizable": False,
         "render_fps": 2,
     }
-    agent_selection: Any = _AfterReset()
-    rewards: Any = _AfterReset()
-    terminations: Any = _AfterReset()
-    truncations: Any = _AfterReset()
-    infos: Any = _AfterReset()
 
     def __init__(
         self,
@@ -98,6 +69,7 @@ class raw_env(AECEnv):  # type: ignore[misc]  # PettingZoo has no types; the nam
         self.viewer = viewer
         self.skip_forced = skip_forced
         self._obstacle = NO_GAME  # why nothing can be done before `reset`; empty if there is a game
+        self._viewers = (None, SPECTATOR, *range(players))  # None sees everything
         self._screen = Screen(render_mode)
         self._reward = find_reward(reward)
         self._rewards_at_the_end = self._reward in AT_THE_END
@@ -112,6 +84,12 @@ class raw_env(AECEnv):  # type: ignore[misc]  # PettingZoo has no types; the nam
         self._length = observation.shape[0]
         self._no_mask = np.zeros(action.n, np.int8)
         self.state_space = spaces.Box(SMALLEST, LARGEST, (state_length(slots_of(self.ruleset)),), np.int8)
+
+    def __getattr__(self, name: str) -> Any:
+        """Refuse what `reset` makes as PettingZoo does."""
+        if name in _AFTER_RESET:
+            raise AttributeError(f"{name} cannot be accessed before reset")
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     def __repr__(self) -> str:
         name = f"{type(self).__name__} of {self.ruleset.name}"
@@ -150,8 +128,8 @@ class raw_env(AECEnv):  # type: ignore[misc]  # PettingZoo has no types; the nam
         self.terminations = dict.fromkeys(self.agents, False)
         self.truncations = dict.fromkeys(self.agents, False)
         self._dealt = self._batch.games.tobytes()
-        self._told: Known[Made | None] = None, {}  # the last move
-        self._seen: Known[Seen] = (self._dealt, self._told), {}  # at the last decision that somebody knows of
+        self._told: dict[int | None, Made | None] = dict.fromkeys(self._viewers)  # the last move each knows of
+        self._seen: dict[int | None, tuple[bytes, Made | None]] = {}  # the table, and that move, when they last saw it
         self._look()
         self.infos = {agent: {"phase": self._phase} for agent in self.agents}
         self._ask()
@@ -178,7 +156,7 @@ class raw_env(AECEnv):  # type: ignore[misc]  # PettingZoo has no types; the nam
         except IllegalMove:
             self._obstacle = ""
             raise
-        self._remember(move)
+        self._tell(move)
         self._look()
         self._cumulative_rewards[agent] = 0.0
         self._give_rewards(move[2])
@@ -187,21 +165,21 @@ class raw_env(AECEnv):  # type: ignore[misc]  # PettingZoo has no types; the nam
         if self.render_mode == "human":
             self.render()
 
-    def _remember(self, move: Made) -> None:
-        """Keep what those who know of a decision saw when it was asked for, and tell them the move."""
-        seat, action, before = move
-        seen = before, self._told
-        self._seen = (self._seen[0], {**self._seen[1], seat: seen}) if self._hushed else (seen, {})
-        if self._hushed and (self._phase != TRADERS or action == PASS):
-            self._told = self._told[0], {**self._told[1], None: move, seat: move}
+    def _tell(self, move: Made) -> None:
+        """Tell a move to all, or to who made it if it could have been forced."""
+        if self._hushed and (self._phase != TRADERS or move[1] == PASS):
+            self._told |= {None: move, move[0]: move}
         else:  # a transfer or an attack cannot have been forced
-            self._told = move, {}
+            self._told = dict.fromkeys(self._viewers, move)
 
     def _look(self) -> None:
-        """Keep who decides what now, as Python's numbers, which are quicker to read than numpy's."""
-        self._phase: int = self._batch.phase.item(0)
+        """Show the table to all who may know that this decision is asked for; the others keep what they saw last."""
+        self._phase: int = self._batch.phase.item(0)  # as Python's numbers, which are quicker to read than numpy's
         self._player: int = self._batch.player.item(0)
         self._hushed = self.skip_forced and self._phase in TELLTALE  # only who decides may know that this is asked for
+        table = self._batch.games.tobytes()
+        for viewer in (None, self._player) if self._hushed else self._viewers:
+            self._seen[viewer] = table, self._told[viewer]
 
     def _give_rewards(self, before: bytes) -> None:
         over = self._phase == OVER
@@ -234,10 +212,7 @@ class raw_env(AECEnv):  # type: ignore[misc]  # PettingZoo has no types; the nam
         seat = self._seat(agent)
         observation = np.empty(self._length, self._dtype)
         decides = self._player == seat
-        if decides or not self._hushed:
-            games = self._batch.games
-        else:
-            games = _game(known_to(seat, self._seen)[0])
+        games = _game(self._seen[seat][0]) if self._hushed and not decides else self._batch.games
         _observe_game(self._dtype)(self._box, attributes(games), 0, seat, observation)
         mask = self._batch.mask[0].astype(np.int8) if decides else self._no_mask.copy()
         return {"observation": observation, "action_mask": mask}
@@ -270,21 +245,6 @@ class raw_env(AECEnv):  # type: ignore[misc]  # PettingZoo has no types; the nam
         """An observation in words."""
         return explain(observation)
 
-    def get_state(self) -> dict[str, Any]:
-        """Everything that `set_state` needs to play on identically."""
-        self._check_game("get_state")
-        return copy.deepcopy({name: getattr(self, name) for name in _CHANGING + _FIXED})
-
-    def set_state(self, state: dict[str, Any]) -> None:
-        """Go back to a state that `get_state` gave, here or in an environment of the same ruleset."""
-        if not isinstance(state, dict) or set(state) != {*_CHANGING, *_FIXED} or not isinstance(state["_batch"], Batch):
-            raise ValueError("this is no state; give one that get_state() gave")
-        for name in _FIXED:
-            if state[name] != getattr(self, name):
-                raise ValueError(f"this state is of another {name}; set it in an environment of the same {name}")
-        self.__dict__.update(copy.deepcopy({name: state[name] for name in _CHANGING}))
-        self._obstacle = ""
-
     def render(self) -> Any:
         """The position as the render mode says: text, an array of pixels, or a window."""
         self._check_game("render")
@@ -292,28 +252,22 @@ class raw_env(AECEnv):  # type: ignore[misc]  # PettingZoo has no types; the nam
 
     def _repr_svg_(self) -> str:
         """What a notebook shows: the position for the viewer's eyes, or that there is none yet."""
-        from borneo_env.render import notice, svg
+        from borneo_env.render import Picture, notice
 
-        return notice(self._obstacle) if self._obstacle else svg(self.ruleset, *self._sight())
+        return notice(self._obstacle) if self._obstacle else Picture(self.ruleset, *self._sight()).svg()
 
     def _sight(self) -> tuple[np.void, int | None, str]:
         """The game as the viewer may see it now, the viewer, and the last move in words."""
-        if self.viewer in (None, self._player) or not self._hushed:
-            return self._batch.games[0], self.viewer, self._in_words(self._told)
-        record, told = known_to(self.viewer, self._seen)
-        return _game(record)[0], self.viewer, self._in_words(told)
-
-    def _in_words(self, told: Known[Made | None]) -> str:
-        """The last move that the viewer may be told of."""
         from borneo_env.pieces import plain
         from borneo_env.story import deed
 
-        move = known_to(self.viewer, told)
-        if move is None:
-            return ""
-        seat, action, before = move
-        game = _game(before)[0]
-        return plain(deed(self.ruleset, game, seat, self._batch.actions.move(action, PHASES[game["phase"]])))
+        table, told = self._seen[self.viewer]
+        words = ""
+        if told is not None:
+            seat, action, before = told
+            game = _game(before)[0]
+            words = plain(deed(self.ruleset, game, seat, self._batch.actions.move(action, PHASES[game["phase"]])))
+        return _game(table)[0], self.viewer, words
 
     def close(self) -> None:
         self._screen.close()

@@ -18,7 +18,8 @@ import importlib
 import inspect
 import re
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import cache
@@ -29,17 +30,17 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from borneo_env.compile import attributes
 from borneo_env.engine.actions import action_table
-from borneo_env.engine.arguments import whole_numbers
 from borneo_env.engine.batch import Batch
-from borneo_env.engine.dice import HALF, LOW
 from borneo_env.engine.games import observe
 from borneo_env.engine.hiding import resample
 from borneo_env.engine.state import GAME, make_box, slots_of
-from borneo_env.files import counted, in_short, on_one_line
 from borneo_env.ruleset import Ruleset
 from borneo_env.traces import OF_AGENT, current_folder, traceback_of
+from kontor.compile import attributes
+from kontor.engine.arguments import whole_numbers
+from kontor.files import counted, in_short, on_one_line
+from kontor.templates.dice import HALF, LOW
 
 SEPARATOR = r":(?!(?<=[:=][A-Za-z]:)[\\/])"  # of the parts of a name; the colon of a drive is none: policy:C:\runs
 GROUP = "borneo.agents"
@@ -165,7 +166,8 @@ def agent_class(agent: str) -> tuple[type[Agent], list[str]]:
     if name == RANDOM:
         kind: Any = Random
     elif points:
-        kind = _imported(agent, next(iter(points)).load)
+        with _code_of(agent, "cannot be imported"):
+            kind = next(iter(points)).load()
     elif rest:
         kind = _load(agent, name, rest.pop(0))
     else:
@@ -206,25 +208,34 @@ def _load(agent: str, module: str, name: str) -> Any:
     here = str(Path.cwd())
     if here not in sys.path:
         sys.path.append(here)
-    found = _imported(agent, lambda: importlib.import_module(module))
-    kind = _imported(agent, lambda: getattr(found, name, None))
+    with _code_of(agent, "cannot be imported"):
+        try:
+            found = importlib.import_module(module)
+        except ModuleNotFoundError as error:
+            if not f"{module}.".startswith(f"{error.name}."):  # it imports another one that is missing
+                raise
+            missing = on_one_line(str(error))
+            raise UnknownAgent(f"there is no agent {in_short(agent)}: {missing}; {_known()}") from None
+        kind = getattr(found, name, None)
+        classes = [one for one, held in vars(found).items() if isinstance(held, type)]
     if kind is None:
-        classes = _imported(agent, lambda: [one for one, held in vars(found).items() if isinstance(held, type)])
         near = _near(name, classes)
         raise UnknownAgent(f"there is no agent {in_short(agent)}: the module {module} has no {name}{near}")
     return kind
 
 
-def _imported(agent: str, load: Callable[[], Any]) -> Any:
-    """What is loaded; a module may do anything while it is imported, leave the program too."""
+@contextmanager
+def _code_of(agent: str, deed: str, told: tuple[type[Exception], ...] = ()) -> Iterator[None]:
+    """Has code of an agent run, which may do anything, leave the program too; what is `told` well enough is raised."""
+    clear: tuple[type[Exception], ...] = (UnknownAgent, *told)
     try:
-        return load()
+        yield
+    except clear:
+        raise
     except (Exception, SystemExit) as error:
-        missing = error.name if isinstance(error, ModuleNotFoundError) and error.name else None
-        if missing and f"{_parts(agent)[0]}.".startswith(f"{missing}."):  # and not one that it imports
-            raise UnknownAgent(f"there is no agent {in_short(agent)}: {on_one_line(str(error))}; {_known()}") from None
-        told = UnknownAgent(f"the agent {in_short(agent)} cannot be imported: {_told(error)}")
-        raise _with_traceback(told, error) from error
+        unknown = UnknownAgent(f"the agent {in_short(agent)} {deed}: {on_one_line(f'{type(error).__name__}: {error}')}")
+        unknown.add_note(traceback_of(error, current_folder()))
+        raise unknown from error
 
 
 def _make(agent: str, kind: type[Agent], arguments: Sequence[str]) -> Agent:
@@ -232,27 +243,20 @@ def _make(agent: str, kind: type[Agent], arguments: Sequence[str]) -> Agent:
     values = [_value(argument) for argument in arguments if "=" not in argument]
     pairs = [argument.split("=", 1) for argument in arguments if "=" in argument]
     keywords = {key: _value(value) for key, value in pairs}
-    try:
+    with _code_of(agent, "does not say which arguments it takes"):
         signature = inspect.signature(kind)
-    except (TypeError, ValueError) as error:
-        raise UnknownAgent(f"{in_short(agent)} does not say which arguments it takes: {_told(error)}") from None
     try:
         _check_names(list(keywords), signature)
         signature.bind(*values, **keywords)
     except TypeError as error:
         takes = ", ".join(signature.parameters) or "none"
         raise UnknownAgent(f"{in_short(agent)}: {on_one_line(str(error))}; its arguments are: {takes}") from None
-    try:
+    ours = _parts(agent)[0] in (*known_agents(), *program_agents())  # they say what is wrong with their arguments
+    with _code_of(agent, "cannot be made", (ValueError, OSError) if ours else ()):
         made = kind(*values, **keywords)
         if not isinstance(made, Agent):  # its __new__ may give anything
             raise UnknownAgent(f"{in_short(agent)} is no agent: making one gives {in_short(made)}")
-        return made
-    except (Exception, SystemExit) as error:
-        ours = _parts(agent)[0] in (*known_agents(), *program_agents())
-        if isinstance(error, UnknownAgent) or (isinstance(error, (ValueError, OSError)) and ours):
-            raise  # they say what is wrong with the arguments
-        told = UnknownAgent(f"{in_short(agent)} cannot be made: {_told(error)}")
-        raise _with_traceback(told, error) from error
+    return made
 
 
 def _check_names(given: list[str], signature: inspect.Signature) -> None:
@@ -275,7 +279,8 @@ def _checked(agent: str, kind: Any) -> type[Agent]:
     """A class with the method of an agent: nothing else is ever called."""
     if not isinstance(kind, type):
         raise UnknownAgent(f"{in_short(agent)} is no agent: it is no class")
-    act = _imported(agent, lambda: getattr(kind, "act", None))
+    with _code_of(agent, "cannot be imported"):
+        act = getattr(kind, "act", None)
     if not callable(act):
         raise UnknownAgent(f"{in_short(agent)} is no agent: it has no method act(views)")
     if act is Agent.act or inspect.isabstract(kind) or getattr(kind, "_is_protocol", False):
@@ -283,16 +288,6 @@ def _checked(agent: str, kind: Any) -> type[Agent]:
             f"{in_short(agent)} is no agent but a form for some: name a class that has its own act(views)"
         )
     return kind
-
-
-def _with_traceback(told: UnknownAgent, error: BaseException) -> UnknownAgent:
-    """An error that shows, below its sentence, where the agent's code has raised another."""
-    told.add_note(traceback_of(error, current_folder()))
-    return told
-
-
-def _told(error: BaseException) -> str:
-    return on_one_line(f"{type(error).__name__}: {error}")
 
 
 def _value(text: str) -> Any:
@@ -316,15 +311,13 @@ def seat_names(agents: str, players: int) -> list[str]:
 def check_agents(agents: Mapping[str, Agent], ruleset: Ruleset) -> None:
     """Refuse an agent that cannot play such a game, before it is dealt: a policy was trained for some rulesets."""
     for name, agent in agents.items():
-        try:
-            if hasattr(agent, "check_ruleset"):
-                agent.check_ruleset(ruleset)
-        except ValueError as error:
-            error.args = (f"{in_short(name)} cannot play: {error}",)  # of whatever kind it is
-            raise
-        except Exception as error:
-            told = UnknownAgent(f"{in_short(name)} does not say whether it can play: {_told(error)}")
-            raise _with_traceback(told, error) from error
+        with _code_of(name, "does not say whether it can play", (ValueError,)):
+            try:
+                if hasattr(agent, "check_ruleset"):
+                    agent.check_ruleset(ruleset)
+            except ValueError as error:
+                error.args = (f"{in_short(name)} cannot play: {error}",)  # of whatever kind it is
+                raise
 
 
 def find_opponents(opponents: Any, players: int) -> list[Agent]:
@@ -367,6 +360,13 @@ def ask(
     return actions
 
 
+def are_legal(mask: NDArray[np.bool_], actions: NDArray[np.integer[Any]]) -> NDArray[np.bool_]:
+    """Which of some whole numbers, one for each row of the masks, are legal actions."""
+    inside = (actions >= 0) & (actions < mask.shape[1])
+    legal: NDArray[np.bool_] = inside & mask[np.arange(len(mask)), np.where(inside, actions, 0)]
+    return legal
+
+
 def _legal(batch: Batch, rows: NDArray[np.intp], answer: Any, name: str) -> NDArray[np.int64]:
     """An agent's answer, if it is a legal action for each game."""
     try:
@@ -377,8 +377,7 @@ def _legal(batch: Batch, rows: NDArray[np.intp], answer: Any, name: str) -> NDAr
         raise WrongAnswer(
             f"{name} answered with {actions.dtype} of shape {actions.shape} for {counted(len(rows), 'game')}"
         )
-    known = (actions >= 0) & (actions < batch.mask.shape[1])
-    wrong = np.flatnonzero(~known | ~batch.mask[rows, np.where(known, actions, 0)])
+    wrong = np.flatnonzero(~are_legal(batch.mask[rows], actions))
     if len(wrong):
         row, action = int(rows[wrong[0]]), int(actions[wrong[0]])
         move, legal = batch.actions.text(action, batch.phase_name(row)), ", ".join(batch.legal_moves(row))

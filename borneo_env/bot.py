@@ -8,8 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from borneo_env.agent import Views
-from borneo_env.files import in_short
 from borneo_env.view import Option, View
+from kontor.files import in_short
+
+
+class NotAnOption(ValueError):
+    """A bot has returned something else than one of its options."""
 
 
 class Bot:
@@ -38,5 +42,5 @@ class Bot:
         if not isinstance(chosen, Option) or chosen.view is not view:
             legal = ", ".join(option.text for option in view.options)
             name, answer = f"{type(self).__name__}.decide", in_short(chosen)
-            raise ValueError(f"{name} returned {answer}, which is none of the Option objects it was given: {legal}")
+            raise NotAnOption(f"{name} returned {answer}, which is none of the Option objects it was given: {legal}")
         return chosen

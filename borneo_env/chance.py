@@ -1,4 +1,4 @@
-"""Table: one game in which somebody else is chance: what is dealt, drawn and turned up is chosen from outside.
+"""ChanceGame: one game in which somebody else is chance: what is dealt, drawn and turned up is chosen from outside.
 
 The engine draws from piles in an order of its own. Whatever it has drawn waits here until chance has said what it is:
 then the two cards change places. Nothing in the rules depends on a drawn card before the next decision, so the game is
@@ -7,15 +7,14 @@ the one that the engine would have played with piles in that order.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import cache
+from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from borneo_env.compile import attributes, entry, machine_code
-from borneo_env.engine.actions import action_table
+from borneo_env.engine.actions import ActionTable, action_table
 from borneo_env.engine.batch import Batch, IllegalMove
 from borneo_env.engine.game import MAX_OPTIONS, apply, legal
 from borneo_env.engine.hiding import resample
@@ -38,6 +37,7 @@ from borneo_env.engine.state import (
     slots_of,
 )
 from borneo_env.ruleset import Ruleset
+from kontor.compile import attributes, entry, machine_code
 
 START = -1  # among what chance has yet to bring, in place of a thing: the start player
 DRAWING = ("ship", "take")  # phases whose moves may end with something turned up or drawn
@@ -87,31 +87,28 @@ def put_back(games, things):
             g.hand_since[player, g.hand_size[player]] = -1
 
 
-class _MachineCode(NamedTuple):
-    """What is done with one game, compiled for the arrays of a table."""
-
-    play_move: Callable[..., int]
-    list_moves: Callable[..., int]
-    put_back: Callable[..., None]
-    observe_game: Callable[..., None]
-
-
 @cache
-def _compiled() -> _MachineCode:
+def _compiled() -> SimpleNamespace:
+    """What is done with one game, compiled for the arrays of a table."""
     box, games, options = np.zeros(1, BOX), np.zeros(1, GAME), np.zeros(MAX_OPTIONS, np.int16)
-    return _MachineCode(
-        machine_code(play_move, box, games, options, 0),
-        machine_code(list_moves, box, games, options),
-        machine_code(put_back, games, np.zeros(1, np.int64)),
-        machine_code(observe_game, box, games, 0, 0, np.zeros(1, np.float32)),
+    return SimpleNamespace(
+        play_move=machine_code(play_move, box, games, options, 0),
+        list_moves=machine_code(list_moves, box, games, options),
+        put_back=machine_code(put_back, games, np.zeros(1, np.int64)),
+        observe_game=machine_code(observe_game, box, games, 0, 0, np.zeros(1, np.float32)),
     )
 
 
-class Table:
+@cache
+def _box(ruleset: Ruleset) -> Any:
+    return attributes(make_box(ruleset))
+
+
+class ChanceGame:
     """One game of a ruleset with the moves made and the things drawn so far.
 
-    `Table(ruleset)` begins with the deal. `Table.at(ruleset, game)` begins in the middle of a game, with a complete
-    record and nothing known of what came before.
+    `ChanceGame(ruleset)` begins with the deal. `ChanceGame.at(ruleset, game)` begins in the middle of a game, with a
+    complete record and nothing known of what came before.
     """
 
     def __init__(self, ruleset: Ruleset) -> None:
@@ -122,7 +119,7 @@ class Table:
         self._set_up(ruleset, batch.games, [START, *dealt, *range(CARDS, CARDS + OPEN_PORTS)], None)
 
     @classmethod
-    def at(cls, ruleset: Ruleset, game: np.void) -> Table:
+    def at(cls, ruleset: Ruleset, game: np.void) -> ChanceGame:
         """A table at which a game goes on from a complete record."""
         table = object.__new__(cls)
         games = np.array([game])
@@ -138,29 +135,24 @@ class Table:
         self._games = copy_games(games)
         self._pending = pending
         self._room = np.zeros(MAX_OPTIONS, np.int16)
-        self._box, self._actions = attributes(make_box(ruleset)), action_table(slots_of(ruleset))
-        self._ask(_compiled().list_moves(self._box, attributes(self._games), self._room))
+        self._list_moves()
 
-    def __deepcopy__(self, memo: dict[int, Any]) -> Table:
+    def __deepcopy__(self, memo: dict[int, Any]) -> ChanceGame:
         """A table that shares nothing which changes: what OpenSpiel asks for when it clones a state."""
-        twin = object.__new__(Table)
+        twin = object.__new__(ChanceGame)
         twin.__dict__.update(self.__dict__)
         twin._games = copy_games(self._games)
         twin._pending, twin.events = self._pending.copy(), self.events.copy()
         return twin
 
-    def __getstate__(self) -> dict[str, Any]:
-        """Without what follows from the ruleset."""
-        return {name: value for name, value in self.__dict__.items() if name not in ("_box", "_actions")}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
-        self._box, self._actions = attributes(make_box(self.ruleset)), action_table(slots_of(self.ruleset))
-
     @property
     def games(self) -> NDArray[np.void]:
         """The game as an array of one record. What chance has yet to bring is drawn already: see `position`."""
         return self._games
+
+    @property
+    def _actions(self) -> ActionTable:
+        return action_table(slots_of(self.ruleset))
 
     @property
     def is_over(self) -> bool:
@@ -174,6 +166,9 @@ class Table:
     def text(self, action: int) -> str:
         """A move in words."""
         return self._actions.text(action, self.phase)
+
+    def _list_moves(self) -> None:
+        self._ask(_compiled().list_moves(_box(self.ruleset), attributes(self._games), self._room))
 
     def _ask(self, count: int) -> None:
         """Note who decides what, and which of the actions written down are legal: none while chance is next."""
@@ -190,7 +185,7 @@ class Table:
             raise IllegalMove(f"phase {self.phase}: {self.text(action)!r} is not legal; legal are: {moves}")
         before = copy_games(self._games) if self.phase in DRAWING else None
         self.events.append(Event(EVERYBODY, action, f"{self.player} {self.text(action)}"))
-        count = _compiled().play_move(self._box, attributes(self._games), self._room, action)
+        count = _compiled().play_move(_box(self.ruleset), attributes(self._games), self._room, action)
         if before is not None:
             self._pending = _drawn(before[0], self._games[0])
         self._ask(count)
@@ -221,7 +216,7 @@ class Table:
             _exchange(self._games[0], thing, outcome)
             self._pending = [thing if other == outcome else other for other in self._pending]
         self._note(EVERYBODY if thing == START else self._drawer(outcome), outcome, text)
-        self._ask(0 if self._pending else _compiled().list_moves(self._box, attributes(self._games), self._room))
+        self._list_moves()
 
     def outcome_text(self, outcome: int) -> str:
         """What chance can bring next, in words."""
@@ -257,7 +252,7 @@ class Table:
 
     def observe(self, seat: int, out: NDArray[np.float32]) -> None:
         """Write what a seat knows."""
-        _compiled().observe_game(self._box, attributes(self.position()), 0, seat, out)
+        _compiled().observe_game(_box(self.ruleset), attributes(self.position()), 0, seat, out)
 
     def seen(self, seat: int) -> list[Event]:
         """The events that a seat has seen, of all since the beginning."""
@@ -268,7 +263,7 @@ class Table:
         if self.begun_at is None:
             return b""
         out = np.zeros(length(slots_of(self.ruleset)), np.float32)
-        _compiled().observe_game(self._box, attributes(self.begun_at), 0, seat, out)
+        _compiled().observe_game(_box(self.ruleset), attributes(self.begun_at), 0, seat, out)
         return out.astype(np.int8).tobytes()
 
     def exchanged(self, seat: int, rng: np.random.Generator) -> dict[int, int]:

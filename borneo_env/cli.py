@@ -12,9 +12,10 @@ from importlib.metadata import entry_points
 from typing import Annotated, Any
 
 import typer
+from typer.main import get_command
 
 from borneo_env import __version__
-from borneo_env.commands import agents, animate, describe, new_bot, random_games, records
+from borneo_env.commands import describe, new_bot, random_games, records
 from borneo_env.console import LET_RAISE, say
 from borneo_env.traces import OF_AGENT, current_folder, traceback_of
 
@@ -23,9 +24,9 @@ MISTAKES = (ValueError, OSError)  # of users: the package's own errors are Value
 Version = Annotated[bool, typer.Option("--version", help="Print the version and exit.", is_eager=True)]
 OWN: dict[str, Callable[..., Any]] = {
     "show": records.show,
-    "animate": animate.animate,
+    "animate": records.animate,
     "rules": describe.rules,
-    "agents": agents.agents,
+    "agents": describe.agents,
     "record": records.record,
     "verify": records.verify,
     "random": random_games.play_random,
@@ -79,12 +80,13 @@ def _options(version: Version = False) -> None:
 
 
 app = _make_app()
+command = get_command(app)  # made once: that takes longer than most commands
 
 
 def main() -> None:
     """Run the command; a mistake of the user is one line on stderr and status 2, never a traceback of ours."""
     try:
-        app(prog_name="borneo")
+        command(prog_name="borneo")
     except Exception as error:
         if hasattr(error, LET_RAISE) or not (hasattr(error, OF_AGENT) or isinstance(error, MISTAKES)):
             raise

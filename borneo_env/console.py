@@ -2,42 +2,64 @@
 
 from __future__ import annotations
 
+import inspect
 import os
-from typing import Annotated, TextIO
+from collections.abc import Callable
+from dataclasses import Field, fields
+from functools import wraps
+from typing import Annotated, Any, TextIO
 
 import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
-from borneo_env.files import on_one_line
 from borneo_env.ruleset import Ruleset
+from kontor.files import on_one_line
 
 LONGEST_ERROR = 4000  # characters; an illegal move is answered with all legal ones
 LET_RAISE = "_borneo_let_raise"  # an attribute of errors
 out = Console()
 err = Console(stderr=True)
 
-RULES = "Which Borneo is played"  # the panel of these options in the help of a command
-# fmt: off
-Edition = Annotated[str, typer.Option(help="board (2008) or card (2007).", rich_help_panel=RULES)]
-Players = Annotated[int, typer.Option(help="3, 4 or 5.", rich_help_panel=RULES)]
-FourTraders = Annotated[
-    bool, typer.Option("--four-traders", help="Variant for 3 players: four traders each (R9.1).", rich_help_panel=RULES)
-]
-Blackbeard = Annotated[
-    bool, typer.Option("--blackbeard", help="Variant: Blackbeard's secret (R9.2).", rich_help_panel=RULES)
-]
-CardTables = Annotated[
-    str | None, typer.Option("--tables", help="A card table of your own (TOML), or `tiny`.", rich_help_panel=RULES)
-]
-# fmt: on
 Seed = Annotated[int, typer.Option(help="The same seed gives the same games on every machine.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print machine-readable JSON.")]
 
 
-def ruleset_of(edition: str, players: int, four_traders: bool, blackbeard: bool, tables: str | None) -> Ruleset:
-    """The ruleset that options ask for."""
-    return Ruleset(edition, players, 4 if four_traders else 3, blackbeard, tables)  # type: ignore[arg-type]
+def with_ruleset(*names: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Decorates a command that is given fields of a ruleset as `**rules`: Typer sees an option for each, in a panel.
+
+    A field may have a flag, which stands for the second of its two choices.
+    """
+    taken = [one for one in fields(Ruleset) if not names or one.name in names]
+    flags = {one.metadata["flag"]: one for one in taken if "flag" in one.metadata}
+
+    def decorated(command: Callable[..., None]) -> Callable[..., None]:
+        @wraps(command)
+        def run(**given: Any) -> None:
+            for flag in flags.keys() & given.keys():
+                given[flags[flag].name] = flags[flag].metadata["choices"][given.pop(flag)]
+            command(**given)
+
+        own = inspect.signature(command, eval_str=True).parameters.values()
+        parameters = [one for one in own if one.kind is not inspect.Parameter.VAR_KEYWORD]
+        parameters += map(_option, taken)
+        run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+        run.__annotations__ = {one.name: one.annotation for one in parameters}
+        return run
+
+    return decorated
+
+
+def _option(one: Field[Any]) -> inspect.Parameter:
+    """The option for a field of a ruleset."""
+    flag = one.metadata.get("flag")
+    kind = bool if flag else str | None if one.default is None else type(one.default)
+    declared = [f"--{flag.replace('_', '-')}"] if flag else []
+    option = typer.Option(*declared, help=one.metadata["meaning"], rich_help_panel="Which Borneo is played")
+    default = False if flag else one.default
+    return inspect.Parameter(
+        flag or one.name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=Annotated[kind, option]
+    )
 
 
 def say(words: str, style: str = "") -> None:

@@ -19,17 +19,16 @@ from numpy.typing import NDArray
 
 from borneo_env.agent import LONGEST_NAME, Agent, Random, ask, find_agent
 from borneo_env.cards import CARGO_CARDS, CONTRACT_KINDS, TableError, Tables, read_tables
-from borneo_env.engine.actions import OPEN_PORTS, Move
+from borneo_env.engine.actions import Move
 from borneo_env.engine.batch import Batch
 from borneo_env.engine.loops import NO_ACTION
 from borneo_env.engine.state import CARDS, FIRST_HAND, HAND, PHASES, PILE
-from borneo_env.files import FileError, in_short, on_one_line, parse_json, read_text, write_file
-from borneo_env.ruleset import Ruleset, RulesetError
+from borneo_env.ruleset import CHOICES, Ruleset, RulesetError
+from kontor.files import FileError, in_short, on_one_line, parse_json, read_text, write_file
 
 FORMAT = "borneo-record/1"
 LARGEST_FILE = 5_000_000  # bytes; a game with all its legal moves has about 200,000
 MOST_LINES = 20_000  # a game has about 250
-RULESET_KEYS = ("edition", "players", "traders", "blackbeard")
 
 Line = dict[str, Any]
 
@@ -93,7 +92,7 @@ def header(ruleset: Ruleset, game: np.void, agents: Sequence[str], seed: int) ->
     pile = game["port_pile"][: game["ports_left"]][::-1]
     return {
         "format": FORMAT,
-        "ruleset": {key: getattr(ruleset, key) for key in RULESET_KEYS},
+        "ruleset": ruleset.choices,
         "cargo": [asdict(card) | {"flags": list(card.flags)} for card in ruleset.tables.cargo],
         "ports": [{key: getattr(port, key) for key in ("name", "spice", "limit", "monopoly")} for port in ports],
         "contracts": dict(zip(CONTRACT_KINDS, ruleset.tables.supply_in_play(ruleset.players), strict=True)),
@@ -238,11 +237,9 @@ def _deal(line: Line) -> Batch:
     if [len(hand) for hand in hands] != [FIRST_HAND] * ruleset.players:
         raise RecordError(1, f"deal: {ruleset.players} hands of {FIRST_HAND} cards are dealt (R1.1)")
     draw = _cards(1, _get(1, deal, "draw", list), "draw pile")
-    where = [(card, f"the hand of player {i}") for i, hand in enumerate(hands) for card in hand]
-    _check_all(where + [(card, "the draw pile") for card in draw], range(CARGO_CARDS), "card")
+    _check_all([*chain(*hands), *draw], range(CARGO_CARDS), "card")
     ports = _get(1, deal, "ports", list)
-    places = ["an open place"] * OPEN_PORTS + ["the port pile"] * len(ports)
-    _check_all(list(zip(ports, places, strict=False)), range(len(ruleset.tables.ports)), "port")
+    _check_all(ports, range(len(ruleset.tables.ports)), "port")
     agents = _get(1, line, "agents", list)
     if len(agents) != ruleset.players or not all(_is_name(agent) for agent in agents):
         raise RecordError(1, f"agents: should be {ruleset.players} names, not {in_short(agents)}")
@@ -260,8 +257,9 @@ def read_ruleset(line: Line) -> Ruleset:
     if line.get("format") != FORMAT:
         raise RecordError(1, f"format: is {in_short(line.get('format'))}; this version reads {FORMAT!r}")
     fields = _get(1, line, "ruleset", dict)
-    if sorted(fields) != sorted(RULESET_KEYS):
-        raise RecordError(1, f"ruleset: has the fields {in_short(list(fields))}; it needs {', '.join(RULESET_KEYS)}")
+    needed = [one.name for one in CHOICES]
+    if sorted(fields) != sorted(needed):
+        raise RecordError(1, f"ruleset: has the fields {in_short(list(fields))}; it needs {', '.join(needed)}")
     try:
         return Ruleset(**fields, tables=_read_tables(line))
     except (RulesetError, TableError, TypeError) as error:
@@ -297,18 +295,14 @@ def _cards(number: int, cards: Any, what: str) -> list[int]:
     return cards
 
 
-def _check_all(where: list[tuple[Any, str]], things: range, what: str) -> None:
+def _check_all(dealt: list[Any], things: range, what: str) -> None:
     """Every thing must be dealt to exactly one place."""
-    found: dict[int, str] = {}
-    for thing, place in where:
+    for thing in dealt:
         if type(thing) is not int or thing not in things:
             raise RecordError(1, f"deal: there is no {what} {in_short(thing)}")
-        if thing in found:
-            raise RecordError(1, f"deal: {what} {thing} is in two places: {found[thing]} and {place}")
-        found[thing] = place
-    missing = [thing for thing in things if thing not in found]
-    if missing:
-        raise RecordError(1, f"deal: {what} {missing[0]} is in no place")
+    for thing in sorted(things, key=dealt.count, reverse=True):  # what is there twice first
+        if dealt.count(thing) != 1:
+            raise RecordError(1, f"deal: {what} {thing} is in {'two places' if thing in dealt else 'no place'}")
 
 
 def _make_move(number: int, line: Line, batch: Batch) -> None:

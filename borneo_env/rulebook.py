@@ -6,7 +6,7 @@ import re
 from functools import cache
 from importlib.resources import files
 
-from borneo_env.files import in_short
+from kontor.files import in_short
 
 CHAPTER = re.compile(r"## (R\d+) (.*)")
 ENTRY = re.compile(r"- \*\*(R\d+(?:\.\d+)?)\*\* (.*)")

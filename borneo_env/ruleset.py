@@ -2,53 +2,61 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, fields
-from functools import cached_property
+from contextlib import suppress
+from dataclasses import asdict, dataclass, field, fields
+from itertools import product
 from pathlib import Path
 from typing import Any
 
 from borneo_env.cards import Tables, check_tables, load_tables, read_tables
-from borneo_env.files import in_short
+from kontor import ruleset as base
+from kontor.files import in_short
+from kontor.ruleset import RulesetError as RulesetError
 
 EDITIONS = ("board", "card")
 PLAYER_COUNTS = (3, 4, 5)
 
 
-class RulesetError(ValueError):
-    """A combination of edition, players and variants that does not exist."""
+def _choice(default: Any, choices: tuple[Any, ...], meaning: str, refusal: str, **more: str) -> Any:
+    """A field that is one of some values: what it means, how others are refused, the `flag` of commands for it."""
+    return field(default=default, metadata={"choices": choices, "meaning": meaning, "refusal": refusal, **more})
 
 
 @dataclass(frozen=True, repr=False)
-class Ruleset:
+class Ruleset(base.Ruleset):
     """An edition, a number of players, the variants, and the cards.
 
-    `traders` is 3, or 4 for the three-player variant of the board edition (R9.1); `blackbeard` adds Blackbeard's
-    secret (R9.2). `tables` is a card table of your own: the path of a TOML file, `"tiny"` for short games, or
-    loaded `Tables`; without it the edition's own cards are used.
+    `tables` is a card table of your own: the path of a TOML file, `"tiny"` for short games, or loaded `Tables`; without
+    it the edition's own cards are used.
     """
 
-    edition: str = "board"
-    players: int = 4
-    traders: int = 3
-    blackbeard: bool = False
-    tables: Tables = None  # type: ignore[assignment]  # a path or None until checked
+    edition: str = _choice(
+        "board", EDITIONS, "board (2008) or card (2007).",
+        f"edition {{}} does not exist; use one of {', '.join(EDITIONS)}",
+    )  # fmt: skip
+    players: int = _choice(4, PLAYER_COUNTS, "3, 4 or 5.", "Borneo is for 3, 4 or 5 players, not {}")
+    traders: int = _choice(
+        3, (3, 4), "Traders of each player: 3, or 4 in the variant for 3 players (R9.1).",
+        "each player has 3 traders, or 4 in the three-player variant, not {}", flag="four_traders",
+    )  # fmt: skip
+    blackbeard: bool = _choice(
+        False, (False, True), "Variant: Blackbeard's secret (R9.2).", "blackbeard is True or False, not {}",
+        flag="blackbeard",
+    )  # fmt: skip
+    tables: Tables = field(  # a path or None until checked
+        default=None, hash=False, metadata={"meaning": "A card table of your own (TOML), or `tiny` for short games."}
+    )  # type: ignore[assignment]
 
     def __post_init__(self) -> None:
-        if self.edition not in EDITIONS:
-            raise RulesetError(f"edition {in_short(self.edition)} does not exist; use one of {', '.join(EDITIONS)}")
-        if type(self.players) is not int or self.players not in PLAYER_COUNTS:
-            raise RulesetError(f"Borneo is for 3, 4 or 5 players, not {in_short(self.players)}")
-        if type(self.traders) is not int or self.traders not in (3, 4):
-            raise RulesetError(
-                f"each player has 3 traders, or 4 in the three-player variant, not {in_short(self.traders)}"
-            )
+        for one in CHOICES:
+            value = getattr(self, one.name)
+            if type(value) is not type(one.default) or value not in one.metadata["choices"]:
+                raise RulesetError(one.metadata["refusal"].format(in_short(value)))
         if self.traders == 4 and (self.edition, self.players) != ("board", 3):
             raise RulesetError(
                 f"four traders are a variant of the board edition with 3 players (R9.1), not of the {self.edition} "
                 f"edition with {self.players}; use traders=3 or players=3, edition='board'"
             )
-        if type(self.blackbeard) is not bool:
-            raise RulesetError(f"blackbeard is True or False, not {in_short(self.blackbeard)}")
         if self.blackbeard and self.edition != "board":
             raise RulesetError("Blackbeard's secret is a variant of the board edition (R9.2); use edition='board'")
         if not isinstance(self.tables, Tables | str | Path | None):
@@ -74,23 +82,16 @@ class Ruleset:
             )
         return ruleset or cls(**settings)
 
+    @property
+    def choices(self) -> dict[str, Any]:
+        """All fields but the cards, as files have them."""
+        return {one.name: getattr(self, one.name) for one in CHOICES}
+
     def __repr__(self) -> str:
         """As Python code; card tables of one's own are shown as `...`."""
-        named = [f"{name}={getattr(self, name)!r}" for name in ("edition", "players", "traders", "blackbeard")]
+        named = [f"{name}={value!r}" for name, value in self.choices.items()]
         own = ["tables=..."] if self.tables != load_tables(self.edition) else []
         return f"Ruleset({', '.join(named + own)})"
-
-    def __hash__(self) -> int:
-        return self._hash
-
-    @cached_property
-    def _hash(self) -> int:
-        """Computed once: the card tables are long, and rulesets are looked up often."""
-        return hash((self.edition, self.players, self.traders, self.blackbeard, self.tables))
-
-    def __getstate__(self) -> dict[str, Any]:
-        """Without the hash: texts have another one in every process."""
-        return {name: value for name, value in self.__dict__.items() if name != "_hash"}
 
     @classmethod
     def every(cls) -> list[Ruleset]:
@@ -123,8 +124,15 @@ class Ruleset:
         return "-".join(parts)
 
 
+CHOICES = tuple(one for one in fields(Ruleset) if "choices" in one.metadata)
+
+
 def every_ruleset() -> list[Ruleset]:
     """All rulesets of the box: both editions, every number of players, every combination of variants (R9.3)."""
-    tables = [(3, 3), (4, 3), (5, 3), (3, 4)]
-    board = [Ruleset("board", players, traders, pirates) for pirates in (False, True) for players, traders in tables]
-    return board + [Ruleset("card", players) for players in PLAYER_COUNTS]
+    rulesets = []
+    order = ("edition", "blackbeard", "traders", "players")
+    choices = {one.name: one.metadata["choices"] for one in CHOICES}
+    for values in product(*(choices[name] for name in order)):
+        with suppress(RulesetError):
+            rulesets.append(Ruleset(**dict(zip(order, values, strict=True))))
+    return rulesets

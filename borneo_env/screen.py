@@ -32,9 +32,9 @@ class Screen:
         if self.mode == "rgb_array":
             return picture.rgb()
         if self._window is None:
-            from borneo_env.render.window import Window
+            from borneo_env.render.window import PictureWindow
 
-            self._window = Window()
+            self._window = PictureWindow()
         self._window.show(picture)
         return None
 

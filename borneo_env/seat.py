@@ -11,7 +11,6 @@ from gymnasium.error import ResetNeeded
 from numpy.typing import NDArray
 
 from borneo_env.agent import RANDOM
-from borneo_env.engine.arguments import is_whole
 from borneo_env.engine.batch import IllegalMove
 from borneo_env.engine.observe import explain
 from borneo_env.rewards import Reward
@@ -29,6 +28,7 @@ from borneo_env.vector import (
     seat_spaces,
     with_mask,
 )  # fmt: skip
+from kontor.engine.arguments import is_whole
 
 
 class BorneoEnv(gymnasium.Env[Any, Any]):
@@ -86,10 +86,7 @@ class BorneoEnv(gymnasium.Env[Any, Any]):
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
         """Deal a new game, the first of a seed or the next one, and play up to the learner's first decision."""
         super().reset(seed=seed)
-        if seed is None:
-            self._seats.reset(where=True)
-        else:
-            self._seats.reset(seed)
+        self._seats.reset(seed, True if seed is None else None)
         self._dealt, self._forfeited = True, False
         if self.render_mode == "human":
             self.render()
@@ -144,11 +141,11 @@ class BorneoEnv(gymnasium.Env[Any, Any]):
 
     def _repr_svg_(self) -> str:
         """What a notebook shows: the position as the learner sees it, or that there is none yet."""
-        from borneo_env.render import notice, svg
+        from borneo_env.render import Picture, notice
 
         if self._obstacle:
             return notice(self._obstacle)
-        return svg(self.ruleset, self._seats.batch.games[0], self.seat)
+        return Picture(self.ruleset, self._seats.batch.games[0], self.seat).svg()
 
     @property
     def _obstacle(self) -> str:

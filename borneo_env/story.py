@@ -11,11 +11,11 @@ import numpy as np
 from borneo_env.cards import COMPANIES, SPICES
 from borneo_env.engine.actions import Move
 from borneo_env.engine.state import CARDS, COMMIT, CONTRACT, DEFEND, NO_CARD, PAY, TRADERS, WAREHOUSE, YIELD
-from borneo_env.files import in_short, on_one_line
 from borneo_env.pieces import Does, Mention, Pieces, Shown, Who, filled, in_full, listed, plain
 from borneo_env.record import Line, Moment, replay
 from borneo_env.ruleset import Ruleset
 from borneo_env.view import View
+from kontor.files import counted, in_short, on_one_line
 
 HEADINGS = ("opening", "turn", "end", "result")
 
@@ -79,7 +79,7 @@ class Narrator:
             yield from _result(moment.line)
             return
         if moment.kind == "shuffle":
-            left = _count(len(moment.line["shuffle"]), "card")
+            left = counted(len(moment.line["shuffle"]), "card")
             yield Told("shuffle", (f"The discard pile is shuffled: {left} to draw from.",))
             return
         if game["phase"] == CONTRACT:
@@ -157,7 +157,7 @@ def _meant(game: np.void, verb: str, parts: dict[str, Any]) -> dict[str, Any]:
             return _paid(SPICES[int(np.argmax(game["owed"] > 0))], **parts)
         case "commit" | "defend":
             cards = game["attack_cards" if verb == "commit" else "defence_cards"]
-            return {"played": _count(cards, "card") if cards else ""}
+            return {"played": counted(cards, "card") if cards else ""}
         case "take":
             return {"company": named_company(game["sharers"][game["sharer"]]), "rank": game["sharing_rank"] + 1}
     return {}
@@ -193,10 +193,6 @@ def named_company(number: int) -> Mention:
     return Mention("company", int(number), COMPANIES[number], COMPANIES[number])
 
 
-def _count(n: int, thing: str) -> str:
-    return f"{n} {thing}" if n == 1 else f"{n} {thing}s"
-
-
 # ---------------------------------------------------------------- beside the moves
 
 
@@ -223,7 +219,7 @@ def _result(line: Line) -> Iterator[Told]:
     yield Told("result", ("Result:",))
     columns = zip(line["places"], line["scores"], line["contracts"], strict=True)
     for player, (place, score, contracts) in enumerate(columns):
-        standing = f": place {place}, {_count(score, 'point')}, {_count(contracts, 'contract')}"
+        standing = f": place {place}, {counted(score, 'point')}, {counted(contracts, 'contract')}"
         yield Told("standing", (Who(player), standing))
 
 
@@ -252,7 +248,7 @@ def _consequences(moment: Moment) -> Iterator[Told]:
         yield Told("contest", (_contest_result(before, after),))
     if before["phase"] == PAY and after["phase"] != PAY:
         player = moment.line["player"]
-        has = Who(player), " ", Does(player, "have"), f" {_count(moment.batch.scores()[0, player], 'point')}."
+        has = Who(player), " ", Does(player, "have"), f" {counted(moment.batch.scores()[0, player], 'point')}."
         yield Told("fulfilled", ("The contract is fulfilled: ", *has))
     if move.verb == "ship":
         yield from port_result(moment)
@@ -265,7 +261,7 @@ def _consequences(moment: Moment) -> Iterator[Told]:
 def _contest_result(before: np.void, after: np.void) -> str:
     bonus = before["attacker_rank"] - before["defender_rank"] - 1
     attack, defence = before["strength"]
-    odds = f"{_count(attack, 'flag')} against {defence}" + (f" and {bonus} between" if bonus else "")
+    odds = f"{counted(attack, 'flag')} against {defence}" + (f" and {bonus} between" if bonus else "")
     return f"{odds}: the attack {'succeeds' if after['phase'] == YIELD else 'fails'}."
 
 
@@ -283,7 +279,7 @@ def port_result(moment: Moment) -> Iterator[Told]:
     if result == "nothing":
         if after["laid"][place] > 0:  # not if the game has ended with this turn
             shown = listed((named_company(i), f" {n}") for i, n in enumerate(after["shown"][place]) if n)
-            yield Told("shown", ("The port shows ", *shown, f" on {_count(after['laid'][place], 'card')}."))
+            yield Told("shown", ("The port shows ", *shown, f" on {counted(after['laid'][place], 'card')}."))
         return
     sharers = after["sharers"][: after["n_sharers"]]
     if result == "monopoly":

@@ -9,7 +9,7 @@ from pathlib import Path
 from traceback import FrameSummary, StackSummary, TracebackException
 from types import CodeType, TracebackType
 
-from borneo_env.files import on_one_line
+from kontor.files import on_one_line
 
 ARENA = f"{os.sep}{Path('borneo_agents', 'arena')}{os.sep}"
 AGENT = str(Path(__file__).with_name("agent.py"))

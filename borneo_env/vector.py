@@ -11,9 +11,8 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 from numpy.typing import ArrayLike, NDArray
 
-from borneo_env.agent import RANDOM, Random, ask, find_opponents
+from borneo_env.agent import RANDOM, Random, are_legal, ask, find_opponents
 from borneo_env.engine.actions import action_table
-from borneo_env.engine.arguments import is_whole, whole_numbers
 from borneo_env.engine.batch import Batch, IllegalMove, fresh_seed
 from borneo_env.engine.games import observe, state
 from borneo_env.engine.loops import NO_ACTION
@@ -21,6 +20,7 @@ from borneo_env.engine.observe import LARGEST, SMALLEST, length, state_length
 from borneo_env.engine.state import NOBODY, OVER, SPECTATOR, copy_games, slots_of
 from borneo_env.rewards import AT_THE_END, Reward, find_reward
 from borneo_env.ruleset import Ruleset
+from kontor.engine.arguments import is_whole, whole_numbers
 
 RANDOM_SEAT, ALL_SEATS = "random", "all"
 RAISE, END = "raise", "end"  # what an illegal action does
@@ -113,8 +113,7 @@ class Seats:
             raise
         self._take_seats(chosen)
         self._before = copy_games(self.batch.games)
-        self._moved = np.arange(len(self))
-        self._ask_opponents()
+        self._play_on(np.arange(len(self)))
         self.done[:] = False
         self._observe(self.observation)
         self.in_step = False
@@ -123,14 +122,20 @@ class Seats:
         """Play the learner's actions and everything up to its next decision; the arrays have the outcome."""
         self._check_whole()
         self._check_idle(whole_numbers(actions))
+        if self.reward_function not in AT_THE_END or not self.deals_anew:  # else: none of them was over
+            self._before = copy_games(self.batch.games)
         self.in_step = True
         try:
-            self.begin(actions)
+            self.batch.step(actions)
         except (TypeError, ValueError):  # an action that cannot be: nothing has been played
             self.in_step = False
             raise
-        self._ask_opponents()
-        self.finish()
+        self.reward[:] = 0
+        self.done[:] = False
+        self._play_on(np.arange(len(self)))
+        if self.reward_function not in AT_THE_END:
+            self._give_rewards(np.flatnonzero(~self.done))
+        self._observe(self.observation)
         self.in_step = False
 
     def go_on(self, batch: Batch) -> None:
@@ -143,31 +148,6 @@ class Seats:
         self._observe(self.observation)
         self.in_step = False
 
-    def begin(self, actions: ArrayLike) -> None:
-        """The first part of a step: play the learner's actions."""
-        if self.reward_function not in AT_THE_END or not self.deals_anew:  # else: none of them was over
-            self._before = copy_games(self.batch.games)
-        self.batch.step(actions)
-        self._moved = np.arange(len(self))
-        self.reward[:] = 0
-        self.done[:] = False
-
-    def waiting(self) -> NDArray[np.intp]:
-        """The games where an opponent must be asked now; when there are none, games that ended are dealt anew."""
-        rows = self._with_opponents(self._moved)
-        return rows if len(rows) else self._with_opponents(self._end_games())
-
-    def answer(self, rows: NDArray[np.intp], actions: ArrayLike) -> None:
-        """Play the opponents' actions in the games that were waiting."""
-        self.batch.step(actions, rows)
-        self._moved = rows
-
-    def finish(self) -> None:
-        """The last part of a step, when nobody waits: rewards of games that go on, and what the learner sees."""
-        if self.reward_function not in AT_THE_END:
-            self._give_rewards(np.flatnonzero(~self.done))
-        self._observe(self.observation)
-
     def forfeit(self, rows: NDArray[np.bool_], last_seen: NDArray[Any]) -> None:
         """After a step: have the learner lose some of the games, as they were last seen, and deal them anew."""
         if not rows.any():
@@ -177,9 +157,11 @@ class Seats:
         self.final_observation[rows] = last_seen
         self.done[:], self.reward[:] = done, reward
 
-    def _ask_opponents(self) -> None:
-        while len(rows := self.waiting()):
-            self.answer(rows, ask(self.batch, rows, self.opponents, self._seated))
+    def _play_on(self, moved: NDArray[np.intp]) -> None:
+        """After moves in some games: play for the opponents, and deal anew, until the learner decides everywhere."""
+        while len(rows := self._with_opponents(moved)) or len(rows := self._with_opponents(self._end_games())):
+            self.batch.step(ask(self.batch, rows, self.opponents, self._seated), rows)
+            moved = rows
 
     def _with_opponents(self, rows: NDArray[np.intp]) -> NDArray[np.intp]:
         """Those of some games where an opponent must be asked."""
@@ -291,10 +273,7 @@ class BorneoVectorEnv(VectorEnv):
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[NDArray[Any], dict[str, Any]]:
-        if seed is None:
-            self.seats.reset(where=True)
-        else:
-            self.seats.reset(seed)
+        self.seats.reset(seed, True if seed is None else None)
         self._dealt = True
         return self.seats.observation.copy(), self._infos()
 
@@ -325,9 +304,7 @@ class BorneoVectorEnv(VectorEnv):
         mask = self.seats.mask
         if actions.shape != mask.shape[:1] or actions.dtype != np.int64:
             return np.zeros(len(mask), np.bool_)
-        inside = (actions >= 0) & (actions < mask.shape[1])
-        legal: NDArray[np.bool_] = inside & mask[np.arange(len(mask)), np.where(inside, actions, 0)]
-        return ~legal
+        return ~are_legal(mask, actions)
 
     def _infos(self) -> dict[str, Any]:
         mask, phase = self.seats.mask.astype(np.int8), self.seats.batch.phase.copy()
@@ -353,7 +330,7 @@ def check_seats(seat: int | str, players: int, opponents: Any) -> None:
         raise ValueError("with all seats there are no opponents; leave one of the two arguments out")
 
 
-def check_like(given: Batch, own: Any) -> None:
+def check_like(given: Any, own: Any) -> None:
     """Raise ValueError if games cannot take the place of others."""
     if (len(given), given.ruleset, given.seed) != (len(own), own.ruleset, own.seed):
         told = [f"{len(games)} games of {games.ruleset.name}, seed {games.seed}" for games in (given, own)]

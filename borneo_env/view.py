@@ -11,6 +11,7 @@ import random
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -51,7 +52,7 @@ class Card:
 
 
 @dataclass(frozen=True)
-class Contract:
+class ContractKind:
     """A kind of contract (R0.10)."""
 
     kind: str
@@ -94,7 +95,7 @@ class Contest:
     defence_cards: int
 
 
-class Port:
+class OpenPort:
     """An open port (R0.9) with the cargo that lies there."""
 
     def __init__(self, view: View, place: int) -> None:
@@ -141,6 +142,12 @@ class Option:
     """A legal move: its verb, its parts, and its text. Parts that a verb does not have are None."""
 
     __slots__ = ("_parts", "action", "text", "verb", "view")
+    company: str | None  # of the trader that moves or fights, or where a trader is placed
+    to: str | None  # the company that a trader is transferred to
+    rank: int | None  # of the own trader that moves or attacks; 1 is the top
+    target: int | None  # the rank that is attacked
+    spice: str | None  # of a contract of one spice, or of a payment (`joker` for a joker)
+    size: str | None  # what is paid with: `single`, `double` or `port`
 
     def __init__(self, view: View, action: int, move: Move, text: str) -> None:
         self.view, self.action, self.text, self._parts = view, action, text, move.parts
@@ -160,46 +167,22 @@ class Option:
         return None if number is None else self.view.card(number)
 
     @property
-    def port(self) -> Port | None:
+    def port(self) -> OpenPort | None:
         """The port that is shipped to."""
         place = self._parts.get("port")
         return None if place is None else self.view.port_at(place)
 
     @property
-    def company(self) -> str | None:
-        """The company of the trader that moves or fights, or where a trader is placed."""
-        return self._parts.get("company")
-
-    @property
-    def to(self) -> str | None:
-        """The company that a trader is transferred to."""
-        return self._parts.get("to")
-
-    @property
-    def rank(self) -> int | None:
-        """The rank of the own trader that moves or attacks; 1 is the top."""
-        return self._parts.get("rank")
-
-    @property
-    def target(self) -> int | None:
-        """The rank that is attacked."""
-        return self._parts.get("target")
-
-    @property
-    def contract(self) -> Contract | None:
+    def contract(self) -> ContractKind | None:
         """The contract that is fulfilled."""
         kind = self._parts.get("contract")
         return None if kind is None else self.view.contracts[CONTRACT_KINDS.index(kind)]
 
-    @property
-    def spice(self) -> str | None:
-        """The spice of a contract of one spice, or of a payment (`joker` for a joker)."""
-        return self._parts.get("spice")
-
-    @property
-    def size(self) -> str | None:
-        """What is paid with: `single`, `double` or `port`."""
-        return self._parts.get("size")
+    def __getattr__(self, name: str) -> Any:
+        """A part that is a word or a number."""
+        if name not in Option.__annotations__:
+            raise AttributeError(f"an option has no {name!r}")
+        return self._parts.get(name)
 
     def __repr__(self) -> str:
         return f"Option({self.text!r})"
@@ -248,7 +231,7 @@ class View:
         return tuple(self.game["hand_size"][: self.players].tolist())
 
     @cached_property
-    def ports(self) -> tuple[Port, ...]:
+    def ports(self) -> tuple[OpenPort, ...]:
         """The open ports."""
         return tuple(self.port_at(place) for place in range(OPEN_PORTS) if self.game["open"][place] >= 0)
 
@@ -280,15 +263,15 @@ class View:
         return self.warehouses[self.me]
 
     @cached_property
-    def contracts(self) -> tuple[Contract, ...]:
+    def contracts(self) -> tuple[ContractKind, ...]:
         """All kinds of contracts, with how many are left of each."""
         left = self.game["supply"].tolist()
         return tuple(
-            Contract(card.kind, card.points, n) for card, n in zip(self.ruleset.tables.contracts, left, strict=True)
+            ContractKind(card.kind, card.points, n) for card, n in zip(self.ruleset.tables.contracts, left, strict=True)
         )
 
     @property
-    def payable(self) -> tuple[Contract, ...]:
+    def payable(self) -> tuple[ContractKind, ...]:
         """The contracts in supply that the own warehouse can pay, without pirates."""
         return tuple(one for one in self.contracts if one.left and not one.missing(self.warehouse))
 
@@ -325,13 +308,13 @@ class View:
         cards = _cards(self.ruleset)
         return tuple(cards[number] for number in np.flatnonzero(self.game["place"][:CARDS] == place).tolist())
 
-    def port_at(self, place: int) -> Port:
+    def port_at(self, place: int) -> OpenPort:
         if place not in self._ports:
-            self._ports[place] = Port(self, place)
+            self._ports[place] = OpenPort(self, place)
         return self._ports[place]
 
     @cached_property
-    def _ports(self) -> dict[int, Port]:
+    def _ports(self) -> dict[int, OpenPort]:
         return {}
 
     @cached_property

@@ -16,11 +16,11 @@ from typing import Any
 
 from borneo_agents.human.game import HUMAN
 from borneo_web.server.app import make_app
-from borneo_web.server.choices import parts_of
-from borneo_web.server.games import Games
-from borneo_web.server.process import Process
+from borneo_web.server.game.choices import parts_of
+from borneo_web.server.live_game import LiveGame
+from borneo_web.server.live_games import LiveGames
+from borneo_web.server.process import BackgroundProcess
 from borneo_web.server.serve import Server, settings
-from borneo_web.server.table import Table
 from PIL import Image, ImageChops
 from playwright.sync_api import Locator, Page, sync_playwright
 
@@ -95,14 +95,14 @@ class Film:
         first.save(path, save_all=True, append_images=others, duration=self._times, loop=0, optimize=True, disposal=1)
 
 
-def chosen(table: Table) -> Move:
+def chosen(table: LiveGame) -> Move:
     """What a merchant would do in the place of the person."""
     batch = table.batch()
     action = int(find_agent("merchant").act(Views(batch.ruleset, *batch.view([0])))[0])
     return batch.actions.move(action, batch.phase_name())
 
 
-def decide(page: Page, table: Table, film: Film | None) -> None:
+def decide(page: Page, table: LiveGame, film: Film | None) -> None:
     """Click a choice, and what leads to it, one after the other; then watch what the others do."""
     move, number = chosen(table), table.choices
     option = page.locator(f'input[name=move][value="{move.text}"]')
@@ -126,7 +126,7 @@ def decide(page: Page, table: Table, film: Film | None) -> None:
             taken += 1
 
 
-def play(games: Games, address: str, page: Page) -> Film:
+def play(games: LiveGames, address: str, page: Page) -> Film:
     name = games.begin(Ruleset(players=4), [HUMAN, *["normal"] * 3], ["Anna", "Ben", "Chitra", "Dewi"], SEED)
     table, film = games.table(name), Film(page)
     page.goto(address + table.address(0))
@@ -147,8 +147,8 @@ def main() -> None:
     if browser_path is None:
         sys.exit("Chromium is missing: `make test-browser` installs it")
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as engine:
-        games = Games(Path(folder))
-        server = Server(settings(make_app(games, coach=Process(), reader=Process())), games.close)
+        games = LiveGames(Path(folder))
+        server = Server(settings(make_app(games, coach=BackgroundProcess(), reader=BackgroundProcess())), games.close)
         thread = threading.Thread(target=server.run, daemon=True)
         thread.start()
         while not server.started:

@@ -1,43 +1,16 @@
 """Kuhn poker (1950), for two or three: a card each, a chip each in the pot, and one bet."""
 
-from kontor import CHANCE, OVER, OWN, SEAT, Axis, Field, Game, Phase, action
+from kontor import OVER, OWN, SEAT, Axis, Dealing, Field, Game, Phase, action
+
+DEAL, BET = range(2)
 
 
 def in_play(box, card):
     return card <= box.players  # two players take no ace
 
 
-CARD = Axis("card", ("jack", "queen", "king", "ace"), copies=1, there=in_play)
-MOVE = Axis("move", ("pass", "bet"))
-DEAL, BET = range(2)
-
-
-def setup(box, g):
-    g.phase, g.player = DEAL, CHANCE
-
-
-def legal_deal(box, g, cards):
-    n = 0
-    for card in range(box.players + 1):
-        dealt = False
-        for player in range(box.players):
-            dealt = dealt or g.card[player] == card
-        if not dealt:
-            cards[n] = card
-            n += 1
-    return n
-
-
-def apply_deal(box, g, card):
-    g.card[g.dealt] = card
-    g.dealt += 1
-    if g.dealt == box.players:
-        g.phase, g.player = BET, 0
-
-
-def legal_bet(box, g, options):
-    options[0], options[1] = 0, 1
-    return 2
+def begin(box, g):
+    g.phase, g.player = BET, 0
 
 
 def apply_bet(box, g, move):
@@ -62,16 +35,15 @@ def points(box, g, player):
     return pot * (g.player == OVER and g.card[player] == best) - 1 - has_bet(box, g, player)
 
 
+CARD = Axis("card", ("jack", "queen", "king", "ace"), copies=1, there=in_play)
+MOVE = Axis("move", ("pass", "bet"))
 KUHN = Game(
-    "kuhn", title="Kuhn poker", players=(2, 3), setup=setup, points=points,
+    "kuhn", title="Kuhn poker", players=(2, 3), points=points, actions=(action("pass"), action("bet")),
     fields=(
         Field("card", CARD, (SEAT,), "the card of each player", OWN),
-        Field("dealt", (0, 3), (), "cards dealt"),
         Field("said", MOVE, (6,), "the moves so far"),
         Field("moves", (0, 5), (), "how many there are"),
         Field("opened", (0, 3), (), "the number of the move that bet first, or 0"),
     ),
-    actions=(action("pass"), action("bet")),
-    outcomes=(action("deal", card=CARD),),
-    phases=(Phase("deal", legal_deal, apply_deal), Phase("bet", legal_bet, apply_bet, "Pass or bet?")),
+    phases=(Dealing("deal", "card", begin), Phase("bet", None, apply_bet, "Pass or bet?")),
 )  # fmt: skip

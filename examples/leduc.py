@@ -1,39 +1,19 @@
 """Leduc poker (Southey and others, 2005): a card each, one on the table, a round of bets before it and one after."""
 
-from kontor import CHANCE, OVER, OWN, SEAT, Axis, Field, Game, Phase, action
+from kontor import CHANCE, OVER, OWN, SEAT, Axis, Dealing, Field, Game, Phase, action
 
-CARD = Axis("card", ("jack 1", "jack 2", "queen 1", "queen 2", "king 1", "king 2"), copies=1)
-MOVE = Axis("move", ("fold", "call", "raise"))
 FOLD, CALL, RAISE = range(3)
-DEAL, BET = range(2)
+DEAL, FLOP, BET = range(3)
 MOST_RAISES = 2  # in a round
 STAKES = (2, 4)  # what a raise costs in each round
 
 
-def setup(box, g):
-    g.phase, g.player = DEAL, CHANCE
-    for player in range(box.players):
-        g.paid[player] = 1
+def begin(box, g):
+    g.phase, g.player = BET, 0
 
 
-def legal_deal(box, g, cards):
-    n = 0
-    for card in range(6):
-        if card != g.card[0] and card != g.card[1]:
-            cards[n] = card
-            n += 1
-    return n
-
-
-def apply_deal(box, g, card):
-    if g.card[1] >= 0:
-        g.board, g.stage = card, 1
-    elif g.card[0] >= 0:
-        g.card[1] = card
-    else:
-        g.card[0] = card
-    if g.card[1] >= 0:
-        g.phase, g.player = BET, 0
+def begin_again(box, g):
+    g.phase, g.player, g.stage = BET, 0, 1
 
 
 def legal_bet(box, g, options):
@@ -65,7 +45,7 @@ def apply_bet(box, g, move):
     elif g.stage == 1:
         g.player = OVER
     else:
-        g.moves, g.raises, g.phase, g.player = 0, 0, DEAL, CHANCE
+        g.moves, g.raises, g.phase, g.player = 0, 0, FLOP, CHANCE
 
 
 def worth(g, player):
@@ -76,25 +56,29 @@ def worth(g, player):
 def points(box, g, player):
     other = 1 - player
     if g.player != OVER or g.folded == player:
-        return -g.paid[player]
+        return -1 - g.paid[player]
     if g.folded == other or worth(g, player) > worth(g, other):
-        return g.paid[other]
-    return -g.paid[player] if worth(g, player) < worth(g, other) else 0
+        return 1 + g.paid[other]
+    return -1 - g.paid[player] if worth(g, player) < worth(g, other) else 0
 
 
+CARD = Axis("card", ("jack 1", "jack 2", "queen 1", "queen 2", "king 1", "king 2"), copies=1)
+MOVE = Axis("move", ("fold", "call", "raise"))
 LEDUC = Game(
-    "leduc", title="Leduc poker", setup=setup, points=points,
+    "leduc", title="Leduc poker", points=points, actions=(action("fold"), action("call"), action("raise")),
     fields=(
         Field("card", CARD, (SEAT,), "the card of each player", OWN),
         Field("board", CARD, (), "the card on the table"),
-        Field("paid", (0, 13), (SEAT,), "chips in the pot"),
+        Field("paid", (0, 12), (SEAT,), "chips in the pot beside the first one"),
         Field("stage", (0, 1), (), "the round of bets"),
         Field("said", MOVE, (2, 4), "the moves of each round"),
         Field("moves", (0, 4), (), "moves in this round"),
         Field("raises", (0, MOST_RAISES), (), "raises in this round"),
         Field("folded", SEAT, (), "who has folded"),
     ),
-    actions=(action("fold"), action("call"), action("raise")),
-    outcomes=(action("deal", card=CARD),),
-    phases=(Phase("deal", legal_deal, apply_deal), Phase("bet", legal_bet, apply_bet, "Fold, call or raise?")),
+    phases=(
+        Dealing("deal", "card", begin),
+        Dealing("flop", "board", begin_again),
+        Phase("bet", legal_bet, apply_bet, "Fold, call or raise?"),
+    ),
 )  # fmt: skip

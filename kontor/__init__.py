@@ -2,11 +2,32 @@
 
 from kontor.actions import Action, Move, action
 from kontor.fields import CHANCE, HIDDEN, NOBODY, NONE, OVER, OWN, PUBLIC, SEAT, Axis, Field
-from kontor.game import Game, Phase, Result, find_game
+from kontor.game import Dealing, Game, Phase, Result, find_game
 from kontor.ruleset import Option, Ruleset, RulesetError
 from kontor.templates.dice import LUCK, below
 
 __all__ = [
-    "CHANCE", "HIDDEN", "LUCK", "NOBODY", "NONE", "OVER", "OWN", "PUBLIC", "SEAT", "Action", "Axis", "Field", "Game",
-    "Move", "Option", "Phase", "Result", "Ruleset", "RulesetError", "action", "below", "find_game",
-]  # fmt: skip
+    "CHANCE",
+    "HIDDEN",
+    "LUCK",
+    "NOBODY",
+    "NONE",
+    "OVER",
+    "OWN",
+    "PUBLIC",
+    "SEAT",
+    "Action",
+    "Axis",
+    "Dealing",
+    "Field",
+    "Game",
+    "Move",
+    "Option",
+    "Phase",
+    "Result",
+    "Ruleset",
+    "RulesetError",
+    "action",
+    "below",
+    "find_game",
+]

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from kontor.compile import rule
-from kontor.fields import HIDDEN, NOBODY, OWN, PUBLIC, SEAT, Axis, Field, size_of
+from kontor.fields import HIDDEN, NOBODY, NONE, OWN, PUBLIC, SEAT, Axis, Field, size_of
 from kontor.layout import LARGEST, SMALLEST, Layout, laid_out, length
 from kontor.templates.dice import LUCK, below
 
@@ -93,14 +93,31 @@ class Derived:
 
     def function(self, name: str, bind: Callable[[Any], Any]) -> Callable[..., Any]:
         """One of the functions, as a rule; what it calls of the game is bound."""
-        file, text = f"<{name} of {self.name}>", self.source(name)
+        made: Callable[..., Any] = self._compiled(name, self.source(name), bind)
+        return made
+
+    def dealing(self, into: str, start: int, then: Any, bind: Callable[[Any], Any]) -> dict[str, Callable[..., Any]]:
+        """The functions of a phase that deals into a field: `legal`, `apply` and `weight`."""
+        field = next(field for field in self.fields if field.name == into)
+        sources = {
+            "legal": self._legal_deal(field.of, start),  # type: ignore[arg-type]  # the game has checked it
+            "weight": self._weight_of_deal(field.of, start),  # type: ignore[arg-type]
+            "apply": self._apply_deal(field, start),
+        }
+        return {
+            name: self._compiled(name, "\n".join(lines) + "\n", bind, f" into {into}", then=bind(then))
+            for name, lines in sources.items()
+        }
+
+    def _compiled(self, name: str, text: str, bind: Callable[[Any], Any], what: str = "", **more: Any) -> Any:
+        file = f"<{name}{what} of {self.name}>"
         linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
-        scope = {"seat_from": seat_from, "cut": cut, "below": below, "LUCK": LUCK, "__name__": __name__}
+        scope = {"seat_from": seat_from, "cut": cut, "below": below, "LUCK": LUCK, "__name__": __name__, **more}
         scope |= {f"there_of_{deck.name}": bind(deck.there) for deck in self.decks() if deck.there}
         exec(compile(text, file, "exec"), scope)  # made above of the table of fields
         made: Any = scope[name]
-        made.__qualname__ = f"{name}[{self.name}]"
-        return rule(made)  # type: ignore[no-any-return]
+        made.__qualname__ = f"{name}{what.replace(' ', '_')}[{self.name}]"
+        return rule(made)
 
     def _observe(self) -> Iterator[str]:
         yield "def observe(box, g, seat, out):"
@@ -224,20 +241,60 @@ class Derived:
     def _of(self, deck: Axis) -> list[Field]:
         return [field for field in self.fields if field.of is deck]
 
+    def _legal_deal(self, deck: Axis, start: int) -> Iterator[str]:
+        """The members that lie nowhere yet."""
+        yield "def legal(box, g, outcomes):"
+        yield "    n = 0"
+        yield f"    for member in range({len(deck)}):"
+        yield from self._left(deck)
+        yield "        if left > 0:"
+        yield f"            outcomes[n] = {start} + member"
+        yield "            n += 1"
+        yield "    return n"
+
+    def _weight_of_deal(self, deck: Axis, start: int) -> Iterator[str]:
+        yield "def weight(box, g, outcome):"
+        yield f"    for member in range(outcome - {start}, outcome - {start} + 1):"
+        yield from self._left(deck)
+        yield "    return left"
+
+    def _apply_deal(self, field: Field, start: int) -> Iterator[str]:
+        """Put it where the first place is empty; after the last one goes on what comes then."""
+        yield "def apply(box, g, outcome):"
+        yield "    placed = empty = False"
+        if field.each:
+            size = "box.players" if field.each[0] is SEAT else str(size_of(field.each[0], self.seats))
+            yield f"    for i in range({size}):"
+            yield f"        if g.{field.name}[i] == {NONE}:"
+            yield "            empty = placed"
+            yield "            if not placed:"
+            yield f"                g.{field.name}[i] = outcome - {start}"
+            yield "            placed = True"
+            yield "        if empty:"
+            yield "            break"
+        else:
+            yield f"    g.{field.name} = outcome - {start}"
+        yield "    if not empty:"
+        yield "        then(box, g)"
+
     def _unseen(self, deck: Axis, too_often: str = "            left = 0") -> Iterator[str]:
         """Lines that list the members of a deck that are not seen; n is how many. What follows if one is seen more
         often than there are of it, the caller says."""
         yield "    n = 0"
         yield f"    for member in range({len(deck)}):"
-        yield f"        left = {'int(there_of_' + deck.name + '(box, member))' if deck.there else deck.copies}"
-        for field in self._of(deck):
-            for line in self._each_entry(field, "== member", "left -= 1"):
-                yield "    " + line
+        yield from self._left(deck)
         yield "        if left < 0:"
         yield too_often
         yield "        for _ in range(left):"
         yield "            room[n] = member"
         yield "            n += 1"
+
+    def _left(self, deck: Axis) -> Iterator[str]:
+        """Lines, in a loop over members, that count how many of one are not seen."""
+        yield f"        left = {f'int(there_of_{deck.name}(box, member))' if deck.there else deck.copies}"
+        for field in self._of(deck):
+            for line in self._each_entry(field, "== member", "left -= 1"):
+                yield "    " + line
 
     def _each_entry(self, field: Field, condition: str, *lines: str) -> Iterator[str]:
         indent, names = "    ", [f"i{k}" for k in range(len(field.each))]

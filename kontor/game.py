@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from kontor.actions import Action, ActionTable
+from kontor.actions import Action, ActionTable, action
 from kontor.compile import machine_code
 from kontor.compile.binding import Binder, one_of
 from kontor.derived import Derived
@@ -37,14 +37,28 @@ class Phase(NamedTuple):
     """What can be decided at a time: the functions that list it and do it, and the question in words.
 
     A phase is a draw of chance while `g.player` is CHANCE: then `legal` lists outcomes, and `weight(box, g, outcome)`
-    says how likely each is beside the others; without it they are equally likely.
+    says how likely each is beside the others; without it they are equally likely. Without `legal` all actions that the
+    table has for the phase are legal.
     """
 
     name: str
-    legal: Rule
+    legal: Rule | None
     apply: Rule
     question: str = ""
     weight: Rule | None = None
+
+
+class Dealing(NamedTuple):
+    """A phase in which chance deals: members of a deck that lie nowhere yet, one by one, into a field until it is full.
+
+    The field's values are members of an axis with copies; if it has an entry for each seat, each player gets one.
+    `then(box, g)` says what follows.
+    """
+
+    name: str
+    into: str
+    then: Rule
+    question: str = ""
 
 
 class Result(NamedTuple):
@@ -66,13 +80,14 @@ class Game:
         fields: what a record is made of.
         actions: the action table's rows, or a function of the ruleset that returns them.
         phases: in the order of their numbers, from 0; after them comes "over".
-        setup: (box, g): bring a blank record to the first decision or draw.
         points: (box, g, player): points as they are now, a whole number.
 
     What may be given, and what happens otherwise:
         players: how many can play; 2.
+        setup: (box, g): bring a blank record to the first decision or draw; the first phase, of chance if it deals,
+            else of player 0.
         options: of the ruleset; none. Or `ruleset`, a class of its own.
-        outcomes: rows of a table like that of the actions, for draws; none.
+        outcomes: rows of a table like that of the actions, for draws; what phases deal.
         constants: a function of the ruleset that returns the fields of `box` beside players and options; or `box_of`,
             one that returns the whole record, as an array of one.
         streams: of random numbers beside the general two; 0.
@@ -92,9 +107,9 @@ class Game:
     name: str
     fields: Sequence[Field]
     actions: Rows | Callable[[Any], Rows]
-    phases: Sequence[Phase]
-    setup: Rule
+    phases: Sequence[Phase | Dealing]
     points: Rule
+    setup: Rule | None = None
     title: str = ""
     players: Sequence[int] = (2,)
     options: Sequence[Option] = ()
@@ -190,7 +205,19 @@ class Game:
     @cached_property
     def outcome_table(self) -> ActionTable:
         """What chance can bring: ids, blocks and texts, as of the actions."""
-        return ActionTable(self.outcomes)
+        dealt = [action(phase.name, phases=phase.name, card=self._deck(phase)) for phase in self._dealings]
+        return ActionTable([*self.outcomes, *dealt])
+
+    @property
+    def _dealings(self) -> list[Dealing]:
+        return [phase for phase in self.phases if isinstance(phase, Dealing)]
+
+    def _deck(self, phase: Dealing) -> Axis:
+        """What a phase deals."""
+        into = next((one for one in self.fields if one.name == phase.into), None)
+        if into is None or not into.is_things:
+            raise ValueError(f"{self.title}: the phase {phase.name} deals into a field of members that have copies")
+        return into.of  # type: ignore[return-value]
 
     def box(self, ruleset: AnyRuleset) -> NDArray[np.void]:
         """The constants of a ruleset, as an array of one record."""
@@ -245,21 +272,23 @@ class Game:
         """Fills in the open names of a function of the library with this game's: machine code of its own."""
         names: dict[str, Any] = {}
         binder = Binder(names, self.name)
-        phases = dict(enumerate(self.phases))
-        legal = {number: binder(phase.legal) for number, phase in phases.items()}
-        apply = {number: binder(phase.apply) for number, phase in phases.items()}
-        weights = {number: binder(phase.weight) for number, phase in phases.items() if phase.weight}
+        phases = {number: self._functions(phase, binder) for number, phase in enumerate(self.phases)}
+        legal, apply, weights = (
+            {number: functions[what] for number, functions in phases.items() if functions[what] is not None}
+            for what in ("legal", "apply", "weight")
+        )
         names |= {
             "legal_in": one_of("legal_in", "box, g, options", legal, dispatch.no_options),
             "apply_in": one_of("apply_in", "box, g, action", apply, dispatch.nothing_to_do),
             "weight_in": one_of("weight_in", "box, g, outcome", weights, dispatch.equally_likely),
             "note_turn": dispatch.turn_by_the_rules if self.counts_turns else dispatch.turn_of_who_decides,
             "over_phase": len(phases),
-            "deal": binder(self.setup),
+            "deal": binder(self.setup or self._begin()),
             "score": binder(self.points),
             "is_possible": scoring.always,
             "note_results": scoring.noting([(result.name, binder(result.rule)) for result in self.results]),
             "has_chance": len(self.outcome_table) > 0,
+            "has_weights": bool(weights),
             "most_room": self.room,
             "idle": len(self.phase_names),
             "keys": len(self.phase_names) + 1,
@@ -277,6 +306,28 @@ class Game:
             name: binder(own) for name, own in self.rules.items() if name not in ("layout", "state_layout", "room")
         }
         return binder
+
+    def _functions(self, phase: Phase | Dealing, binder: Binder) -> dict[str, Any]:
+        """The functions of a phase."""
+        if isinstance(phase, Phase):
+            legal = phase.legal or scoring.all_of(self._ids_of(phase))
+            given = {"legal": legal, "apply": phase.apply, "weight": phase.weight}
+            return {name: function and binder(function) for name, function in given.items()}
+        deck, start = self._deck(phase), self.outcome_table.block(phase.name).start
+        made: dict[str, Any] = self.derived.dealing(phase.into, start, phase.then, binder)
+        return made if deck.copies > 1 or deck.there else made | {"weight": None}
+
+    def _ids_of(self, phase: Phase) -> tuple[int, ...]:
+        """The actions that have a meaning in a phase, in all rulesets."""
+        ids = {tuple(self.action_table(ruleset).moves_in(phase.name)) for ruleset in self.Ruleset.every()}
+        if len(ids) > 1:
+            raise ValueError(
+                f"{self.title}: the actions of {phase.name} depend on the ruleset, so it needs its own `legal`"
+            )
+        return ids.pop()
+
+    def _begin(self) -> Rule:
+        return scoring.chance_begins if isinstance(self.phases[0], Dealing) else scoring.first_player_begins
 
     def __getattr__(self, name: str) -> Any:
         """A compiled function of the game by its open name: `game.legal(box, g, options)`."""
@@ -318,6 +369,28 @@ class BoundModule:
 
     def __init__(self, game: Game, module: ModuleType) -> None:
         self._game, self._module = game, module
+
+    def _functions(self, phase: Phase | Dealing, binder: Binder) -> dict[str, Any]:
+        """The functions of a phase."""
+        if isinstance(phase, Phase):
+            legal = phase.legal or scoring.all_of(self._ids_of(phase))
+            given = {"legal": legal, "apply": phase.apply, "weight": phase.weight}
+            return {name: function and binder(function) for name, function in given.items()}
+        deck, start = self._deck(phase), self.outcome_table.block(phase.name).start
+        made: dict[str, Any] = self.derived.dealing(phase.into, start, phase.then, binder)
+        return made if deck.copies > 1 or deck.there else made | {"weight": None}
+
+    def _ids_of(self, phase: Phase) -> tuple[int, ...]:
+        """The actions that have a meaning in a phase, in all rulesets."""
+        ids = {tuple(self.action_table(ruleset).moves_in(phase.name)) for ruleset in self.Ruleset.every()}
+        if len(ids) > 1:
+            raise ValueError(
+                f"{self.title}: the actions of {phase.name} depend on the ruleset, so it needs its own `legal`"
+            )
+        return ids.pop()
+
+    def _begin(self) -> Rule:
+        return scoring.chance_begins if isinstance(self.phases[0], Dealing) else scoring.first_player_begins
 
     def __getattr__(self, name: str) -> Any:
         bound = self._game.bind(getattr(self._module, name))

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, fields, make_dataclass
+from collections.abc import Sequence
+from dataclasses import field, fields, make_dataclass
 from itertools import product
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
@@ -24,11 +24,14 @@ class Option(NamedTuple):
     meaning: str = ""
 
 
-@dataclass(frozen=True)
 class Ruleset:
-    """What every ruleset has: its game, and the number of players. Its options are fields of a subclass."""
+    """What every ruleset has: its game, and the number of players. Options are fields of a subclass, a dataclass."""
 
-    players: int = 2
+    if TYPE_CHECKING:  # a field of the subclass
+
+        @property
+        def players(self) -> int: ...
+
     game: ClassVar[Game]
     options: ClassVar[tuple[Option, ...]] = ()
 
@@ -44,7 +47,7 @@ class Ruleset:
         """What the environments are given: a ruleset, or its fields as keywords."""
         if ruleset is not None and settings:
             raise TypeError(f"give either a ruleset or its fields, not both (got {', '.join(settings)})")
-        known = [one.name for one in fields(cls)]
+        known = [one.name for one in fields(cls)]  # type: ignore[arg-type]  # of a subclass
         for name in settings:
             if name not in known:
                 raise TypeError(f"there is no argument {name!r}; a ruleset of {cls.game.title} has {', '.join(known)}")
@@ -60,14 +63,16 @@ class Ruleset:
         return "-".join([self.game.name, str(self.players), *own])
 
     @classmethod
-    def every(cls) -> Iterator[Self]:
+    def every(cls) -> Sequence[Self]:
         """All rulesets there are."""
+        found = []
         names = [option.name for option in cls.options]
         for values in product(*(option.choices for option in cls.options)):
             try:
-                yield cls(**dict(zip(names, values, strict=True)))
+                found.append(cls(**dict(zip(names, values, strict=True))))
             except RulesetError:
                 continue  # a combination that the game excludes
+        return found
 
     def as_dict(self) -> dict[str, Any]:
         """As JSON has it."""

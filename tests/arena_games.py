@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 from borneo_agents.arena import play_arena
-from borneo_agents.statistics.results import Results, results
+from borneo_agents.statistics.results import FinishedGames, finished_games
 
 from borneo_env.ruleset import Ruleset
 
@@ -103,6 +105,13 @@ def same_games(a, b):
     return a.outcomes.tobytes() == b.outcomes.tobytes() and a.faults == b.faults
 
 
+def alive(process):
+    try:
+        return Path(f"/proc/{process}/stat").read_text().split()[2] != "Z"
+    except FileNotFoundError:
+        return False
+
+
 def made_up(rng, log_strengths, players, deals, luck=0.0):
     """Rankings by the Plackett-Luce model: each deal is played once in each rotation of a random line-up.
 
@@ -117,12 +126,12 @@ def made_up(rng, log_strengths, players, deals, luck=0.0):
     places = (-drawn).argsort(1).argsort(1) + 1
     names = [f"agent-{i}" for i in range(len(log_strengths))]
     mixed = rng.permutation(len(seats))  # games of a deal need not follow each other
-    return results(names, seats[mixed], places[mixed], drawn[mixed], np.tile(np.arange(deals), players)[mixed])
+    return finished_games(names, seats[mixed], places[mixed], drawn[mixed], np.tile(np.arange(deals), players)[mixed])
 
 
-def by_hand(agents: str, *games: tuple[str, str, int]) -> Results:
+def by_hand(agents: str, *games: tuple[str, str, int]) -> FinishedGames:
     """Games as rows such as ("abc", "112", 7): the agents in their seats, their places, the deal."""
-    return results(
+    return finished_games(
         list(agents),
         [[agents.index(letter) for letter in seats] for seats, _, _ in games],
         [[int(digit) for digit in places] for _, places, _ in games],

@@ -8,10 +8,10 @@ from borneo_agents.scripted.agents import Climber, Merchant
 
 from borneo_env import Batch, Ruleset, every_ruleset
 from borneo_env.agent import Random, ask
-from borneo_env.compile import attributes, entry
-from borneo_env.engine.dice import scramble
 from borneo_env.engine.hiding import resample_game
-from borneo_env.engine.state import THINGS, copy_games
+from borneo_env.engine.state import THINGS, copy_games, make_box
+from kontor.compile import attributes, entry
+from kontor.templates.dice import scramble
 
 QUICK = ("board-4", "board-3-four-traders-blackbeard", "card-3")
 EVERY_RULESET = [
@@ -46,13 +46,16 @@ def decisions(ruleset):
 
 
 @entry
-def determinize_games(games, seats, dice, number, unseen):
+def determinize_games(boxes, games, seats, dice, number, unseen):
     for i in range(len(games)):
-        resample_game(games[i], seats[i], scramble(dice[i], np.uint64(number)) | np.uint64(1), unseen)
+        resample_game(boxes[0], games[i], seats[i], scramble(dice[i], np.uint64(number)) | np.uint64(1), unseen)
 
 
 def determinized(games, dice, number):
     """Complete games of which the deciding players cannot tell the given ones, with these dice."""
     twins = copy_games(games)
-    determinize_games(attributes(twins), twins["player"].astype(np.int64), dice, number, np.empty(THINGS, np.int8))
+    boxes = attributes(make_box(Ruleset()))  # secrets are the same in all rulesets
+    determinize_games(
+        boxes, attributes(twins), twins["player"].astype(np.int64), dice, number, np.empty(THINGS, np.int8)
+    )
     return twins

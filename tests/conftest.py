@@ -1,33 +1,11 @@
 """What holds for every test."""
 
-import gc
 import shutil
 import sys
-from functools import cache
 
 import pytest
-import typer.main
-import typer.testing
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-
-gc.disable()  # until all tests are collected: what is made up to there stays
-
-
-def pytest_collection_finish():
-    gc.freeze()
-    gc.set_threshold(50_000, 20, 100)  # tests leave little behind, and not for long
-    gc.enable()
-
-
-@pytest.fixture(scope="session", autouse=True)
-def commands_are_made_once():
-    """Typer makes all of them for every call, which takes longer than most commands."""
-    made = cache(typer.main.get_command)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(typer.main, "get_command", made)
-        patch.setattr(typer.testing, "_get_command", made)
-        yield
 
 
 @pytest.fixture(autouse=True)

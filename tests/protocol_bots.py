@@ -6,11 +6,11 @@ from pathlib import Path
 
 from borneo_agents.protocol.agent import Command
 
-from borneo_env.files import write_file
+from kontor.files import write_file
 
 # Started as `bot.py DEED`. It plays a move by the dice, as `ByDice` does, and does its deed at one decision in 120.
 BOT = r"""
-import json, os, subprocess, sys, time
+import json, os, sys, time
 
 deed = sys.argv[1]
 HELLO = {"protocol": "borneo-protocol/1", "name": "test", "wants": [], "memoryless": True}
@@ -30,63 +30,37 @@ def forever(file, words):
         os.write(file, words)
 
 
-def leave_a_child():
-    child = subprocess.Popen(["sleep", "600"])
-    with open("child", "w") as file:
-        file.write(str(child.pid))
+def complain(words, do):
+    print(words, file=sys.stderr, flush=True)
+    do()
 
 
-def misbehave():
-    if deed == "json":
-        say('{"move": ')
-    elif deed == "list":
-        say([1])
-    elif deed == "nested":
-        say("[" * 900)
-    elif deed == "binary":
-        os.write(1, b"\xff\xfe\n")
-    elif deed == "nothing":
-        say({})
-    elif deed == "illegal":
-        say({"move": "ship 99 9"})
-    elif deed == "number":
-        say({"move": 99999})
-    elif deed == "true":
-        say({"move": True})
-    elif deed == "error":
-        print("I do not know", file=sys.stderr, flush=True)
-        say({"error": "cannot decide"})
-    elif deed == "twice":
-        os.write(1, b'{"move": 1}\n{"move": 1}\n')
-    elif deed == "endless":
-        forever(1, b"x" * 4096)
-    elif deed == "flood":
-        forever(1, b"x\n" * 2048)
-    elif deed == "noise":
-        forever(2, b"noise\n" * 512)
-    elif deed == "die":
-        print("out of luck", file=sys.stderr, flush=True)
-        os._exit(3)
-    elif deed == "signal":
-        os.kill(os.getpid(), 6)
-    elif deed == "close":
-        os.close(1)
-        time.sleep(600)
-    elif deed == "memory":
-        bytearray(2**30)
-    elif deed == "stall":
-        time.sleep(600)
-    elif deed == "child":
-        leave_a_child()
-        os._exit(3)
-    else:
-        return False
-    return True
+MISDEEDS = {
+    "json": lambda: say('{"move": '),
+    "list": lambda: say([1]),
+    "nested": lambda: say("[" * 900),
+    "binary": lambda: os.write(1, b"\xff\xfe\n"),
+    "nothing": lambda: say({}),
+    "illegal": lambda: say({"move": "ship 99 9"}),
+    "number": lambda: say({"move": 99999}),
+    "true": lambda: say({"move": True}),
+    "error": lambda: complain("I do not know", lambda: say({"error": "cannot decide"})),
+    "twice": lambda: os.write(1, b'{"move": 1}\n{"move": 1}\n'),
+    "endless": lambda: forever(1, b"x" * 4096),
+    "flood": lambda: forever(1, b"x\n" * 2048),
+    "noise": lambda: forever(2, b"noise\n" * 512),
+    "die": lambda: complain("out of luck", lambda: os._exit(3)),
+    "signal": lambda: os.kill(os.getpid(), 6),
+    "close": lambda: (os.close(1), time.sleep(600)),
+    "memory": lambda: bytearray(2**30),
+    "stall": lambda: time.sleep(600),
+}
 
 
 def move(told):
     bits = int(told["dice"], 16)
-    if bits % 120 == 0 and told["phase"] != "place" and misbehave():
+    if bits % 120 == 0 and told["phase"] != "place" and deed in MISDEEDS:
+        MISDEEDS[deed]()
         return None
     return told["moves"][bits % len(told["moves"])]
 

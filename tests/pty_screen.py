@@ -10,8 +10,6 @@ import os
 import re
 import select
 import struct
-import subprocess
-import sys
 import termios
 import threading
 from pathlib import Path
@@ -65,82 +63,18 @@ class Screen:
         return "\n".join(self.rows)
 
 
-class Typist:
-    """Somebody in front of a terminal, who reads its screen and types."""
-
-    def __init__(self, columns: int, rows: int) -> None:
-        self.screen = Screen(columns, rows)
-        self._hung_up = False
-        self._master, self._slave = os.openpty()
-        fcntl.ioctl(self._slave, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
-
-    def running(self) -> bool:
-        """Whether what writes to the terminal is still there."""
-        raise NotImplementedError
-
-    def _read(self, seconds: float) -> bool:
-        if not select.select([self._master], [], [], seconds)[0]:
-            return False
-        try:
-            self.screen.feed(os.read(self._master, 65536).decode(errors="replace"))
-        except OSError:  # nobody has the terminal open any more
-            self._hung_up = True
-        return not self._hung_up
-
-    def wait(self) -> str | None:
-        """The screen when something is asked, or None when the game is over."""
-        for _ in range(SECONDS * 20):
-            running = self.running()
-            while self._read(0.0):
-                pass
-            if not running or self._hung_up:
-                return None
-            if re.search(r"(\. |: )$", self.screen.rows[-1]):
-                return self.screen.text
-            self._read(0.05)
-        raise AssertionError(f"nothing is asked for {SECONDS} seconds:\n{self.screen.text}")
-
-    def type(self, words: str) -> None:
-        os.write(self._master, f"{words}\n".encode())
-        self._read(SECONDS)  # the terminal writes it too, so that the same question is not taken for the next
-
-
-class Command(Typist):
-    """Somebody who has started `borneo` in a terminal."""
-
-    def __init__(self, line: str, folder: Path, *, columns: int = 80, rows: int = 24) -> None:
-        super().__init__(columns, rows)
-        self._process = subprocess.Popen(
-            [sys.executable, "-m", "borneo_env.cli", *line.split()],
-            stdin=self._slave, stdout=self._slave, stderr=self._slave, cwd=folder, start_new_session=True,
-        )  # fmt: skip
-        os.close(self._slave)
-
-    def __enter__(self) -> Command:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._process.kill()
-        self._process.wait()
-        os.close(self._master)
-
-    def running(self) -> bool:
-        return self._process.poll() is None
-
-    @property
-    def status(self) -> int:
-        return self._process.wait(SECONDS)
-
-
-class Seat(Typist):
-    """Somebody in front of a terminal in which a game runs, in a thread of its own."""
+class Seat:
+    """Somebody in front of a terminal in which a game runs, in a thread of its own: reads the screen and types."""
 
     def __init__(self, game: Game, save_to: Path, *, columns: int = 80, rows: int = 24, confirm: bool = True) -> None:
-        super().__init__(columns, rows)
         self.game = game
+        self.screen = Screen(columns, rows)
         self.finished: bool | None = None
-        self._reading = open(os.dup(self._slave), encoding="utf-8")  # noqa: SIM115
-        self._writing = open(self._slave, "w", encoding="utf-8")  # noqa: SIM115
+        self._hung_up = False
+        self._master, slave = os.openpty()
+        fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
+        self._reading = open(os.dup(slave), encoding="utf-8")  # noqa: SIM115
+        self._writing = open(slave, "w", encoding="utf-8")  # noqa: SIM115
         terminal = Terminal(game, save_to, typed=self._reading, shown=self._writing, confirm=confirm)
         self._thread = threading.Thread(target=self._run, args=(terminal,))
 
@@ -162,5 +96,28 @@ class Seat(Typist):
         finally:
             self._writing.flush()
 
-    def running(self) -> bool:
-        return self._thread.is_alive()
+    def _read(self, seconds: float) -> bool:
+        if not select.select([self._master], [], [], seconds)[0]:
+            return False
+        try:
+            self.screen.feed(os.read(self._master, 65536).decode(errors="replace"))
+        except OSError:  # nobody has the terminal open any more
+            self._hung_up = True
+        return not self._hung_up
+
+    def wait(self) -> str | None:
+        """The screen when something is asked, or None when the game is over."""
+        for _ in range(SECONDS * 20):
+            running = self._thread.is_alive()
+            while self._read(0.0):
+                pass
+            if not running or self._hung_up:
+                return None
+            if re.search(r"(\. |: )$", self.screen.rows[-1]):
+                return self.screen.text
+            self._read(0.05)
+        raise AssertionError(f"nothing is asked for {SECONDS} seconds:\n{self.screen.text}")
+
+    def type(self, words: str) -> None:
+        os.write(self._master, f"{words}\n".encode())
+        self._read(SECONDS)  # the terminal writes it too, so that the same question is not taken for the next

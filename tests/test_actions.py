@@ -42,11 +42,6 @@ def test_ids_are_frozen(edition):
     assert snapshot(TABLES[edition]) == (SNAPSHOTS / f"actions-{edition}.txt").read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("edition", EDITIONS)
-def test_the_number_of_actions_is_frozen(edition):
-    assert len(TABLES[edition]) == SIZES[edition]
-
-
 # What trained policies are made for, by the versions in their cards. A line is added for a new version, none changed.
 ACTIONS = {1: "1f03f9d62a1f56fd"}
 OBSERVATIONS = {1: "89841c48281c9601"}
@@ -54,7 +49,9 @@ OBSERVATIONS = {1: "89841c48281c9601"}
 
 def blocks_of_observations(slots: int) -> str:
     """Every block of an observation with its place and what its axes run over."""
-    return "".join(f"{block.start}\t{block.name}\t{[tuple(axis) for axis in block.axes]}\n" for block in layout(slots))
+    return "".join(
+        f"{block.start}\t{block.name}\t{[(axis.name, axis.labels) for axis in block.axes]}\n" for block in layout(slots)
+    )
 
 
 @pytest.mark.parametrize(
@@ -217,25 +214,6 @@ def test_the_constants_are_the_beginnings_of_the_blocks(table):
     assert starts["pay"] == actions.PAYMENT
     assert table.texts(actions.JOKER) == ["pay joker"]
     assert starts["transfer"] == actions.TRANSFER
-
-
-@both_editions
-def test_the_order_within_the_blocks(table):
-    """The compiled rules count on it."""
-    assert [table.texts(actions.COMPANY + i)[0] for i in range(4)] == [f"place {company}" for company in COMPANIES]
-    terms = [
-        f"contract {kind} {spice}".rstrip()
-        for kind in CONTRACT_KINDS
-        for spice in (SPICES if kind.startswith("same") else [""])
-    ]
-    assert [table.texts(actions.BARGAIN + i)[0] for i in range(len(terms))] == terms
-    for s, spice in enumerate(SPICES):
-        for i, size in enumerate(SIZES_OF_THINGS):
-            assert table.texts(actions.PAYMENT + 3 * s + i) == [f"pay {spice} {size}"]
-    for card in range(60):
-        for place in range(3):
-            assert table.action(f"ship {card} {place}", "ship") == table.block("ship").start + 3 * card + place
-        assert table.action(f"take {card}", "take") == table.block("card").start + card
 
 
 def test_declining_has_a_word_in_every_phase_that_allows_it():

@@ -1,19 +1,12 @@
 """The PettingZoo environment: what PettingZoo's tests ask of it, and what its users rely on."""
 
 import copy
-import importlib
-import pickle
-import random
 from functools import partial
-from itertools import count
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from gymnasium.error import ResetNeeded
-from gymnasium.spaces import Discrete
-from pettingzoo.test import api_test, max_cycles_test, performance_benchmark, render_test, seed_test
-from pettingzoo.utils.conversions import parallel_to_aec, turn_based_aec_to_parallel
+from pettingzoo.test import api_test, render_test, seed_test
 from pettingzoo.utils.env_logger import EnvLogger
 from playing import SEVERAL_RULESETS, fields, pick, play_on, totals
 
@@ -25,9 +18,6 @@ from borneo_env.render import Picture
 from borneo_env.rewards import REWARDS
 
 TWO_RULESETS = [p for p in SEVERAL_RULESETS if p.id in ("board-5-blackbeard", "card-3")]
-CLONES = [copy.deepcopy, lambda env: pickle.loads(pickle.dumps(env))]
-
-
 # ---------------------------------------------------------------- PettingZoo's own tests
 
 
@@ -51,53 +41,6 @@ def test_pettingzoo_accepts_what_is_rendered(ruleset, monkeypatch):
         return borneo_env.env(**fields(ruleset), render_mode=render_mode)
 
     render_test(make)
-
-
-@pytest.mark.parametrize("ruleset", SEVERAL_RULESETS)
-def test_pettingzoo_measures_the_speed(ruleset, monkeypatch, capsys):
-    """The benchmark plays for five seconds of its clock, which here moves a tenth of a second at every look."""
-    clock = count()
-    benchmark = importlib.import_module("pettingzoo.test.performance_benchmark")
-    monkeypatch.setattr(benchmark, "time", SimpleNamespace(time=lambda: next(clock) / 10))
-    random.seed(1)
-    performance_benchmark(borneo_env.env(**fields(ruleset)))
-    assert "turns per second" in capsys.readouterr().out
-    assert next(clock) > 50
-
-
-class ShortGame(borneo_env.env):
-    """A game cut off after some decisions, in which any action stands for a legal one."""
-
-    def __init__(self, max_cycles, **arguments):
-        super().__init__(**arguments)
-        self.max_cycles = max_cycles
-
-    def reset(self, seed=None, options=None):
-        super().reset(seed, options)
-        self.cycles = 0
-
-    def step(self, action):
-        if self.truncations[self.agent_selection]:
-            super().step(action)
-            return
-        legal = np.flatnonzero(self.observe(self.agent_selection)["action_mask"])
-        super().step(int(legal[action % len(legal)]))
-        self.cycles += 1
-        self.truncations = dict.fromkeys(self.agents, self.cycles == self.max_cycles)
-
-
-@pytest.mark.parametrize("ruleset", SEVERAL_RULESETS)
-def test_pettingzoo_can_cut_a_game_short(ruleset):
-    """`max_cycles_test` wants a limit and every agent asked in every cycle, and Borneo has neither: so the limit is
-    added here, and PettingZoo's own converters ask everybody and play the action of the one who decides."""
-
-    def parallel_env(max_cycles):
-        return turn_based_aec_to_parallel(ShortGame(max_cycles, **fields(ruleset)))
-
-    def env(max_cycles):
-        return parallel_to_aec(parallel_env(max_cycles))
-
-    max_cycles_test(SimpleNamespace(parallel_env=parallel_env, env=env))
 
 
 # ---------------------------------------------------------------- who decides, and what is told
@@ -128,28 +71,6 @@ def test_a_game_is_the_batch_game_of_the_same_seed(ruleset):
         assert all(env.terminations.values()) and not any(env.truncations.values())
         assert split(env.observe("player_1")["observation"])["phase"][-1] == 1
         env.reset()
-
-
-def test_games_without_a_seed_differ():
-    envs = [borneo_env.env(), borneo_env.env()]
-    for env in envs:
-        env.reset()
-    assert (envs[0].state() != envs[1].state()).any()
-
-
-def test_forced_decisions_are_asked_for_on_request():
-    asked = {}
-    for skip_forced in (True, False):
-        env = borneo_env.env(skip_forced=skip_forced)
-        env.reset(seed=3)
-        options = []
-        while not env.terminations["player_0"]:
-            mask = env.observe(env.agent_selection)["action_mask"]
-            options.append(mask.sum())
-            env.step(pick(mask))
-        asked[skip_forced] = options
-    assert min(asked[True]) == 2 and min(asked[False]) == 1
-    assert asked[True] == [n for n in asked[False] if n > 1]
 
 
 def test_an_idle_seat_sees_the_table_but_may_do_nothing():
@@ -188,25 +109,6 @@ def test_what_is_returned_can_be_kept_and_written_to():
     assert all((kept[i][key] == before[i][key]).all() for i in range(2) for key in before[i])
 
 
-def test_the_table_is_a_copy():
-    env = borneo_env.env()
-    env.reset(seed=1)
-    table, before = env.table, env.table.tobytes()
-    table["ladder"][:] = 0
-    table["phase"] = 7
-    assert env.table.tobytes() == before
-    env.step(1)
-    assert env.table.tobytes() != before
-
-
-@pytest.mark.parametrize("dtype", ["int8", "float32"])
-def test_observations_have_the_type_asked_for(dtype):
-    env = borneo_env.env(dtype=dtype)
-    env.reset(seed=1)
-    seen = env.observe("player_0")
-    assert seen["observation"].dtype == dtype and seen in env.observation_space("player_0")
-
-
 def test_every_seat_has_the_same_spaces_at_every_player_count():
     spaces = {str(borneo_env.env(players=n).observation_space("player_0")) for n in (3, 4, 5)}
     assert len(spaces) == 1
@@ -229,12 +131,6 @@ def test_infos_are_numbers_under_the_same_names_for_everybody_at_all_times():
         assert all(type(env.infos[agent]["phase"]) is int and len(env.infos[agent]) == 1 for agent in env.agents)
         observation, _, terminated, _, _ = env.last()
         env.step(None if terminated else pick(observation["action_mask"]))
-
-
-def test_an_observation_is_explained():
-    env = borneo_env.env(players=3)
-    env.reset(seed=1)
-    assert "player: you" in env.explain(env.last()[0]["observation"])
 
 
 # ---------------------------------------------------------------- rewards
@@ -261,17 +157,6 @@ def test_rewards_add_up_to_what_the_record_says(name, ruleset):
         env.reset()
 
 
-def test_the_last_step_rewards_every_seat():
-    env = borneo_env.env(players=3, tables="tiny")
-    env.reset(seed=4)
-    play_on(env)
-    assert set(env.rewards) == set(env.possible_agents) and sum(env.rewards.values()) == 1
-    assert all(env.terminations.values())
-    assert {agent: env.last()[1] for agent in [env.agent_selection]} == {
-        env.agent_selection: env.rewards[env.agent_selection]
-    }
-
-
 def play_until_owed(env):
     """Play until the agent who decides is about to be told of a reward."""
     while not env.last()[1]:
@@ -287,88 +172,6 @@ def test_a_new_game_owes_nothing_of_the_one_broken_off():
 
 
 # ---------------------------------------------------------------- copies
-
-
-@pytest.mark.parametrize("clone", CLONES, ids=["deepcopy", "pickle"])
-@pytest.mark.parametrize("make", [borneo_env.env, borneo_env.raw_env])
-def test_a_copy_in_mid_game_plays_on_identically(make, clone):
-    """To the end and into the next game; and neither moves the other."""
-    env = make(reward="score-delta")
-    env.reset(seed=5)
-    play_on(env, 90)
-    twin = clone(env)
-    first = play_on(env, seed=9)
-    assert len(first) > 50 and play_on(twin, seed=9) == first
-    env.reset()
-    twin.reset()
-    assert play_on(env, 60, seed=9) == play_on(twin, 60, seed=9)
-
-
-def test_a_state_can_be_restored():
-    env = borneo_env.env(reward="score-delta", render_mode="ansi")
-    env.reset(seed=5)
-    play_on(env, 50)
-    state, shown = env.get_state(), env.render()
-    first = play_on(env, seed=9)
-    for _ in range(2):  # the state is not used up
-        env.set_state(state)
-        assert env.render() == shown
-        assert play_on(env, seed=9) == first
-
-
-def test_a_state_can_be_restored_elsewhere():
-    env, other = borneo_env.env(reward="score-delta"), borneo_env.env(reward="score-delta")
-    env.reset(seed=5)
-    play_on(env, 50)
-    other.set_state(env.get_state())
-    assert play_on(env, 60, seed=9) == play_on(other, 60, seed=9)
-
-
-@pytest.mark.parametrize(
-    ("there", "reason"),
-    [
-        ({"edition": "card"}, "this state is of another ruleset"),
-        ({"players": 3}, "this state is of another ruleset"),
-        ({"blackbeard": True}, "this state is of another ruleset"),
-        ({"skip_forced": False}, "this state is of another skip_forced"),
-    ],
-)
-def test_a_state_of_another_game_is_refused(there, reason):
-    other = borneo_env.env(**there)
-    other.reset(seed=5)
-    refuse_state(other.get_state(), reason)
-
-
-def lacking(state, name):
-    return {key: value for key, value in state.items() if key != name}
-
-
-@pytest.mark.parametrize(
-    "spoil",
-    [
-        lambda state: None,
-        lambda state: {},
-        lambda state: list(state),
-        lambda state: lacking(state, "infos"),
-        lambda state: state | {"agent": "player_0"},
-        lambda state: state | {"_batch": state["_batch"].games},
-    ],
-    ids=["None", "empty", "list", "incomplete", "more", "records"],
-)
-def test_what_is_no_state_is_refused(spoil):
-    env = borneo_env.env()
-    env.reset(seed=5)
-    refuse_state(spoil(env.get_state()), r"give one that get_state\(\) gave")
-
-
-def refuse_state(state, reason):
-    env, expected = borneo_env.env(), borneo_env.env()
-    for one in (env, expected):
-        one.reset(seed=6)
-        play_on(one, 30)
-    with pytest.raises(ValueError, match=reason):
-        env.set_state(state)
-    assert play_on(env, 60, seed=9) == play_on(expected, 60, seed=9)
 
 
 # ---------------------------------------------------------------- mistakes
@@ -393,32 +196,6 @@ def test_an_illegal_move_loses_the_game():
     assert not any(env.terminations.values()) and not any(env.rewards.values())
 
 
-def test_the_raw_environment_refuses_an_illegal_move_and_stays_as_it_was():
-    env = borneo_env.raw_env(reward="score-delta", render_mode="ansi")
-    env.reset(seed=1)
-    play_on(env, 30)
-    before = (env.state().tobytes(), env.agent_selection, dict(env.rewards), dict(env._cumulative_rewards))
-    legal = np.flatnonzero(env.last()[0]["action_mask"])
-    for action in (next(a for a in range(370) if a not in legal), 370, -1, 2**70, np.uint64(2**64 - 1)):
-        with pytest.raises(IllegalMove, match=r"player .* phase .*is not legal; legal are: "):
-            env.step(action)
-    one = int(legal[0])
-    for action in (float(one), np.float64(one), None, "place red", np.array([one]), np.array(one), True, np.True_):
-        with pytest.raises(TypeError, match="whole number"):
-            env.step(action)
-    assert (env.state().tobytes(), env.agent_selection, env.rewards, env._cumulative_rewards) == before
-
-
-def test_a_refused_move_is_not_told():
-    env = borneo_env.raw_env(render_mode="ansi")
-    env.reset(seed=1)
-    env.step(1)
-    shown = env.render()
-    with pytest.raises(IllegalMove):
-        env.step(0)
-    assert env.render() == shown
-
-
 @pytest.mark.parametrize(
     "action",
     [1.0, np.float64(1), 370, -1, np.int64(-1), 2**70, "place red", None, True, np.True_, np.array(1), np.array([1])],
@@ -431,18 +208,6 @@ def test_an_action_outside_the_space_is_refused(action):
     with pytest.raises(AssertionError, match="is not in the action space"):
         env.step(action)
     assert (env.state() == before).all() and not any(env.terminations.values())
-
-
-@pytest.mark.parametrize("action", [2**63, 2**70, -(2**70)], ids=repr)
-def test_an_action_beyond_64_bits_is_refused_by_any_gymnasium(action, monkeypatch):
-    def contains(space, number):
-        return bool(0 <= np.int64(number) < space.n)  # as in Gymnasium 1.1
-
-    monkeypatch.setattr(Discrete, "contains", contains)
-    env = borneo_env.env()
-    env.reset(seed=1)
-    with pytest.raises(AssertionError, match="is not in the action space"):
-        env.step(action)
 
 
 def test_an_action_after_the_end_is_refused(monkeypatch):
@@ -478,7 +243,6 @@ CALLS = {
     "table": lambda env: env.table,
     "render": lambda env: env.render(),
     "agent_iter": lambda env: env.agent_iter(),
-    "get_state": lambda env: env.get_state(),
 }
 every_call = pytest.mark.parametrize("name", CALLS)
 
@@ -535,82 +299,7 @@ def test_a_reset_is_enough_after_an_interrupt():
     assert play_on(env, 60) == play_on(expected, 60)
 
 
-def test_a_state_from_before_is_enough_after_an_interrupt():
-    expected = borneo_env.env()
-    expected.reset(seed=2)
-    play_on(expected, 30)
-    env = interrupted()
-    env.set_state(expected.get_state())
-    assert play_on(env, 60) == play_on(expected, 60)
-
-
-def test_a_seed_that_is_refused_leaves_the_game_as_it_was():
-    env, expected = borneo_env.env(), borneo_env.env()
-    for one in (env, expected):
-        one.reset(seed=2)
-    with pytest.raises(ValueError, match="a seed is a whole number"):
-        env.reset(seed=-1)
-    assert play_on(env, 60) == play_on(expected, 60)
-
-
-@pytest.mark.parametrize("make", [borneo_env.env, borneo_env.raw_env])
-@pytest.mark.parametrize(
-    ("arguments", "reason"),
-    [
-        ({"edition": "pocket"}, "edition 'pocket' does not exist; use one of board, card"),
-        ({"players": 2}, "3, 4 or 5 players, not 2"),
-        ({"traders": 4}, "four traders are a variant of the board edition with 3 players"),
-        ({"reward": "glory"}, "no reward 'glory'; use one of win, place"),
-        ({"dtype": "float64"}, "use one of int8, float32"),
-        ({"render_mode": "hologram"}, "use one of ansi, rgb_array, human"),
-        ({"viewer": 4}, "viewer 4 does not exist; use 0 to 3, -1 for a spectator"),
-        ({"viewer": -2}, "viewer -2 does not exist"),
-        ({"viewer": True}, "viewer True does not exist"),
-        ({"viewer": 1.0}, "viewer 1.0 does not exist"),
-    ],
-)
-def test_wrong_arguments_get_a_clear_error(make, arguments, reason):
-    with pytest.raises(ValueError, match=reason):
-        make(**arguments)
-
-
-def test_a_seed_is_a_whole_number():
-    with pytest.raises(ValueError, match="a seed is a whole number"):
-        borneo_env.env().reset(seed=-1)
-
-
 # ---------------------------------------------------------------- pictures
-
-
-@pytest.mark.parametrize("mode", ["ansi", "rgb_array"])
-def test_positions_are_shown(mode):
-    env = borneo_env.env(render_mode=mode)
-    env.reset(seed=3)
-    dealt = env.render()
-    play_on(env, 40)
-    shown = env.render()
-    if mode == "ansi":
-        assert isinstance(shown, str) and shown != dealt
-    else:
-        assert shown.dtype == np.uint8 and shown.shape[2] == 3 and (shown != dealt).any()
-
-
-@pytest.mark.parametrize("mode", ["ansi", "rgb_array"])
-def test_a_viewer_sees_no_other_hand(mode, monkeypatch):
-    """A position and one that player 0 cannot tell from it look the same to player 0, and to nobody else."""
-    monkeypatch.setattr(Picture, "rgb", Picture.svg)  # compare drawings, not pixels
-    pictures = {}
-    for viewer in (None, 0, 1):
-        env = borneo_env.env(render_mode=mode, viewer=viewer)
-        env.reset(seed=3)
-        play_on(env, 40)
-        twin = copy.deepcopy(env)
-        games = twin._batch.games
-        games[:] = borneo_env.resample(games, 0, np.random.default_rng(1))
-        pictures[viewer] = (env.render(), twin.render())
-    assert pictures[0][0] == pictures[0][1]
-    assert pictures[1][0] != pictures[1][1] and pictures[None][0] != pictures[None][1]
-    assert len({pictures[viewer][0] for viewer in pictures}) == 3
 
 
 def test_the_last_move_is_told_in_words():

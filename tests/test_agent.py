@@ -3,7 +3,6 @@
 import gc
 import re
 import sys
-from dataclasses import replace
 from pathlib import Path
 from types import FunctionType, ModuleType
 
@@ -29,9 +28,6 @@ from borneo_env.agent import (
 
 MY_BOTS = """
 import abc
-
-from borneo_env.agent import Agent
-
 
 class Greedy:
     def __init__(self, depth=1, name="greedy"):
@@ -63,38 +59,15 @@ class Needy(Broken):
         pass
 
 
-class Leaving(Broken):
-    def __init__(self):
-        raise SystemExit(0)
-
-
-class Unsigned(Broken):
-    __signature__ = "none"
-
-
 class Abstract(abc.ABC):
     @abc.abstractmethod
     def act(self, views):
         pass
 
 
-class Inheriting(Agent):
-    pass
-
-
 class Number(Broken):
     def __new__(cls):
         return 7
-
-
-class Kind(type):
-    @property
-    def act(cls):
-        raise RuntimeError("no act")
-
-
-class Guessing(metaclass=Kind):
-    pass
 
 
 class Unsure(Greedy):
@@ -109,7 +82,6 @@ def factory():
 BAD_MODULES = {
     "my_bot_leaves": "raise SystemExit(0)",
     "my_bot_fails": "1 / 0",
-    "my_bot_is_none": "class",
     "my_bot_lacks": "import my_bot_nowhere",
     "my_bot_guesses": "def __getattr__(name): raise RuntimeError('no \x1b[2J')",
 }
@@ -148,36 +120,24 @@ def test_a_class_in_the_current_folder_is_found_with_its_arguments(here):
         ("my_bots:greedy", r"the module my_bots has no greedy, did you mean 'Greedy'\?$"),
         ("my_bots:Greedy:speed=3", "'my_bots:Greedy:speed=3': no argument 'speed'; its arguments are: depth, name"),
         ("my_bots:Greedy:dept=3", r"no argument 'dept', did you mean 'depth'\?; its arguments are: depth, name"),
-        ("my_bots:Needy:need=3", r"no argument 'need', did you mean 'needed'\?; its arguments are: needed"),
         ("my_bots:Needy", "missing a required argument: 'needed'; its arguments are: needed"),
         ("my_bots:Wrong", "'my_bots:Wrong' cannot be made: ValueError: a mistake of its own"),
         ("my_bots:Lazy", r"'my_bots:Lazy' is no agent: it has no method act\(views\)"),
         ("random:3", "too many positional arguments; its arguments are: none"),
         ("my_bots:factory", "'my_bots:factory' is no agent: it is no class"),
         ("my_bots:Broken", "'my_bots:Broken' cannot be made: KeyError: 'depth'"),
-        ("my_bots:Leaving", "cannot be made: SystemExit: 0"),
-        ("my_bots:Unsigned", "does not say which arguments it takes"),
         ("my_bot_leaves:Bot", "'my_bot_leaves:Bot' cannot be imported: SystemExit: 0"),
         ("my_bot_fails:Bot", "cannot be imported: ZeroDivisionError"),
-        ("my_bot_is_none:Bot", "cannot be imported: SyntaxError"),
         ("my_bot_lacks:Bot", "'my_bot_lacks:Bot' cannot be imported: .*No module named 'my_bot_nowhere'"),
         ("my_bot_guesses:Bot", r"cannot be imported: RuntimeError: no \\x1b\[2J\n"),
         ("sys:exit", "'sys:exit' is no agent: it is no class"),
-        ("os:name", "'os:name' is no agent: it is no class"),
-        ("typing:Any", "'typing:Any' is no agent: it has no method"),
         ("os:mkdir:made", "it is no class"),
         ("borneo_env.agent:Agent", r"'borneo_env.agent:Agent' is no agent but a form for some: name a class that has"),
         ("my_bots:Abstract", "is no agent but a form for some"),
-        ("my_bots:Inheriting", r"is no agent but a form for some: name a class that has its own act\(views\)"),
         ("my_bots:Number", "'my_bots:Number' is no agent: making one gives 7"),
-        ("my_bots:Guessing", "cannot be imported: RuntimeError: no act"),
         (".my_bots:Greedy", "it is no package.module:Class; known are: "),
-        ("my..bots:Greedy", "it is no package.module:Class"),
-        (":Greedy", "it is no package.module:Class"),
-        ("my_bots:", "it is no package.module:Class"),
         (":", "it is no package.module:Class"),
         ("", "no agent ''"),
-        ("a\0b:C", "it is no package.module:Class"),
         ("x" * 5000, r"no agent 'xxx.*\.\.\.x*': a name has at most 1000 characters"),
         (Random, r"a name or has a method act\(views\), not <class"),
         (5, r"a name or has a method act\(views\), not 5"),
@@ -351,24 +311,3 @@ def test_the_real_games_cannot_be_reached_from_the_views(games_with):
 @everywhere
 def test_writing_into_the_views_changes_nothing(games_with):
     assert games_with(Scribbling()).games.tobytes() == games_with(Looking()).games.tobytes()
-
-
-@pytest.mark.parametrize(
-    ("leak", "found"),
-    [
-        (lambda views, batch: replace(views, games=batch.games[:2]), {"memory of the batch", "secrets"}),
-        (lambda views, batch: replace(views, games=batch.games.copy()), {"secrets"}),
-        (lambda views, batch: replace(views, mask=batch.mask), {"memory of the batch"}),
-        (lambda views, batch: replace(views, dice=batch.games["rng"][:, 1]), {"memory of the batch", "secrets"}),
-        (lambda views, batch: replace(views, ruleset=[{"table": batch}]), {"a Batch"}),
-        (lambda views, batch: replace(views, ruleset=batch.scores), {"a Batch"}),
-        (lambda views, batch: replace(views, ruleset=lambda: batch), {"a Batch"}),
-        (lambda views, batch: replace(views, games=redact(batch.games, 3)), {"secrets"}),
-    ],
-    ids=["games", "copy", "mask", "field", "batch", "method", "closure", "another-seat"],
-)
-def test_a_leak_would_be_found(leak, found):
-    batch = Batch(4, seed=1)
-    views = Views(batch.ruleset, *batch.view(np.arange(4)))
-    assert not leaks(views, batch)
-    assert leaks(leak(views, batch), batch) >= found

@@ -50,7 +50,7 @@ def test_every_agent_has_an_idea_and_every_argument_a_meaning():
     for one in found:
         assert re.fullmatch(r"[A-Z].*\.", one.idea), one
         assert all(argument.meaning for argument in one.arguments), one
-    assert [argument.name for argument in entry("rollout").arguments] == ["budget", "milliseconds", "turns", "policy"]
+    assert [argument.name for argument in entry("policy").arguments] == ["path", "sample", "budget", "milliseconds"]
 
 
 def test_names_by_strength_say_whom_they_stand_for():
@@ -90,14 +90,6 @@ def test_the_command_lists_them(capsys, monkeypatch):
     assert ismcts["arguments"][0] == {"name": "budget", "default": "1000", "meaning": "playouts for each decision."}
     status, out, err = run(capsys, monkeypatch, "agents", "genius")
     assert (status, out) == (2, "") and "there is no agent 'genius'" in err
-
-
-def test_pictures_without_their_extra_are_refused_before_anything_is_written(capsys, monkeypatch, tmp_path):
-    monkeypatch.setitem(sys.modules, "font_source_serif_pro", None)
-    status, out, err = run(capsys, monkeypatch, "pictures", "--out", str(tmp_path / "pictures"))
-    assert (status, out) == (2, "")
-    assert err.count("\n") == 1 and "pip install '.[render]'" in err
-    assert not (tmp_path / "pictures").exists()
 
 
 def test_a_vector_environment_without_its_extra_says_how_to_get_it(monkeypatch):

@@ -1,4 +1,4 @@
-"""Table: a game whose chance is chosen from outside is the engine's game with the same deal."""
+"""ChanceGame: a game whose chance is chosen from outside is the engine's game with the same deal."""
 
 import copy
 import pickle
@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from borneo_env import PHASES, Batch, IllegalMove, Ruleset, every_ruleset
-from borneo_env.chance import EVERYBODY, Table
+from borneo_env.chance import EVERYBODY, ChanceGame
 from borneo_env.engine.state import CARDS, FIRST_HAND, HAND, PILE
 from borneo_env.rewards import REWARDS
 
@@ -55,7 +55,7 @@ def walk(table, rng):
 def test_the_same_deal_gives_the_same_game(ruleset):
     shuffles = 0
     for seed in range(3):
-        batch, table = dealt(ruleset, seed), Table(ruleset)
+        batch, table = dealt(ruleset, seed), ChanceGame(ruleset)
         follow(table, batch.games[0])
         while batch.player[0] >= 0:
             assert_same(table, batch)
@@ -79,7 +79,7 @@ def ends(played):
 def test_chance_brings_any_card_of_the_pile_and_no_other():
     nodes = 0
     for seed in range(8):
-        table, rng = Table(Ruleset(players=5)), np.random.default_rng(seed)
+        table, rng = ChanceGame(Ruleset(players=5)), np.random.default_rng(seed)
         for _ in walk(table, rng):
             if table.is_chance and not table.outcome_text(0).startswith("start"):
                 nodes += 1
@@ -94,7 +94,7 @@ def test_chance_brings_any_card_of_the_pile_and_no_other():
 def test_a_player_sees_every_card_come_the_last_of_a_pile_too():
     last_cards = 0
     for seed in range(15):
-        table, rng = Table(Ruleset(players=5)), np.random.default_rng(seed)
+        table, rng = ChanceGame(Ruleset(players=5)), np.random.default_rng(seed)
         for _ in walk(table, rng):
             if not table.is_chance:
                 for seat in range(5):
@@ -108,7 +108,7 @@ def test_a_player_sees_every_card_come_the_last_of_a_pile_too():
 
 def chosen(ruleset, start, cards):
     """A table after the deal: these cards, then whatever comes first."""
-    table = Table(ruleset)
+    table = ChanceGame(ruleset)
     for outcome in (start, *cards):
         table.choose(outcome)
     while table.is_chance:
@@ -145,7 +145,7 @@ def test_cards_that_come_together_are_a_set():
 
 
 def test_nobody_sees_a_card_before_chance_has_brought_it():
-    table = Table(Ruleset(players=3))
+    table = ChanceGame(Ruleset(players=3))
     place = table.position()[0]["place"]
     assert (place[:CARDS] == PILE).all()
     table.choose(0)
@@ -160,7 +160,7 @@ def test_nobody_sees_a_card_before_chance_has_brought_it():
 
 def test_exchanged_cards_are_of_the_same_pile_and_never_the_own():
     for seed in range(3):
-        table, rng = Table(Ruleset(players=4)), np.random.default_rng(seed)
+        table, rng = ChanceGame(Ruleset(players=4)), np.random.default_rng(seed)
         for step, _ in enumerate(walk(table, rng)):
             if step % 20 == 0 and not table.is_chance:
                 game = table.games[0]
@@ -182,7 +182,7 @@ def hand(game, seat):
 def test_a_twin_in_every_phase_plays_the_same_game_and_changes_nothing(twin_of):
     phases = set()
     for seed in range(4):
-        table = Table(Ruleset(players=3, blackbeard=True))
+        table = ChanceGame(Ruleset(players=3, blackbeard=True))
         for _ in walk(table, np.random.default_rng(seed)):
             name = "chance" if table.is_chance else table.phase
             if name not in phases:
@@ -198,15 +198,15 @@ def test_a_twin_in_every_phase_plays_the_same_game_and_changes_nothing(twin_of):
 def test_a_table_in_the_middle_of_a_game():
     batch = dealt(Ruleset(players=4), 5)
     batch.play_random(60)
-    table = Table.at(batch.ruleset, batch.games[0])
+    table = ChanceGame.at(batch.ruleset, batch.games[0])
     assert_same(table, batch)
     assert table.events == []
     assert table.begun_with(0) == batch.observe([0])[0].astype(np.int8).tobytes()
-    assert Table(batch.ruleset).begun_with(0) == b""
+    assert ChanceGame(batch.ruleset).begun_with(0) == b""
 
 
 def test_what_cannot_be_is_refused_and_changes_nothing():
-    table = Table(Ruleset(players=4))
+    table = ChanceGame(Ruleset(players=4))
     with pytest.raises(IllegalMove, match="chance cannot bring 4"):
         table.choose(4)
     with pytest.raises(IllegalMove, match="chance is next"):

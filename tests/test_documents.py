@@ -18,11 +18,10 @@ from typing import NamedTuple
 
 import pytest
 from borneo_agents.arena import play_arena
-from typer.main import get_command
 from typer.testing import CliRunner
 
 from borneo_env.cards import load_tables
-from borneo_env.cli import app
+from borneo_env.cli import app, command
 from borneo_env.commands.new_bot import TEXTS
 from borneo_env.rewards import REWARDS
 
@@ -40,7 +39,6 @@ SMALLER = {
     "train": "--fresh --device cpu --workers 1 --n-envs 12 --n-steps 8 --batch-size 12 --timesteps 96 --evaluations 1 "
     "--evaluation-games 12 --actor 64x1 --critic 64x1",
     "imitate": "--fresh --device cpu --n-envs 12 --batch-size 12 --timesteps 96 --actor 64x1",
-    "appraise": "--fresh --device cpu --n-envs 12 --batch-size 12 --timesteps 96",
     "arena": "--games 12 --chunk 12 --jobs 1",
     "bench": "--seconds 0.01",
 }
@@ -88,21 +86,15 @@ def test_every_block_says_what_it_is():
 # ---------------------------------------------------------------- Python
 
 
-def run_python(document: str) -> None:
+def slow_ones_soaked(documents: list[str]) -> list[object]:
+    return [pytest.param(name, marks=pytest.mark.soak if name in SLOW else ()) for name in documents]
+
+
+@pytest.mark.parametrize("document", slow_ones_soaked(documents_with("python")))
+def test_python_examples_run(document, with_my_bot):
     namespace: dict[str, object] = {}
     for block in texts("python", document):
         exec(block, namespace)
-
-
-@pytest.mark.parametrize("document", [name for name in documents_with("python") if name not in SLOW])
-def test_python_examples_run(document, with_my_bot):
-    run_python(document)
-
-
-@pytest.mark.soak
-@pytest.mark.parametrize("document", SLOW)
-def test_slow_python_examples_run(document, with_my_bot):
-    run_python(document)
 
 
 def without_words(code: str) -> str:
@@ -173,9 +165,8 @@ def console_commands(document: str) -> list[list[str]]:
 
 @pytest.mark.parametrize("document", documents_with("console"))
 def test_long_commands_have_options_that_exist(document):
-    commands = get_command(app).commands
     for name, *options in console_commands(document):
-        commands[name].make_context(name, options)  # raises where an option is unknown or has a wrong value
+        command.commands[name].make_context(name, options)  # raises where an option is unknown or has a wrong value
 
 
 @pytest.mark.parametrize("recipe", sorted(PROJECT.glob("recipes/*.sh")), ids=lambda path: path.stem)
@@ -183,7 +174,7 @@ def test_recipes_have_options_that_exist(recipe):
     text = recipe.read_text(encoding="utf-8").replace("$seed", "1")
     commands = [shlex.split(line)[1:] for line in text.replace("\\\n", " ").splitlines() if line.startswith("borneo ")]
     for name, *options in commands:
-        get_command(app).commands[name].make_context(name, options)
+        command.commands[name].make_context(name, options)
     assert commands and "\nset -eu\n" in text
     assert subprocess.run(["sh", "-n", recipe], check=False).returncode == 0
 
@@ -199,7 +190,7 @@ def test_long_commands_run_with_small_sizes(document, with_my_bot):
 
 def test_commands_in_sentences_exist():
     named = {name for text in DOCUMENTS.values() for name in re.findall(r"`(?:\.venv/bin/)?borneo ([a-z][\w-]*)", text)}
-    assert named <= set(get_command(app).commands)
+    assert named <= set(command.commands)
 
 
 # ---------------------------------------------------------------- the rest

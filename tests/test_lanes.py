@@ -4,6 +4,7 @@ import io
 import tomllib
 
 import pytest
+from ecosystem.run import Failure
 from lanes import run as lanes
 from packaging.requirements import Requirement
 from rich.console import Console
@@ -12,7 +13,7 @@ from rich.console import Console
 @pytest.fixture
 def broken(monkeypatch, tmp_path):
     def install(lane, log, limit, pre):
-        raise lanes.Failure("no such version")
+        raise Failure("no such version")
 
     monkeypatch.setattr(lanes, "install", install)
     return lambda: lanes.try_lane(lanes.OLDEST, tmp_path, 30, False, lambda doing: None)
@@ -46,10 +47,10 @@ def test_bounds_are_read_where_they_are_promised(tmp_path):
 
 
 def test_a_lane_that_cannot_be_installed_says_so(broken):
-    rows, versions = broken()
+    rows = broken()
     assert [(row.run, row.passed, row.result) for row in rows] == [("installing", False, "no such version")]
     shown = io.StringIO()
-    lanes.show(rows, {lanes.OLDEST: versions}, Console(file=shown, width=120))
+    lanes.show(rows, Console(file=shown, width=120))
     assert "FAILED: no such version" in shown.getvalue() and "torch" in shown.getvalue()
 
 

@@ -23,14 +23,14 @@ FOLDERS = ("borneo_env", "agents", "train", "web", "benchmarks", "tests", "noteb
 
 OUTSIDE = """
 from borneo_agents.arena import play_arena
-from borneo_bench.speed import Measurement
+from borneo_bench.speed import Speed
 from borneo_env import Batch, Ruleset
 from borneo_train.run.config import Settings
 
 reveal_type(Batch(4, Ruleset()).step_game)
 reveal_type(play_arena)
 reveal_type(Settings().timesteps)
-reveal_type(Measurement.per_second)
+reveal_type(Speed.per_second)
 """
 
 

@@ -3,7 +3,7 @@
 import pytest
 from positions import card, cards, position
 
-from borneo_env.engine.check import check_games
+from kontor.engine.check import check_games
 
 
 def test_a_full_position_is_a_game_that_can_be():

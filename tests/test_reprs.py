@@ -3,13 +3,7 @@
 from borneo_agents.arena import play_arena
 
 import borneo_env
-from borneo_env import Batch, BorneoEnv, BorneoVectorEnv, Ruleset
-
-
-def test_a_ruleset_is_what_makes_it_again():
-    for ruleset in (Ruleset(), Ruleset("card", 3), Ruleset(players=3, traders=4, blackbeard=True)):
-        assert eval(repr(ruleset)) == ruleset
-    assert repr(Ruleset(tables="tiny")).endswith("tables=...)")
+from borneo_env import Batch, BorneoEnv, BorneoVectorEnv
 
 
 def test_a_batch_says_how_many_games_go_on():

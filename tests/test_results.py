@@ -69,35 +69,19 @@ def test_pages_of_the_log_are_short_and_alike():
 
 ESTIMATE = {"value": 0.5, "low": 0.4, "high": 0.7, "method": "wilson"}
 EVEN = {"value": 0.5, "low": 0.4, "high": 0.59, "method": "bootstrap"}
-TOLD = {  # as `--json` prints it
-    "an arena": {
-        "command": "borneo arena a b", "settings": {"seed": 3}, "games": 48,
-        "standings": [{"agent": "a", "win_share": EVEN, "place": ESTIMATE, "points": ESTIMATE}],
-        "lone_seats": [{"agent": "a", "games": 24, "win_share": ESTIMATE}],
-        "strengths": {"strengths": [{"agent": "a", "points": ESTIMATE}]},
-    },
-    "a list": {"seed": 1, "measured": [{"who": "us", "per_second": 1234.567}]},
-    "tables": {"card": {"4096": {"steps": 2.0}}, "all cores": {"steps": 1.0}},
-    "lines": [{"seed": 1, "strength": [{"against": "random", **ESTIMATE}]}, {"seed": 2}],
-}  # fmt: skip
-ROWS = {
-    "an arena": [{"agent": "a", "wins": [50.0, 9.5], "place": [0.5, 0.4, 0.7], "points": [0.5, 0.4, 0.7],
-                  "strength": [0.5, 0.4, 0.7]}],
-    "a list": [{"who": "us", "per_second": 1235.0}],
-    "tables": [{"": "card 4096", "steps": 2.0}, {"": "all cores", "steps": 1.0}],
-    "lines": [{"seed": 1, "against random": [0.5, 0.4, 0.7]}, {"seed": 2}],
+TOLD = {  # as `borneo arena --json` prints it
+    "command": "borneo arena a b", "settings": {"seed": 3}, "games": 48,
+    "standings": [{"agent": "a", "win_share": EVEN, "place": ESTIMATE, "points": ESTIMATE}],
+    "lone_seats": [{"agent": "a", "games": 24, "win_share": ESTIMATE}],
+    "strengths": {"strengths": [{"agent": "a", "points": ESTIMATE}]},
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("kind", TOLD)
-def test_what_commands_print_becomes_rows(kind, results):
-    told = TOLD[kind]
-    assert (results.of_arena(told, "")["rows"] if kind == "an arena" else results.rows_of(told)) == ROWS[kind]
-
-
-def test_wins_of_one_agent_are_a_value(results):
-    found = results.of_arena(TOLD["an arena"], "a")
-    assert found == {"command": "borneo arena a b", "seed": 3, "games": 24, "value": [50.0, 40.0, 70.0]}
+def test_an_arena_becomes_rows_and_the_wins_of_one_agent_a_value(results):
+    lopsided, about = [0.5, 0.4, 0.7], {"command": "borneo arena a b", "seed": 3}
+    row = {"agent": "a", "wins": [50.0, 9.5], "place": lopsided, "points": lopsided, "strength": lopsided}
+    assert results.of_arena(TOLD, "") == about | {"games": 48, "rows": [row]}
+    assert results.of_arena(TOLD, "a") == about | {"games": 24, "value": [50.0, 40.0, 70.0]}
 
 
 def test_the_script_has_help():

@@ -170,13 +170,6 @@ def test_a_wrong_reward_of_ones_own_is_named_and_ends_the_game(make, reward, err
         env.reset()
 
 
-def test_a_reward_of_ones_own_may_return_lists_of_whole_numbers():
-    env = borneo_env.env(players=3, reward=lambda ruleset, before, after: [[1, 2, 3]] * len(after))
-    env.reset(seed=1)
-    env.step(1)
-    assert list(env.rewards.values()) == [1.0, 2.0, 3.0]
-
-
 def scribbling(ruleset, before, after):
     for games in (before, after):
         games.view(np.uint8)[:] = 77

@@ -2,14 +2,8 @@
 
 from __future__ import annotations
 
-import copy
 import dataclasses
-import os
-import pickle
-import subprocess
-import sys
 
-import numpy as np
 import pytest
 
 from borneo_env.cards import TableError, Tables, load_tables
@@ -47,29 +41,16 @@ def test_every_ruleset_plays(ruleset):
 
 REFUSED = [  # fields, and what the message must say: what is wrong, and what is allowed
     ({"players": 2}, "Borneo is for 3, 4 or 5 players, not 2"),
-    ({"players": 6}, "Borneo is for 3, 4 or 5 players, not 6"),
     ({"players": 4.0}, "3, 4 or 5 players, not 4.0"),
     ({"players": True}, "3, 4 or 5 players, not True"),
-    ({"players": "4"}, "3, 4 or 5 players, not '4'"),
-    ({"players": None}, "3, 4 or 5 players, not None"),
-    ({"players": [4]}, r"3, 4 or 5 players, not [4]"),
     ({"edition": "dice"}, "edition 'dice' does not exist; use one of board, card"),
-    ({"edition": "Board"}, "edition 'Board' does not exist; use one of board, card"),
-    ({"edition": None}, "edition None does not exist; use one of board, card"),
     ({"edition": ["board"]}, "use one of board, card"),
-    ({"edition": 2008}, "use one of board, card"),
     ({"traders": 2}, "each player has 3 traders, or 4 in the three-player variant, not 2"),
     ({"traders": 5, "players": 3}, "3 traders, or 4 in the three-player variant, not 5"),
-    ({"traders": True}, "3 traders, or 4 in the three-player variant, not True"),
-    ({"traders": 3.0}, "3 traders, or 4 in the three-player variant, not 3.0"),
-    ({"traders": "3"}, "3 traders, or 4 in the three-player variant, not '3'"),
     ({"traders": 4, "players": 4}, "board edition with 3 players (R9.1), not of the board edition with 4"),
-    ({"traders": 4, "players": 5}, "board edition with 3 players (R9.1), not of the board edition with 5"),
     ({"traders": 4, "players": 3, "edition": "card"}, "use traders=3 or players=3, edition='board'"),
     ({"blackbeard": True, "edition": "card"}, "a variant of the board edition (R9.2); use edition='board'"),
     ({"blackbeard": 1}, "blackbeard is True or False, not 1"),
-    ({"blackbeard": None}, "blackbeard is True or False, not None"),
-    ({"blackbeard": "yes"}, "blackbeard is True or False, not 'yes'"),
 ]
 
 
@@ -78,19 +59,6 @@ def test_what_does_not_exist_is_refused(fields, message):
     with pytest.raises(RulesetError) as caught:
         Ruleset(**fields)
     assert message in str(caught.value)
-
-
-@pytest.mark.parametrize(("fields", "message"), REFUSED, ids=[str(fields) for fields, _ in REFUSED])
-def test_a_batch_refuses_it_too(fields, message):
-    with pytest.raises(RulesetError) as caught:
-        Batch(1, **fields)
-    assert message in str(caught.value)
-
-
-def test_numpy_numbers_are_refused_rather_than_kept():
-    """A ruleset is written into records as it is, and JSON knows no NumPy."""
-    with pytest.raises(RulesetError):
-        Ruleset(players=np.int64(4))  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("tables", [5, 1.5, [], {}, True, b"tiny"], ids=repr)
@@ -164,28 +132,15 @@ BOARD = load_tables("board")
     ("tables", "reason"),
     [
         (by_hand(cargo=BOARD.cargo[:3]), "cargo: has 3 rows"),
-        (by_hand(cargo=BOARD.cargo * 2), "cargo: has 120 rows"),
         (by_hand(cargo=list(BOARD.cargo)), "cargo: is not a tuple of Cargo"),
-        (by_hand(cargo=None), "cargo: is not a tuple of Cargo"),
-        (by_hand(cargo=BOARD.ports), "cargo: is not a tuple of Cargo"),
         (by_hand(ports=()), "ports: 0 are in play"),
-        (by_hand(ports=BOARD.ports * 8), "are in play"),
-        (by_hand(ports=(1, 2, 3)), "ports: is not a tuple of Port"),
-        (by_hand(contracts=()), "contracts: need a row for each of each-1"),
         (by_hand(contracts=BOARD.contracts[::-1]), "contracts: need a row for each of each-1"),
         (by_hand(contracts=BOARD.contracts[:1] * 5), "each-1 has a row already"),
         (first_changed("cargo", flags=("red", "red", "red", "pink")), "cargo row 0: flags"),
-        (first_changed("cargo", flags=["red"] * 4), "cargo row 0: flags"),
-        (first_changed("cargo", flags=("red",) * 5), "cargo row 0: flags"),
-        (first_changed("cargo", spice="chest"), "cargo row 0: spice"),
         (first_changed("cargo", count=3), "cargo row 0: count"),
-        (first_changed("cargo", count=True), "cargo row 0: count"),
         (first_changed("ports", limit=0), "ports row 0: limit"),
-        (first_changed("ports", limit=100_000), "ports row 0: limit"),
         (first_changed("ports", monopoly=2.5), "ports row 0: monopoly"),
-        (first_changed("ports", mark="6"), "ports row 0: mark"),
         (first_changed("contracts", supply=101), "contracts row 0: supply"),
-        (first_changed("contracts", points=-1), "contracts row 0: points"),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
@@ -198,26 +153,3 @@ def test_tables_made_by_hand_can_be_played_with():
     tables = first_changed("ports", limit=9, name="Home")
     assert Ruleset(tables=tables).tables is tables
     assert Batch(2, tables=tables).play_random(50) == 100
-
-
-# ---------------------------------------------------------------- in other processes
-
-
-@pytest.mark.soak
-def test_an_unpickled_ruleset_is_found_in_another_process():
-    """Texts have other hashes there."""
-    ruleset = Ruleset(players=3)
-    hash(ruleset)
-    code = (
-        "import pickle, sys; from borneo_env import Ruleset; "
-        "sys.exit(pickle.load(sys.stdin.buffer) not in {Ruleset(players=3)})"
-    )
-    environment = os.environ | {"PYTHONHASHSEED": "1"}
-    child = subprocess.run([sys.executable, "-c", code], input=pickle.dumps(ruleset), env=environment)
-    assert child.returncode == 0
-
-
-def test_a_pickled_ruleset_takes_no_hash_along():
-    ruleset = Ruleset(players=3)
-    hash(ruleset)
-    assert "_hash" not in vars(pickle.loads(pickle.dumps(ruleset))) and "_hash" not in vars(copy.copy(ruleset))

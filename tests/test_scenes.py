@@ -1,25 +1,12 @@
 """What a picture says of a position: who chooses next, who has won, and how the cards lie."""
 
-from positions import cards, position
+from positions import position
 
 from borneo_env.render.scene import Scene
 
 
 def scene_of(game):
     return Scene(game.ruleset, game.record, None, "", None)
-
-
-def test_who_has_chosen_is_no_longer_to_come():
-    """R6.3: rank 1, rank 2, and again rank 1; each time the first to come is who is asked."""
-    laid = cards("red")[:3]
-    game = position(phase="ship", ladders={"red": [1, 2]}, hands={0: laid[2:]}, ports={0: ["Banda", *laid[:2]]})
-    game.play(f"ship {laid[2]} 0")
-    coming = []
-    while game.phase == "take":
-        coming.append([trader.player for trader in scene_of(game).traders_to_come])
-        assert coming[-1][0] == game.player
-        game.play(min(game.legal()))
-    assert coming == [[1, 2, 1], [2, 1], [1]]
 
 
 def test_the_winner_is_who_has_the_first_place():

@@ -58,7 +58,8 @@ def test_agents_are_given_nothing_else(ruleset):
 
 def handed_out(seats):
     """What a learner gets at its decisions, handed out once more."""
-    seats.finish()
+    seats._give_rewards(np.flatnonzero(~seats.done))
+    seats._observe(seats.observation)
     return [seats.observation, seats.mask, seats.reward, seats.done, seats.seat]
 
 
@@ -92,15 +93,8 @@ def test_learners_in_gymnasium_are_given_nothing_else(make):
 
 def memory_of(env, seat, rng):
     """What the environment remembers for those who do not decide, with other secrets."""
-
-    def other(record):
-        return resample(np.frombuffer(bytearray(record), GAME), seat, rng).tobytes()
-
-    def seen(record_and_told):
-        return other(record_and_told[0]), record_and_told[1]
-
-    by_all, by_some = env._seen
-    return seen(by_all), {viewer: seen(sight) for viewer, sight in by_some.items()}
+    tables = {viewer: np.frombuffer(bytearray(table), GAME) for viewer, (table, _) in env._seen.items()}
+    return {viewer: (resample(tables[viewer], seat, rng).tobytes(), told) for viewer, (_, told) in env._seen.items()}
 
 
 @pytest.mark.parametrize("ruleset", TWO_RULESETS)
@@ -176,10 +170,9 @@ def watched(game, viewer):
     """What a viewer is shown in the course of a contest, again and again: all that is different, and who was asked."""
     env = borneo_env.raw_env(render_mode="ansi", legal_moves=True, viewer=viewer)
     env.reset(seed=1)
-    state = env.get_state()
-    state["_batch"] = game.batch.copy()
-    state["_batch"]._run["skip_forced"] = True
-    env.set_state(state)
+    env._batch = game.batch.copy()
+    env._batch._run["skip_forced"] = True
+    env._look()
     env._ask()
     shown, asked = [], []
     while (phase := env._batch.phase_name()) != "ship":

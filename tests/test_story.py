@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from borneo_agents.human.contest import decision
+from borneo_agents.human.decision import decision
 from borneo_agents.human.game import Game
 from borneo_web.replay.replay import Replay
 from hypothesis import example, given, settings

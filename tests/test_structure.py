@@ -17,8 +17,8 @@ PACKAGES = {
 # Lowest layer first: a part imports only parts on lines above its own. Import statements inside
 # functions count.
 LAYERS = """
-    borneo_env.compile                    borneo_env.pieces
-    borneo_env.files
+    kontor.compile                    borneo_env.pieces
+    kontor.files
     borneo_env.cards                      borneo_env.rulebook         borneo_env.traces
     borneo_env.ruleset
     borneo_env.engine                     borneo_env.console
@@ -45,6 +45,14 @@ LAYERS = """
     borneo_agents.arena
     borneo_agents.commands
     borneo_train                          borneo_bench                borneo_web
+    borneo_train.run.config               borneo_train.advantages
+    borneo_train.networks
+    borneo_train.games                    borneo_train.distributed
+    borneo_train.ppo                      borneo_train.vec_env
+    borneo_train.run
+    borneo_train.distributed.worker       borneo_train.supervised
+    borneo_train.distributed.ray
+    borneo_train.commands
     borneo_web.replay
     borneo_web.server
     borneo_web.commands
@@ -52,7 +60,7 @@ LAYERS = """
 HEIGHT = {part: height for height, line in enumerate(LAYERS.strip().splitlines()) for part in line.split()}
 
 # Only these know private parts of Numba, which any of its releases may move.
-KNOW_PRIVATE = {"borneo_env.compile.numba_private", "borneo_env.gpu.cuda_private"}
+KNOW_PRIVATE = {"kontor.compile.numba_private", "kontor.gpu.cuda_private"}
 PUBLIC = {"numba", "numba.cuda", "numba.extending", "numba.types"}
 
 LONGEST_FILE, LONGEST_FUNCTION = 400, 60  # lines

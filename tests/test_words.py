@@ -20,8 +20,7 @@ OF_THE_FIELD = ("borneo_train", "borneo_agents.arena", "borneo_agents.policy", "
 
 # Classes of one name, until they are renamed.
 TWICE = {
-    "Block", "Contract", "Decision", "Games", "IllegalMove", "Measurement", "Port", "Process", "Results",
-    "Seats", "Standing", "Stopped", "Table", "Window", "_Cache",
+    "Block", "_Cache",
 }  # fmt: skip
 
 

@@ -30,12 +30,10 @@ def begin(folder, **changes):
 
 
 def go_on(folder, **given):
-    return Training.resume(Settings(out=Path(folder), **given))
+    return Training.resume(Path(folder), given)
 
 
 def run(training):
-    """Without the comparison with the bots: it takes longer than the training."""
-    training._report = list
     training.run()
     return training
 

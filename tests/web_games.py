@@ -2,28 +2,36 @@
 
 from __future__ import annotations
 
+import json
 import random
 import re
 import threading
 import time
+import zlib
+from base64 import b64decode
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from html import unescape
+from pathlib import Path
+from typing import Any
 
 import httpx
 import numpy as np
 from borneo_agents.human.game import HUMAN
+from borneo_web.replay.page import RAW
 from borneo_web.server.app import make_app
-from borneo_web.server.games import Games
+from borneo_web.server.live_game import LiveGame, SteppedGame
+from borneo_web.server.live_games import LiveGames
 from borneo_web.server.serve import Server
 from borneo_web.server.serve import settings as serving
-from borneo_web.server.table import SteppedGame, Table
 
 from borneo_env.engine.hidden import UNSEEN, redact
 from borneo_env.engine.state import CARDS, HAND
 from borneo_env.ruleset import Ruleset
 
+TINY = Ruleset(players=3, tables="tiny")
+GOLDEN = Path(__file__).parent / "golden"
 CARD = re.compile(
     r'data-part=\\?"card (\d+)|<b>(\d+)</b>|\bcard (\d+)|value=\\?"(?:ship|commit|defend|drop|keep) (\d+)'
 )
@@ -31,9 +39,9 @@ CLIENTS: list[httpx.Client] = []  # open connections
 
 
 @contextmanager
-def served(folder, port: int = 0, opponents=dict, **settings) -> Iterator[tuple[Games, str]]:
+def served(folder, port: int = 0, opponents=dict, **settings) -> Iterator[tuple[LiveGames, str]]:
     """Games in a folder, and the address of a server for them."""
-    games = Games(folder, opponents)
+    games = LiveGames(folder, opponents)
     coach, reader = ThreadPoolExecutor(1), ThreadPoolExecutor(1)  # processes would take a while to begin
     app = make_app(games, coach=coach, reader=reader, **settings)
     server = Server(serving(app, port), games.close)
@@ -53,25 +61,11 @@ def served(folder, port: int = 0, opponents=dict, **settings) -> Iterator[tuple[
         reader.shutdown()
 
 
-@contextmanager
-def page_in(chromium, width: int, height: int, *, console: bool = True):
-    """A page without motion. At the end its scripts must have had no faults, with `console` no errors there either."""
-    context = chromium.new_context(viewport={"width": width, "height": height}, reduced_motion="reduce")
-    page = context.new_page()
-    page.faults = []
-    page.on("pageerror", lambda error: page.faults.append(str(error)))
-    if console:
-        page.on("console", lambda message: page.faults.append(message.text) if message.type == "error" else None)
-    yield page
-    context.close()
-    assert not page.faults
-
-
 class Person:
     """Somebody with the link of a seat."""
 
     def __init__(self, server: str, address: str) -> None:
-        self.client = httpx.Client(base_url=server)
+        self.client = httpx.Client(base_url=server, timeout=30)
         CLIENTS.append(self.client)
         self.address = address
         self.page = ""
@@ -127,15 +121,15 @@ class Person:
 def begin(server: str, **fields: str) -> httpx.Response:
     """A new game by the form of the start page."""
     three = {"edition": "board", "players": "3", "seat0": "human", "seat1": "random", "seat2": "random", "seed": "5"}
-    return httpx.post(f"{server}/games", data=three | fields, follow_redirects=False)
+    return httpx.post(f"{server}/games", data=three | fields, follow_redirects=False, timeout=30)
 
 
-def seats(games: Games, name: str) -> dict[int, str]:
+def seats(games: LiveGames, name: str) -> dict[int, str]:
     """The addresses of all who may look at a game."""
     return {seat: f"/game/{name}/{key}" for seat, key in games.table(name).keys.items()}
 
 
-def table_at(games: Games, phase: str, ruleset: Ruleset, seed: int = 1, cards: int = 0) -> Table:
+def table_at(games: LiveGames, phase: str, ruleset: Ruleset, seed: int = 1, cards: int = 0) -> LiveGame:
     """A table at which seat 0, a person's, is asked in a phase and holds so many cards; the others are random."""
     while True:
         game = SteppedGame(ruleset, [HUMAN, *["random"] * (ruleset.players - 1)], seed)
@@ -143,7 +137,7 @@ def table_at(games: Games, phase: str, ruleset: Ruleset, seed: int = 1, cards: i
         while not game.over:
             game.advance()
             if game.batch.phase_name() == phase and game.batch.games["hand_size"][0, 0] >= cards:
-                table = Table.set_up(
+                table = LiveGame.set_up(
                     game, [f"Person{seat}" for seat in range(ruleset.players)], games.folder / "set.json"
                 )
                 games._tables["set"] = table
@@ -155,6 +149,11 @@ def table_at(games: Games, phase: str, ruleset: Ruleset, seed: int = 1, cards: i
         seed += 1
 
 
+def unpacked(text: str) -> Any:
+    """The content that is packed in the page of a replay."""
+    return json.loads(zlib.decompress(b64decode(text), wbits=RAW))
+
+
 # ---------------------------------------------------------------- secrets
 
 
@@ -163,23 +162,17 @@ def cards_in(text: str) -> set[int]:
     return {int(number) for found in CARD.findall(text) for number in found if number}
 
 
-def seen_by_all(table: Table) -> set[int]:
+def seen_by_all(table: LiveGame) -> set[int]:
     """The cards that have been played or taken openly."""
     moves = [line["move"] for line in table.game.lines if "move" in line]
     return {int(card) for move in moves for card in re.findall(r"(?:ship|commit|defend|keep|take|drop) (\d+)", move)}
 
 
-def hand(table: Table, seat: int) -> set[int]:
+def hand(table: LiveGame, seat: int) -> set[int]:
     return set(np.flatnonzero(table.game.batch.games["place"][0, :CARDS] == HAND + seat).tolist())
 
 
-def hidden_from(table: Table, seat: int) -> set[int]:
-    """The cards in other hands that this seat has not seen."""
-    others = (other for other in range(len(table.game.seats)) if other != seat)
-    return set().union(*(hand(table, other) for other in others)) - seen_by_all(table)
-
-
-def unseen_by(table: Table, seat: int) -> set[int]:
+def unseen_by(table: LiveGame, seat: int) -> set[int]:
     """The cards of which this seat cannot say where they are."""
     seen = redact(table.game.batch.games[0], seat)
     return set(np.flatnonzero(seen["place"][:CARDS] == UNSEEN).tolist())

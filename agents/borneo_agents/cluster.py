@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from borneo_env.files import in_short, on_one_line
+from kontor.files import in_short, on_one_line
 
 LOCAL = "local"  # in place of an address: a cluster of this machine, which ends with the command
 PATIENCE = 5.0  # seconds for an answer at an address

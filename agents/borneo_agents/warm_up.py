@@ -14,13 +14,12 @@ from borneo_agents.policy.agent import Policy
 from borneo_agents.policy.search import OptionSearch
 from borneo_agents.scripted.agents import Merchant
 from borneo_agents.scripted.dispatch import MERCHANT, Bots
+from borneo_agents.scripted.valuation.win_probability import win_probability
 from borneo_agents.search.ismcts import Ismcts
-from borneo_agents.search.rollout import Rollout
-from borneo_agents.search.win_probability import win_probability
 from borneo_env import Batch, Ruleset, env, redact, resample
 from borneo_env.agent import Agent, Views
-from borneo_env.compile.progress import progress
 from borneo_env.vector import Seats
+from kontor.compile.progress import progress
 
 POLL_SECONDS = 0.2
 
@@ -82,7 +81,6 @@ def use_bots() -> None:
 
 
 def use_search() -> None:
-    _asked(Rollout(budget=1))
     _asked(Ismcts(budget=1))
 
 

@@ -10,28 +10,25 @@ from typing import Annotated, Any
 import typer
 from rich.table import Table
 
-from borneo_env.console import AsJson, Blackbeard, Edition, FourTraders, Players, Seed, out, progress_bar, ruleset_of
+from borneo_env.console import AsJson, Seed, out, progress_bar, with_ruleset
+from borneo_env.ruleset import Ruleset
 
 
+@with_ruleset("edition", "players", "traders", "blackbeard")
 def bench(
     seconds: Annotated[float, typer.Option(help="How long each measurement takes.")] = 1.5,
-    players: Players = 4,
-    edition: Edition = "board",
-    four_traders: FourTraders = False,
-    blackbeard: Blackbeard = False,
     seed: Seed = 0,
     as_json: AsJson = False,
+    **rules: Any,
 ) -> None:
     """Measure decisions per second, beside the peers that are installed (see benchmarks/README.md)."""
-    from borneo_bench.speed import Measurement, entrants, measure
+    from borneo_bench.speed import Speed, entrants, measure
     from borneo_env.engine.state import GAME
 
-    ruleset = ruleset_of(edition, players, four_traders, blackbeard, None)
+    ruleset = Ruleset(**rules)
     field = entrants(ruleset, seed)
     with progress_bar() as progress:
-        results: list[Measurement] = [
-            measure(entrant, seconds) for entrant in progress.track(field, description="measuring")
-        ]
+        results: list[Speed] = [measure(entrant, seconds) for entrant in progress.track(field, description="measuring")]
     if as_json:
         measured = [asdict(result) for result in results]
         print(json.dumps({"ruleset": ruleset.name, "game_bytes": GAME.itemsize, "measured": measured}))

@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from borneo_env.console import AsJson
-from borneo_env.files import in_short, write_file
+from kontor.files import in_short, write_file
 
 TEXTS = Path(__file__).parent / "new_bot_files"
 

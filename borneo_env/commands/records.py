@@ -1,4 +1,4 @@
-"""Commands about records of games: `record`, `verify` and `show`."""
+"""Commands about records of games: `record`, `verify`, `show` and `animate`."""
 
 from __future__ import annotations
 
@@ -15,19 +15,15 @@ from borneo_env.cards import COMPANIES
 from borneo_env.console import (
     LONGEST_ERROR,
     AsJson,
-    Blackbeard,
-    CardTables,
-    Edition,
-    FourTraders,
-    Players,
     Seed,
     in_colour,
     out,
     progress_bar,
-    ruleset_of,
+    with_ruleset,
 )
-from borneo_env.files import counted, make_folder, on_one_line
 from borneo_env.pieces import Mention, spoken
+from borneo_env.ruleset import Ruleset
+from kontor.files import check_writable, counted, make_folder, on_one_line
 
 if TYPE_CHECKING:
     from borneo_env.story import Told
@@ -36,10 +32,9 @@ RecordFiles = Annotated[list[Path], typer.Argument(help="Record files (JSON Line
 RecordFile = Annotated[Path, typer.Argument(help="A record file (JSON Lines).", show_default=False)]
 
 
+@with_ruleset()
 def record(
     games: Annotated[int, typer.Option(help="How many games.")] = 1,
-    players: Players = 4,
-    edition: Edition = "board",
     agents: Annotated[
         str, typer.Option(help="Who plays: one name for all seats, or one per seat with commas.")
     ] = "random",
@@ -48,17 +43,15 @@ def record(
         "out/records"
     ),
     legal: Annotated[bool, typer.Option("--legal", help="Write the legal moves of every decision too.")] = False,
-    four_traders: FourTraders = False,
-    blackbeard: Blackbeard = False,
-    tables: CardTables = None,
     as_json: AsJson = False,
+    **rules: Any,
 ) -> None:
     """Play games and write each as a record."""
     from borneo_env.agent import seat_names
     from borneo_env.record import record_games, write_record
 
-    ruleset = ruleset_of(edition, players, four_traders, blackbeard, tables)
-    names = seat_names(agents, players)
+    ruleset = Ruleset(**rules)
+    names = seat_names(agents, ruleset.players)
     if games < 1:
         raise ValueError(f"--games is a number from 1, not {games}")
     written = []
@@ -168,6 +161,41 @@ def _show_board(
         print(*(on_one_line(f"{path}: the board after {counted(moves, 'move')}") for path in paths), sep="\n")
     else:
         print(picture.ansi(colour=in_colour(sys.stdout)), end="")
+
+
+def animate(
+    file: RecordFile,
+    out_file: Annotated[Path, typer.Option("--out", help="Where to: a name that ends in .gif or .svg.")] = Path(
+        "game.gif"
+    ),
+    seat: Annotated[
+        int | None, typer.Option(help="Whose hand is seen; -1: none.", show_default="all hands face up")
+    ] = None,
+    decisions: Annotated[
+        bool, typer.Option("--every-decision", help="A picture for every decision, not for every turn.")
+    ] = False,
+    seconds: Annotated[float, typer.Option(help="How long each picture is shown.")] = 1.2,
+    width: Annotated[int, typer.Option(help="Of a GIF, in pixels.")] = 840,
+    legend: Annotated[bool, typer.Option("--legend", help="Say below what the signs mean.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Make a film of a recorded game, for a README or a talk (.gif needs the extra `render`, .svg does not)."""
+    from borneo_env.record import RecordError, read_record
+    from borneo_env.render.animation import Animation, check_file
+
+    check_file(out_file, width)
+    check_writable(out_file)
+    try:
+        animation = Animation.of(read_record(file), seat, decisions=decisions, legend=legend, seconds=seconds)
+    except RecordError as error:
+        raise ValueError(f"{file}: {error}") from None
+    with progress_bar() as progress:
+        animation.save(out_file, width=width, track=lambda frames: progress.track(frames, description="pictures"))
+    size, count = out_file.stat().st_size, len(animation.pictures)
+    if as_json:
+        print(json.dumps({"file": str(out_file), "pictures": count, "bytes": size}))
+    else:
+        print(on_one_line(f"{out_file}: {count} pictures, {size / 1e6:.1f} MB"))
 
 
 def print_told(told: Told) -> None:

@@ -10,10 +10,12 @@ from numpy.typing import ArrayLike, NDArray
 from borneo_env.engine.game import BORNEO
 from borneo_env.engine.rules.setup import deal
 from borneo_env.engine.state import CARDS
+from borneo_env.ruleset import Ruleset
 from kontor.compile import attributes, entry
 from kontor.engine import batch
 from kontor.engine.arguments import checked_game, checked_number, checked_pile
-from kontor.engine.batch import GAMES_PER_THREAD, BatchFileError, IllegalMove, fresh_seed
+from kontor.engine.batch import GAMES_PER_THREAD, IllegalMove, fresh_seed
+from kontor.engine.batch_file import BatchFileError
 
 __all__ = ["GAMES_PER_THREAD", "Batch", "BatchFileError", "IllegalMove", "fresh_seed"]
 
@@ -28,6 +30,7 @@ def deal_stacked_games(boxes, games):  # type: ignore[no-untyped-def]
 class Batch(batch.Batch):
     __doc__ = (batch.Batch.__doc__ or "").replace("one ruleset", "one ruleset of Borneo")
     plays = BORNEO
+    ruleset: Ruleset
 
     def deal_stacked(self, game: int, start: int, draw: ArrayLike, ports: ArrayLike) -> None:
         """Deal one game from piles stacked by hand, top first: three cards to player 0, three to player 1, ..."""

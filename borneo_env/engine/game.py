@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from borneo_env.engine import check, observe
 from borneo_env.engine.actions import rows
 from borneo_env.engine.hidden import blank_secrets, can_be_filled, fill_secrets, is_possible
@@ -33,7 +31,7 @@ DECISIONS = {
 assert (*DECISIONS, "over") == PHASES
 
 
-def _contracts_of(box: Any, g: Any, player: int) -> Any:
+def _contracts_of(box, g, player):
     return ending.contracts_of(g, player)
 
 

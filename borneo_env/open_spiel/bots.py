@@ -16,9 +16,9 @@ from open_spiel.python.bots.uniform_random import UniformRandomBot
 
 from borneo_env.agent import Views
 from borneo_env.engine.hiding import resample
-from borneo_env.files import in_short
 from borneo_env.open_spiel.game import BorneoGame
 from borneo_env.ruleset import Ruleset
+from kontor.files import in_short
 
 
 class Hosted:

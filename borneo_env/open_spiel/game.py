@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pyspiel
 
-from borneo_env.chance import Table
+from borneo_env.chance import ChanceGame
 from borneo_env.engine.actions import action_table
 from borneo_env.engine.hiding import resample
 from borneo_env.engine.rules.drawing import DRAWN
@@ -119,7 +119,7 @@ class BorneoGame(pyspiel.Game):  # type: ignore[misc]  # OpenSpiel has no types
 
     def state_at(self, game: np.void) -> BorneoState:
         """A state in the middle of a game, from a complete record. Nothing is known of what came before."""
-        return BorneoState(self, Table.at(self.ruleset, game))
+        return BorneoState(self, ChanceGame.at(self.ruleset, game))
 
     def make_py_observer(self, kind: Any = None, parameters: dict[str, Any] | None = None) -> Observer:
         """What OpenSpiel asks for observations and information states."""
@@ -130,14 +130,14 @@ class BorneoGame(pyspiel.Game):  # type: ignore[misc]  # OpenSpiel has no types
         return most_chances(self.ruleset)
 
     @cached_property
-    def _undealt(self) -> Table:
-        return Table(self.ruleset)
+    def _undealt(self) -> ChanceGame:
+        return ChanceGame(self.ruleset)
 
 
 class BorneoState(pyspiel.State):  # type: ignore[misc]
     """One game of Borneo, at a decision, a chance node or its end."""
 
-    def __init__(self, game: BorneoGame, table: Table) -> None:
+    def __init__(self, game: BorneoGame, table: ChanceGame) -> None:
         super().__init__(game)
         self.table = table
 

@@ -11,14 +11,14 @@ from pathlib import Path
 import numpy as np
 
 from borneo_env.engine.state import CONTRACT, OVER
-from borneo_env.files import write_file
 from borneo_env.pieces import Pieces, briefly, in_full, plain
 from borneo_env.record import Line, read_ruleset, replay
 from borneo_env.render.cards import face
 from borneo_env.render.pen import use
 from borneo_env.render.picture import TAIL, Picture
 from borneo_env.render.pixels import check_extra, extra
-from borneo_env.story import Narrator, deed
+from borneo_env.story import Narrator, agent_names, deed
+from kontor.files import write_file
 
 SECONDS = 1.2  # for each picture
 LONGER = 4  # times as long the end is shown
@@ -59,7 +59,7 @@ class Animation:
         The players have the names of the record's agents. A record that is wrong raises RecordError.
         """
         positions, shown = _positions(record, decisions), in_full if decisions else briefly
-        ruleset, names = read_ruleset(record[0]), _names(record[0]["agents"])
+        ruleset, names = read_ruleset(record[0]), agent_names(record[0]["agents"])
         pictures = []
         for game, told in positions:
             words = ". ".join(plain(pieces, names, shown=shown).rstrip(".") for pieces in told)
@@ -167,10 +167,3 @@ def _positions(record: Sequence[Line], decisions: bool) -> list[tuple[np.void, l
             shown[moment.line_number] = moment.after, told
             told = []
     return list(shown.values())
-
-
-def _names(agents: Sequence[str]) -> list[str]:
-    """Names that tell the players apart: two merchants are "merchant 0" and "merchant 1"."""
-    if len(set(agents)) == len(agents):
-        return list(agents)
-    return [f"{agent} {player}" for player, agent in enumerate(agents)]

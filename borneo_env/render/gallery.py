@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from contextlib import suppress
-from importlib import import_module
 from pathlib import Path
 from typing import NamedTuple
 
+import numpy as np
+
 from borneo_env.agent import RANDOM
-from borneo_env.files import whole_file, write_file
 from borneo_env.pieces import plain
-from borneo_env.record import Line, RecordError, record_games, replay
+from borneo_env.record import record_games, replay
 from borneo_env.render.animation import Animation
-from borneo_env.render.picture import svg
-from borneo_env.render.pixels import rgb
+from borneo_env.render.picture import Picture
+from borneo_env.render.pixels import rgb, save_png
 from borneo_env.ruleset import Ruleset
-from borneo_env.story import Told, story
+from borneo_env.story import Narrator
+from kontor.files import make_folder, write_file
 
 NAMES = ("Ayu", "Bram", "Citra", "Dirk", "Eka")
 PNG_WIDTH = 1200
-COARSE = 0xFC  # six bits of each colour: nobody sees it, and the file is a quarter smaller
+COARSE = np.uint8(0xFC)  # six bits of each colour: nobody sees it, and the file is a quarter smaller
 SEED = 1
 
 
@@ -38,22 +37,17 @@ EXAMPLES = {
     "five-players-late": Example(Ruleset(players=5, blackbeard=True), 149, 283, None),
 }
 
-
 FILM, FILM_AGENTS = "game.svg", ("merchant", "climber", "contractor")
 
 
 def make_pictures(folder: str | Path) -> list[Path]:
     """Draw the example pictures into a folder, each as SVG and as PNG, and a whole game; returns their paths."""
-    folder = Path(folder)
-    folder.mkdir(parents=True, exist_ok=True)
-    paths = []
+    folder, paths = make_folder(folder), []
     for name, example in EXAMPLES.items():
         drawing = draw(example)
         paths += [folder / f"{name}.svg", folder / f"{name}.png"]
         write_file(paths[-2], drawing)
-        image = import_module("PIL.Image").fromarray(rgb(drawing, PNG_WIDTH) & COARSE)
-        with whole_file(paths[-1]) as file:
-            image.save(file, "PNG", optimize=True)
+        save_png(rgb(drawing, PNG_WIDTH) & COARSE, paths[-1])
     paths.append(folder / FILM)
     write_file(paths[-1], draw_film())
     return paths
@@ -67,20 +61,12 @@ def draw_film() -> str:
 
 def draw(example: Example) -> str:
     """One of the example pictures as SVG."""
-    names = NAMES[: example.ruleset.players]
-    record = record_games(example.ruleset, 1, seed=SEED, agents=[RANDOM] * len(names), names=names, first=example.game)[
-        0
-    ]
-    moment = next(moment for moment in replay(record) if moment.line_number == example.line)
-    words = _told(record[: example.line])[len(_told(record[: example.line - 1])) :]
-    last_move = ". ".join(plain(told.pieces, names).rstrip(".") for told in words if not told.heading)
-    return svg(example.ruleset, moment.after, example.seat, last_move, names, legend=example.legend)
-
-
-def _told(record: Sequence[Line]) -> list[Told]:
-    """The story of a record as far as it goes."""
-    found = []
-    with suppress(RecordError):  # the end is missing: it has been cut off
-        for told in story(record, forced=True):
-            found.append(told)
-    return found
+    names, agents = NAMES[: example.ruleset.players], [RANDOM] * example.ruleset.players
+    (record,) = record_games(example.ruleset, 1, seed=SEED, agents=agents, names=names, first=example.game)
+    narrator = Narrator(forced=True)
+    for moment in replay(record):
+        told = [plain(line.pieces, names) for line in narrator.tell(moment) if not line.heading]
+        if moment.line_number == example.line:
+            break
+    last_move = ". ".join(words.rstrip(".") for words in told)
+    return Picture(example.ruleset, moment.after, example.seat, last_move, names, legend=example.legend).svg()

@@ -2,40 +2,20 @@
 
 from __future__ import annotations
 
+import json
 from functools import lru_cache
 from html import escape
+from pathlib import Path
 from typing import NamedTuple
 
 FONT = "Source Serif Pro"  # the package font-source-serif-pro brings it; other serif fonts are stretched to its widths
 INK = "#3b2a1a"
 
-# Widths of the characters from " " to "~" in thousandths of the font size, then those of OTHERS.
-# fmt: off
 TIMES, MINUS = "\u00d7", "\u2212"
 OTHERS = f"·{TIMES}…{MINUS}"
-WIDTHS = {
-    "regular": (
-        233, 289, 356, 526, 500, 861, 720, 183, 339, 339, 439, 531, 300, 312, 300, 330, 500, 500, 500, 500, 500, 500,
-        500, 500, 500, 500, 300, 300, 531, 531, 531, 416, 835, 664, 629, 631, 710, 603, 579, 682, 789, 371, 374, 667,
-        596, 902, 735, 707, 589, 707, 651, 512, 604, 727, 674, 962, 648, 633, 551, 320, 330, 320, 531, 512, 400, 509,
-        577, 488, 567, 510, 354, 518, 601, 298, 277, 547, 298, 901, 606, 549, 583, 557, 423, 434, 325, 583, 505, 764,
-        526, 512, 456, 344, 251, 344, 531, 300, 531, 900, 531),
-    "bold": (
-        224, 317, 399, 546, 520, 867, 720, 208, 358, 358, 435, 537, 300, 325, 300, 357, 520, 520, 520, 520, 520, 520,
-        520, 520, 520, 520, 300, 300, 537, 537, 537, 432, 862, 669, 640, 627, 707, 599, 579, 678, 778, 379, 384, 681,
-        589, 899, 731, 704, 600, 704, 666, 526, 618, 729, 668, 971, 651, 629, 557, 333, 357, 333, 537, 525, 400, 520,
-        593, 500, 580, 515, 358, 530, 609, 307, 292, 572, 310, 904, 611, 557, 596, 569, 443, 444, 341, 595, 516, 776,
-        538, 523, 460, 340, 261, 340, 537, 300, 537, 900, 537),
-    "italic": (
-        234, 290, 423, 555, 511, 870, 694, 258, 375, 375, 480, 530, 300, 311, 300, 329, 511, 511, 511, 511, 511, 511,
-        511, 511, 511, 511, 301, 301, 530, 530, 530, 444, 872, 676, 624, 593, 701, 587, 550, 655, 764, 358, 404, 663,
-        568, 927, 727, 660, 563, 660, 646, 494, 569, 712, 605, 872, 661, 554, 537, 325, 313, 325, 530, 511, 400, 522,
-        494, 407, 524, 407, 294, 486, 544, 305, 260, 472, 279, 818, 563, 488, 512, 488, 400, 360, 329, 572, 478, 729,
-        519, 476, 462, 379, 251, 379, 530, 300, 530, 901, 530),
-}
-# fmt: on
 KNOWN = "".join(map(chr, range(32, 127))) + OTHERS
-WIDTH = {style: dict(zip(KNOWN, widths, strict=True)) for style, widths in WIDTHS.items()}
+_WIDTHS = json.loads(Path(__file__).with_name("widths.json").read_text(encoding="utf-8"))  # in 1/1000 of the font size
+WIDTH: dict[str, dict[str, int]] = {style: dict(zip(KNOWN, _WIDTHS[style], strict=True)) for style in _WIDTHS}
 UNKNOWN = 1000  # a character of another script: at most about as wide as it is high
 SMALLEST = 0.72  # text is shrunk to this share of its size before it is cut
 

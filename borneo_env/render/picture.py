@@ -3,27 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from importlib import import_module
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from borneo_env.engine.arguments import checked_game, checked_seat
 from borneo_env.engine.batch import Batch
-from borneo_env.files import whole_file, write_file
 from borneo_env.render.board import board
 from borneo_env.render.chart import BACKGROUND, HEIGHT, WIDTH
 from borneo_env.render.legend import HEIGHT as LEGEND_HEIGHT
 from borneo_env.render.legend import legend as drawn_legend
 from borneo_env.render.pen import STYLE, Pane, box, text
-from borneo_env.render.pixels import pieced_together
+from borneo_env.render.pixels import pieced_together, save_png
 from borneo_env.render.players import panels
 from borneo_env.render.scene import Scene
 from borneo_env.render.strip import strip
 from borneo_env.render.symbols import FOAM, GOLD, SEA, SYMBOLS
 from borneo_env.render.terminal import table
 from borneo_env.ruleset import Ruleset
+from kontor.engine.arguments import checked_game, checked_seat
+from kontor.files import write_file
 
 DEFINITIONS = f"<style>{STYLE}</style><defs>{SYMBOLS}</defs>"
 TAIL = "</svg>\n"
@@ -79,9 +78,7 @@ class Picture:
         if path.suffix == ".svg":
             write_file(path, self.svg())
         elif path.suffix == ".png":
-            image = import_module("PIL.Image").fromarray(self.rgb())
-            with whole_file(path) as file:
-                image.save(file, "PNG", optimize=True)
+            save_png(self.rgb(), path)
         else:
             raise ValueError(f"{path}: a picture is saved as .svg or .png")
 
@@ -103,19 +100,6 @@ class Picture:
         scene = self._scene
         panes = [_title(scene), *board(scene), strip(scene), *panels(scene)]
         return [*panes, drawn_legend(scene.ruleset.blackbeard)] if self._legend else panes
-
-
-def svg(
-    ruleset: Ruleset,
-    game: np.void,
-    seat: int | None = None,
-    last_move: str = "",
-    names: Sequence[str] | None = None,
-    *,
-    legend: bool = False,
-) -> str:
-    """A position as an SVG drawing; the arguments are those of `Picture`."""
-    return Picture(ruleset, game, seat, last_move, names, legend=legend).svg()
 
 
 def notice(words: str) -> str:

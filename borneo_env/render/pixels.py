@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from importlib import import_module
 from math import ceil, floor
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from numpy.typing import NDArray
 
 from borneo_env.render.chart import WIDTH
 from borneo_env.render.pen import OTHERS, Pane
+from kontor.files import whole_file
 
 FONT_FILES = ("SourceSerifPro-Regular.ttf", "SourceSerifPro-Semibold.ttf", "SourceSerifPro-It.ttf")
 PACKAGES = ("resvg_py", "PIL.Image", "font_source_serif_pro")
@@ -27,6 +29,12 @@ def rgb(svg_text: str, width: int = WIDTH) -> NDArray[np.uint8]:
     Only names in other scripts than the Latin one look for a font of the system.
     """
     return np.asarray(_image(svg_text, width).convert("RGB"))
+
+
+def save_png(pixels: NDArray[np.uint8], path: str | Path) -> None:
+    """Write pixels as a PNG file, whole or not at all."""
+    with whole_file(path) as file:
+        extra("PIL.Image").fromarray(pixels).save(file, "PNG", optimize=True)
 
 
 def pieced_together(ground: str, definitions: str, panes: Sequence[Pane], width: int) -> NDArray[np.uint8]:

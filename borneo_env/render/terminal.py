@@ -6,8 +6,6 @@ from collections.abc import Iterator, Sequence
 from itertools import zip_longest
 from textwrap import wrap
 
-import numpy as np
-
 from borneo_env.cards import CHEST, COMPANIES, CONTRACT_KINDS, SPICES
 from borneo_env.engine.state import BOARD_SLOTS, LAST_CONTRACT, N_SPICES, OPEN_PORTS, OVER, PAY, PORT, TAKE
 from borneo_env.render.pen import TIMES
@@ -28,21 +26,12 @@ from borneo_env.render.text import (
     short_card,
     trader,
 )
-from borneo_env.ruleset import Ruleset
 
 NAME = 16  # how much of the name of a port is shown,
 PLAYER = 10  # and of a player
 LAID = 9  # columns of a card at a port
 PORTS_WIDTH = 58  # what the longest ladder leaves to the ports
 STOCKS = (7, 9, 7, 7)  # the columns of the warehouses
-
-
-def ansi(
-    ruleset: Ruleset, game: np.void, seat: int | None = None, last_move: str = "", names: Sequence[str] | None = None,
-    colour: bool = True,
-) -> str:  # fmt: skip
-    """A position as text of at most 80 columns; the arguments are those of `Picture`, and whether to use colours."""
-    return table(Scene(ruleset, game, seat, last_move, names), colour)
 
 
 def table(scene: Scene, colour: bool) -> str:

@@ -1,25 +1,22 @@
-"""Window: where `render_mode="human"` shows a game. Needs the extra `render`."""
+"""PictureWindow: where `render_mode="human"` shows a game. Needs the extra `render`."""
 
 from __future__ import annotations
 
 import os
 import time
-from collections.abc import Sequence
 from math import ceil
-from typing import Any
 
 from borneo_env.render.chart import HEIGHT, WIDTH
 from borneo_env.render.picture import Picture
 from borneo_env.render.pixels import extra
-from borneo_env.render.symbols import SEA
 
 SECONDS = 0.5  # how long a position stays at least, so that a game can be followed
 LARGEST_SHARE = 0.86  # of the screen: bars and menus need their room
 SMALLEST = 320
 
 
-class Window:
-    """A window that fits the screen and can be resized. When its user closes it, it stays closed and costs no time."""
+class PictureWindow:
+    """A window that fits the screen. When its user closes it, it stays closed and costs no time."""
 
     def __init__(self) -> None:
         os.environ.setdefault("PYGAME_HIDE_SUPPORT_PROMPT", "1")  # pygame greets on stdout
@@ -35,8 +32,8 @@ class Window:
         display = self._pygame.display
         display.init()
         across, down = display.get_desktop_sizes()[0]
-        width = min(WIDTH, fitting_width((LARGEST_SHARE * across, LARGEST_SHARE * down)))
-        display.set_mode((width, ceil(width * HEIGHT / WIDTH)), self._pygame.RESIZABLE)
+        self._width = max(SMALLEST, int(min(WIDTH, LARGEST_SHARE * min(across, down * WIDTH / HEIGHT))))
+        display.set_mode((self._width, ceil(self._width * HEIGHT / WIDTH)))
         display.set_caption("Borneo")
 
     def show(self, picture: Picture) -> None:
@@ -44,13 +41,14 @@ class Window:
         self._attend()
         if self._closed_by_user:
             return
-        size = self._pygame.display.get_surface().get_size()
-        pixels = picture.rgb(fitting_width(size))
+        pixels = picture.rgb(self._width)
         while time.monotonic() < self._shown_until and not self._closed_by_user:
             time.sleep(0.02)
             self._attend()
         if not self._closed_by_user:
-            self._draw(self._pygame.surfarray.make_surface(pixels.swapaxes(0, 1)))
+            drawn = self._pygame.surfarray.make_surface(pixels.swapaxes(0, 1))
+            self._pygame.display.get_surface().blit(drawn, (0, 0))
+            self._pygame.display.flip()
             self._shown_until = time.monotonic() + SECONDS
 
     def _attend(self) -> None:
@@ -63,17 +61,5 @@ class Window:
             self.close()
             self._closed_by_user = True
 
-    def _draw(self, drawn: Any) -> None:
-        surface = self._pygame.display.get_surface()
-        surface.fill(SEA)
-        surface.blit(drawn, drawn.get_rect(center=surface.get_rect().center))
-        self._pygame.display.flip()
-
     def close(self) -> None:
         self._pygame.display.quit()
-
-
-def fitting_width(room: Sequence[float]) -> int:
-    """How wide a picture can be in a room of some width and height."""
-    across, down = room
-    return max(SMALLEST, int(min(across, down * WIDTH / HEIGHT)))

@@ -116,4 +116,5 @@ def one_of(name: str, arguments: str, rules: Mapping[int, Callable[..., Any]], o
     text = f"def {name}(key, {arguments}):\n{branches}    return otherwise(key, {arguments})\n"
     scope = {f"rule_{number}": own for number, own in rules.items()} | {"otherwise": otherwise, "__name__": __name__}
     exec(compile(text, f"<{name}>", "exec"), scope)  # made above of numbers alone
-    return rule(scope[name])  # type: ignore[arg-type]
+    made: Any = scope[name]
+    return rule(made)

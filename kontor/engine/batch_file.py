@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from kontor.files import whole_file
 from kontor.game import Game
 
 VERSION = 1
@@ -33,8 +34,6 @@ def write_batch_file(path: str | Path, game: Game, about: dict[str, Any], arrays
         raise ValueError(
             f"a file holds at most {MOST_SAVED:,} games, not {len(arrays['games']):,}; save smaller batches"
         )
-    from borneo_env.files import whole_file  # which imports this package
-
     written: dict[str, Any] = arrays
     with whole_file(path) as file:
         np.savez(file, about=np.array(json.dumps({"format": format_of(game), **about})), **written)

@@ -59,10 +59,15 @@ def wrong_ranges(game: Game, games: NDArray[np.void]) -> Iterator[Wrong]:
         values, low, high = games[field.name], field.low, field.high(game.seats)
         wrong = (values < low) | (values > high)
         if wrong.any():
-            yield f"{field.name} is from {low} to {high}", np.asarray(np.reshape(wrong, (len(games), -1)).any(1))
+            yield f"{field.name} is from {low} to {high}", _somewhere(wrong)
 
     if "padding" in (games.dtype.names or ()):
-        yield "padding is nothing", games["padding"].any(1)
+        yield "padding is nothing", _somewhere(games["padding"] != 0)
+
+
+def _somewhere(wrong: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """For each game whether it is wrong at any of the further axes."""
+    return np.asarray(np.reshape(wrong, (len(wrong), -1)).any(1))
 
 
 def _raise_first(wrongs: Iterator[Wrong] | list[Wrong]) -> None:

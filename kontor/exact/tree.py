@@ -101,10 +101,11 @@ def grow(ruleset: Ruleset, most: int = MOST_NODES) -> Tree:
         ends = player == OVER
         points.append([int(game.score(box, attributes(record)[0], p)) if ends else 0 for p in range(ruleset.players)])
         waiting += list(_after(game, box, record, number, options))[::-1]
-    columns = map(np.array, zip(*nodes, strict=True))
-    return Tree(  # type: ignore[call-arg]
-        ruleset, *columns, np.array(points, float),
-        np.array([len(options) for options in actions]), np.array(owners), np.array(views), actions,
+    columns = [np.array(column) for column in zip(*nodes, strict=True)]
+    widths = [len(options) for options in actions]
+    return Tree(
+        ruleset, columns[0], columns[1], columns[2], columns[3], columns[4], columns[5],
+        np.array(points, float), np.array(widths), np.array(owners), np.array(views), actions,
     )  # fmt: skip
 
 

@@ -16,6 +16,7 @@ from kontor.templates.open_names import (
     blank_secrets,
     deal,
     has_chance,
+    has_weights,
     legal,
     note_results,
     observe,
@@ -56,6 +57,8 @@ def settle(box, blank, run, games, i, desk):
 @rule
 def draw_outcome(box, g, outcomes, count):
     """One of the outcomes of a draw, by their weights."""
+    if not has_weights:
+        return int(outcomes[below(g, LUCK, count)])
     total = 0
     for k in range(count):
         total += weight(box, g, outcomes[k])

@@ -28,6 +28,7 @@ can_be_filled = OpenName("can_be_filled", "can_be_filled(box, g, seat, room): wh
 is_possible = OpenName("is_possible", "is_possible(box, g, seat): whether a dealt game can have come about")
 note_results = OpenName("note_results", "note_results(box, g, desk): note what the game keeps beside points and places")
 has_chance: Any = OpenName("has_chance", "whether chance ever decides")
+has_weights: Any = OpenName("has_weights", "whether outcomes differ in how likely they are")
 most_room: Any = OpenName("most_room", "the number of things that can be unseen: room to deal them in")
 reward_of = OpenName("reward_of", "reward_of(number, box, before, after, player): what the reward of a number gives")
 idle: Any = OpenName("idle", "a number that no phase has: of threads of a card with nothing to do")

@@ -1,4 +1,4 @@
-"""Places and winners, where a game does not say its own. Templates, as the loops."""
+"""How a game begins, places and winners, where a game does not say its own. Templates, as the loops."""
 
 from __future__ import annotations
 
@@ -6,7 +6,31 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from kontor.compile import rule
+from kontor.fields import CHANCE
 from kontor.templates.open_names import place_of, score
+
+
+@rule
+def chance_begins(box, g):
+    g.phase, g.player = 0, CHANCE
+
+
+@rule
+def first_player_begins(box, g):
+    g.phase, g.player = 0, 0
+
+
+def all_of(ids: tuple[int, ...]) -> Any:
+    """A rule by which all of these actions are legal."""
+    n = len(ids)
+
+    @rule
+    def legal(box, g, options):
+        for k in range(n):
+            options[k] = ids[k]
+        return n
+
+    return legal
 
 
 @rule

@@ -16,6 +16,8 @@ from borneo_agents.arena import run
 from borneo_agents.arena.report import page
 from borneo_agents.arena.store import folder, sources
 from borneo_agents.arena.workers import pool, worker, worker_process
+from borneo_agents.protocol.process import SUPERVISOR
+from borneo_agents.protocol.supervisor import adopt_orphans, end_as, supervise
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -59,14 +61,22 @@ class Fork:
             self.pid = os.fork()
         if not self.pid:
             os.close(told)
+            self._supervise(int(command[len(SUPERVISOR)]))
             self._work(command[command.index("-m") + 1 :], requests, stdout.fileno())
         os.setpgid(self.pid, self.pid)
         os.close(requests)
         self.stdin = os.fdopen(told, "wb")
 
+    def _supervise(self, leash):
+        """As the supervisor does, but in a copy of this process; what comes after this is its child's."""
+        os.setpgid(0, 0)
+        adopt_orphans()
+        if child := os.fork():
+            end_as(supervise(child, leash))
+        os.close(leash)
+
     def _work(self, command, requests, log):
         try:
-            os.setpgid(0, 0)
             for number, file in enumerate((requests, log, log)):
                 os.dup2(file, number)
             sys.stdin, sys.stdout, sys.stderr = (os.fdopen(n, mode) for n, mode in enumerate("rww"))

@@ -6,7 +6,7 @@ import signal
 import numpy as np
 import pytest
 from arena_games import TINY
-from borneo_agents.arena import Stopped, play_arena
+from borneo_agents.arena import ArenaStopped, play_arena
 from borneo_agents.arena.workers.pool import ArenaError
 
 pytestmark = [pytest.mark.ray, pytest.mark.filterwarnings("ignore")]  # Ray's own
@@ -43,7 +43,7 @@ def test_a_run_that_is_stopped_goes_on(bots, cluster):
         if progress.finished >= 24:
             signal.raise_signal(signal.SIGINT)
 
-    with pytest.raises(Stopped) as stopped:
+    with pytest.raises(ArenaStopped) as stopped:
         play_arena(AGENTS, **RUN, out=bots / "afar", cluster=address, watch=stop)
     assert 24 <= len(stopped.value.result.outcomes) < 96
     kept = []

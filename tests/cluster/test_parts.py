@@ -7,11 +7,9 @@ import sys
 import threading
 
 import pytest
-from borneo_agents.arena.play.calls import ENDED, TIME_OUT, Call, Fault
 from borneo_agents.arena.ray import parcel
-from borneo_agents.arena.ray.chunk_task import write_files_into
+from borneo_agents.arena.ray.cluster import write_files_into
 from borneo_agents.arena.ray.parcel import ParcelError
-from borneo_agents.arena.workers.retries import PATIENCE, ChunkTask, FaultHistory
 from borneo_agents.arena.workers.worker_process import worker_environment
 from borneo_agents.cluster import TOKEN, ClusterError, check_address
 from borneo_agents.protocol.process import import_paths
@@ -154,30 +152,6 @@ def test_whoever_does_not_use_ray_does_not_import_it():
     env = {**os.environ, "PYTHONPATH": import_paths()}
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=env)
     assert done.stdout.strip() == "[]"
-
-
-# ---------------------------------------------------------------- what is known of agents
-
-
-def test_what_nodes_have_learnt_of_an_agent_adds_up():
-    """An agent that is given up in so many chunks is asked in no other, wherever these were played."""
-    here, charge = FaultHistory(), Fault(TIME_OUT, "no answer", "")
-    for _ in range(PATIENCE):
-        assert here.disqualified == {}
-        there = FaultHistory()
-        task = ChunkTask(range(1))
-        for game in range(PATIENCE):
-            there.note(task, Call(1, 4, 30, game=game), charge)
-        here.merge(there)
-    assert here.disqualified[1].reason == "not asked any more: no answer" and here.hung == {1}
-
-
-def test_an_agent_that_cannot_begin_on_a_node_is_asked_on_no_other():
-    here, there = FaultHistory(), FaultHistory()
-    for _ in range(2):
-        there.note(ChunkTask(range(1)), Call(1, 1, -1), Fault(ENDED, "gone", ""))
-    here.merge(there)
-    assert set(here.disqualified) == {1}
 
 
 def test_agents_are_not_told_what_opens_a_cluster(monkeypatch):

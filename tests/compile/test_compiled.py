@@ -18,12 +18,11 @@ from numba.core.unsafe.refcount import get_refcount
 
 import borneo_env
 from borneo_env import Batch, Ruleset, redact, resample
-from borneo_env.compile.digest import digest_of, reached_from
-from borneo_env.compile.store import KEEP_DAYS, KEEP_VERSIONS
+from kontor.compile.digest import digest_of, reached_from
+from kontor.compile.store import KEEP_DAYS, KEEP_VERSIONS
 
 PACKAGE = Path(borneo_env.__file__).parent
 SETTINGS = ("NUMBA_DISABLE_JIT", "NUMBA_BOUNDSCHECK", "NUMBA_CACHE_DIR")
-ANNOUNCEMENT = "borneo_env: compiling, about 1 s, once per version and machine\n"
 
 # Plays games of rulesets to the end and prints a digest of records, masks, resampled games and states on the way.
 PLAY = """
@@ -47,21 +46,6 @@ for ruleset in every_ruleset():
         moment += 1
     digest.update(batch.scores().tobytes() + batch.places().tobytes())
 print(digest.hexdigest())
-"""
-
-# Prints what the pirate ship costs (R9.2) and compiles little: the rule stands in ending.py, its caller in batch.py.
-PIRATES = """
-import numpy as np
-from borneo_env import Ruleset
-from borneo_env.engine.loops import score_games
-from borneo_env.engine.state import make_blank, make_box
-
-ruleset = Ruleset(blackbeard=True)
-game = make_blank(ruleset)
-game["pirates"] = 1
-scores, places, contracts = np.zeros((1, 4), np.int32), np.zeros((1, 4), np.int8), np.zeros((1, 4), np.int8)
-score_games(make_box(ruleset), game, scores, places, contracts)
-print(scores[0].tolist())
 """
 
 
@@ -103,7 +87,7 @@ def test_interpreted_and_compiled_rules_play_the_same_games(arguments, monkeypat
 
 # Prints whether this process checks the bounds.
 ASK_BEYOND = """
-from borneo_env.compile import rule
+from kontor.compile import rule
 @rule
 def read(array, i):
     return array[i]
@@ -127,52 +111,13 @@ def test_no_index_is_out_of_bounds_in_thousands_of_games(monkeypatch, capsys):
 # The cache of machine code
 
 
-@pytest.fixture
-def copied(tmp_path):
-    """Runs the pirates' script on a copy of the package with a cache of its own, as a new process would."""
-    shutil.copytree(PACKAGE, tmp_path / "copy" / "borneo_env", ignore=shutil.ignore_patterns("__pycache__"))
-
-    def run(cache="cache"):
-        folders, cache = [tmp_path / "copy"], str(tmp_path / cache)
-        return Copy(PIRATES, place=tmp_path, folders=folders, anew=True, BORNEO_CACHE_DIR=cache).said()
-
-    return run
-
-
-def edit(tmp_path, old, new):
-    path = tmp_path / "copy" / "borneo_env" / "engine" / "rules" / "ending.py"
-    text = path.read_text()
-    assert text.count(old) == 1
-    path.write_text(text.replace(old, new))
-
-
-def test_an_edited_rule_takes_effect_and_unedited_ones_are_compiled_once(copied, tmp_path):
-    points, said = copied()
-    assert points == "[0, -2, 0, 0]"
-    assert said == ANNOUNCEMENT
-    edit(tmp_path, "PIRATE_PENALTY = 2", "PIRATE_PENALTY = 3")
-    points, said = copied()
-    assert points == "[0, -3, 0, 0]"
-    assert said == ANNOUNCEMENT
-    edit(tmp_path, "PIRATE_PENALTY = 3", "PIRATE_PENALTY = 2")
-    assert copied() == ("[0, -2, 0, 0]", ""), "the old machine code is still there, and nothing is compiled again"
-
-
-@pytest.mark.soak
-def test_an_edited_rule_takes_effect_where_the_cache_folder_cannot_be_made(copied, tmp_path):
-    (tmp_path / "file").write_text("a file where the folder should be")
-    assert copied("file")[0] == "[0, -2, 0, 0]"
-    edit(tmp_path, "PIRATE_PENALTY = 2", "PIRATE_PENALTY = 3")
-    assert copied("file")[0] == "[0, -3, 0, 0]"
-
-
 # A bot of somebody's own: an entry that calls a rule of another package, which uses a constant of a third, and a step
 # in the compiler's own words.
 CONSTANTS = "FACTOR = 2  # a factor"
 HELPER = """
 from llvmlite import ir
 from numba.extending import intrinsic
-from borneo_env.compile import rule
+from kontor.compile import rule
 from constants import FACTOR
 
 MORE = 100
@@ -191,7 +136,7 @@ def doubled(x):
 """
 BOT = """
 import helper
-from borneo_env.compile import entry
+from kontor.compile import entry
 from helper import doubled
 
 @entry
@@ -328,7 +273,7 @@ def test_old_versions_and_functions_long_unused_are_removed(ask, tmp_path):
 
 # An entry that calls another through a rule.
 CALLS = """
-from borneo_env.compile import entry, rule
+from kontor.compile import entry, rule
 
 @entry
 def inner(number):
@@ -366,7 +311,7 @@ def test_an_entry_from_disk_calls_another_from_disk_and_what_is_lost_is_compiled
 
 def test_an_entry_that_is_called_by_another_name_is_compiled_anew(ask, tmp_path, monkeypatch):
     """A jump to a name that is not there would end the process."""
-    counted_names = "borneo_env.compile.linking.digest_of", lambda function: None  # as Numba does by itself
+    counted_names = "kontor.compile.linking.digest_of", lambda function: None  # as Numba does by itself
     monkeypatch.setattr(*counted_names)
     found = []
     for _ in range(2):

@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 from numba.core.registry import cpu_target
 
-from borneo_env.compile import INTERPRETED, entry, rule
 from borneo_env.engine.state import GAME
+from kontor.compile import INTERPRETED, entry, rule
 
 ENGINE = cpu_target.target_context.codegen()._engine  # knows all functions there is machine code for
 
@@ -65,11 +65,6 @@ def test_a_part_has_no_machine_code(games):
         assert not ENGINE.is_symbol_defined(compiled.fndesc.mangled_name)
     (compiled,) = entry.overloads.values()
     assert ENGINE.is_symbol_defined(compiled.fndesc.mangled_name)
-
-
-def test_a_rule_looks_like_its_function():
-    twice, _ = make_rules()
-    assert (twice.__name__, twice.py_func(4)) == ("twice", 8)
 
 
 # ---------------------------------------------------------------- entries that call entries

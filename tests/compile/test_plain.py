@@ -10,9 +10,9 @@ from types import SimpleNamespace
 import pytest
 from copies import Copy
 
-from borneo_env.compile import INTERPRETED
-from borneo_env.compile.lookup import Private, look_up, look_up_all
-from borneo_env.compile.numba_private import MISSING, PRIVATE
+from kontor.compile import INTERPRETED
+from kontor.compile.lookup import Private, look_up, look_up_all
+from kontor.compile.numba_private import MISSING, PRIVATE
 
 ROOT = Path(__file__).parents[2]
 pytestmark = pytest.mark.skipif(INTERPRETED, reason="nothing is compiled")
@@ -22,7 +22,7 @@ import bot
 print(bot.answer(4), len(bot.answer.stats.cache_misses))
 """
 BOT = """
-from borneo_env.compile import entry
+from kontor.compile import entry
 from helper import doubled
 
 @entry
@@ -30,7 +30,7 @@ def answer(x):
     return doubled(x) + 1
 """
 HELPER = """
-from borneo_env.compile import rule
+from kontor.compile import rule
 
 @rule
 def doubled(x):
@@ -85,7 +85,7 @@ def test_a_function_that_stands_in_no_file_is_compiled_too(tmp_path):
 
 def test_plain_python_needs_no_private_part(tmp_path):
     script = "import numba; numba.config.DISABLE_JIT = 1\nimport sys, borneo_env, borneo_agents.policy.agent\n"
-    script += "print([name for name in sys.modules if name.startswith('borneo_env.compile.numba_private')])"
+    script += "print([name for name in sys.modules if name.startswith('kontor.compile.numba_private')])"
     assert Copy(script, place=tmp_path, anew=True).said() == ("[]", "")
 
 

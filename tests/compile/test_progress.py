@@ -6,9 +6,9 @@ import sys
 
 import pytest
 
-from borneo_env.compile import INTERPRETED, entry, rule
-from borneo_env.compile import progress as module
-from borneo_env.compile.progress import CompileProgress, _sizes_left
+from kontor.compile import INTERPRETED, entry, rule
+from kontor.compile import progress as module
+from kontor.compile.progress import CompileProgress, _sizes_left
 
 pytestmark = pytest.mark.skipif(INTERPRETED, reason="nothing is compiled")
 
@@ -69,13 +69,6 @@ def test_in_a_terminal_there_is_a_bar_that_grows_and_is_wiped_away(times, monkey
     shares = [int(share) for share in re.findall(r"(\d+)%", "".join(bars))]
     assert shares == sorted(shares) and shares[0] == 0 and shares[-1] == 100 and len(set(shares)) == 4
     assert terminal.getvalue().endswith("\x1b[2K"), "the line is empty again"
-
-
-def test_somebody_else_may_tell_it(capsys):
-    progress, heard = CompileProgress(), []
-    progress.heard = heard.append
-    compile_one(progress)
-    assert (heard, capsys.readouterr().err) == (["first", "second", "both"], "")
 
 
 def test_it_hears_of_what_is_compiled(tmp_path, monkeypatch):

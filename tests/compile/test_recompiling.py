@@ -16,7 +16,7 @@ DIGESTS = """
 import importlib, json, pkgutil
 import borneo_agents, borneo_env
 from numba.extending import is_jitted
-from borneo_env.compile.digest import digest_of
+from kontor.compile.digest import digest_of
 
 found = {}
 for package in (borneo_env, borneo_agents):

@@ -1,14 +1,13 @@
 """Tries the game with other people's libraries, each in a virtual environment, and tells which version does what.
 
 The libraries are data: `libraries.toml` beside this file says what is installed and what is run. A library that fails
-does not stop the others. What each run prints is in a log; the table is also written as JSON, CSV and Markdown.
+does not stop the others. What each run prints is in a log; the table is also written as Markdown.
 
     python tests/ecosystem/run.py --only torchrl
 """
 
 from __future__ import annotations
 
-import csv
 import json
 import os
 import shlex
@@ -20,7 +19,7 @@ import time
 import tomllib
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -134,20 +133,14 @@ def judge(run: Run, printed: str) -> str:
     return result
 
 
-def play(library: Library, python: str, log: Path, seed: int, limit: float, told: Callable[[str], None]) -> list[Row]:
-    """Everything that is run with a library, in order."""
-    version = call([python, "-c", VERSION, library.package], log, limit).strip()
-    rows = []
-    for run in library.run:
-        told(f"{library.name} {version}: {run.what}")
-        begun = time.monotonic()
-        try:
-            printed = call([python, *shlex.split(run.command.format(seed=seed))], log, limit)
-            passed, result = True, judge(run, printed)
-        except Failure as failure:
-            passed, result = False, f"{failure}"
-        rows.append(Row(library.name, version, run.what, passed, result, round(time.monotonic() - begun, 1)))
-    return rows
+def attempt(doing: Callable[..., str], *given: Any) -> tuple[bool, str, float]:
+    """Whether something passed, what it came to or why it failed, and its seconds."""
+    begun = time.monotonic()
+    try:
+        passed, result = True, doing(*given)
+    except (Failure, OSError) as failure:
+        passed, result = False, f"{failure}"
+    return passed, result, round(time.monotonic() - begun, 1)
 
 
 def try_libraries(
@@ -161,7 +154,7 @@ def try_libraries(
 ) -> list[Row]:
     """A row for each run of each library; one row that says why where a library could not be installed."""
     out.mkdir(parents=True, exist_ok=True)
-    rows = []
+    rows: list[Row] = []
     for library in libraries:
         log = out / f"{library.name.lower()}.log"
         log.unlink(missing_ok=True)
@@ -176,14 +169,22 @@ def try_libraries(
     return rows
 
 
+def play(library: Library, python: str, log: Path, seed: int, limit: float, told: Callable[[str], None]) -> list[Row]:
+    """Everything that is run with a library, in order."""
+    version = call([python, "-c", VERSION, library.package], log, limit).strip()
+    rows = []
+
+    def tried(run: Run) -> str:
+        return judge(run, call([python, *shlex.split(run.command.format(seed=seed))], log, limit))
+
+    for run in library.run:
+        told(f"{library.name} {version}: {run.what}")
+        rows.append(Row(library.name, version, run.what, *attempt(tried, run)))
+    return rows
+
+
 def write(rows: list[Row], out: Path) -> None:
-    """The table for programs (JSON, CSV) and for the documents (Markdown)."""
-    names = [field.name for field in fields(Row)]
-    (out / "table.json").write_text(json.dumps([asdict(row) for row in rows], indent=1) + "\n", encoding="utf-8")
-    with (out / "table.csv").open("w", encoding="utf-8", newline="") as file:
-        writer = csv.DictWriter(file, names)
-        writer.writeheader()
-        writer.writerows(asdict(row) for row in rows)
+    """The table for the documents."""
     lines = ["| library | version | what was run | result | seconds |", "| --- | --- | --- | --- | ---: |"]
     lines += [f"| {row.library} | {row.version} | {row.run} | {verdict(row)} | {row.seconds:.0f} |" for row in rows]
     (out / "table.md").write_text("\n".join(lines) + "\n", encoding="utf-8")
@@ -219,17 +220,9 @@ def main(
         for library in chosen:
             shutil.rmtree(ENVIRONMENTS / library.environment, ignore_errors=True)
     console = Console()
-    with console.status("") as status:
-
-        def tell(doing: str) -> None:
-            if console.is_terminal:
-                status.update(doing)
-            else:
-                console.print(doing)
-
-        rows = try_libraries(chosen, environments, out, seed, limit, tell)
+    rows = try_libraries(chosen, environments, out, seed, limit, console.print)
     show(rows, console)
-    console.print(f"logs and the table as JSON, CSV and Markdown: {out}")
+    console.print(f"logs, and the table as Markdown: {out}")
     raise typer.Exit(not all(row.passed for row in rows))
 
 

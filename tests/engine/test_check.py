@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from borneo_env import PHASES, Batch, Ruleset, every_ruleset
-from borneo_env.engine.check import BrokenGame, check_games, check_readable
 from borneo_env.engine.hiding import redact
 from borneo_env.engine.state import FIELDS, GAME, HAND, OVER
+from kontor.engine.check import BrokenGame, check_games, check_readable
 
 RULESETS = [*every_ruleset(), Ruleset(tables="tiny"), Ruleset("card", 3, tables="tiny")]
 every = pytest.mark.parametrize("ruleset", RULESETS, ids=lambda ruleset: f"{ruleset.name}-{ruleset.players}")

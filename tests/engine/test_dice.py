@@ -5,10 +5,12 @@ from itertools import permutations
 import numba
 import numpy as np
 import pytest
+from chi_square import FAR, deviation
 
 from borneo_env import Batch, resample
-from borneo_env.compile import attributes
-from borneo_env.engine.dice import (
+from borneo_env.engine.state import CHOICES, GAME, HAND, SHUFFLES
+from kontor.compile import attributes
+from kontor.templates.dice import (
     CARRY_MULTIPLIER,
     PHILOX_MULTIPLIER,
     PHILOX_WEYL,
@@ -18,17 +20,6 @@ from borneo_env.engine.dice import (
     seed_streams,
     shuffle,
 )
-from borneo_env.engine.state import CHOICES, GAME, HAND, SHUFFLES
-
-FAR = 5.0  # standard deviations; chance alone goes that far once in millions of tests
-
-
-def deviation(counts):
-    """How many standard deviations chi-square lies above its mean if all counts are equally likely."""
-    counts = np.asarray(counts, float).ravel()
-    expected = counts.mean()
-    degrees = len(counts) - 1
-    return (((counts - expected) ** 2 / expected).sum() - degrees) / np.sqrt(2 * degrees)
 
 
 def table_of(first, second, n):
@@ -286,20 +277,6 @@ def test_frozen_streams():
         [1709712544351593111, 7008122987592385419],
         [17870102165214471133, 13274316202165549405],
     ]
-
-
-def test_frozen_draws():
-    games = games_of([0, 7], [0, 3])
-    assert draws(games, 60, each=12).tolist() == [
-        [52, 55, 39, 18, 4, 19, 17, 0, 36, 11, 33, 32],
-        [57, 23, 22, 40, 22, 49, 52, 50, 33, 24, 35, 56],
-    ]
-
-
-def test_frozen_shuffle():
-    hands = np.arange(12, dtype=np.int8)[None].copy()
-    shuffle_often(attributes(games_of(7, [0])), hands, 12)
-    assert hands[0].tolist() == [5, 8, 6, 3, 0, 4, 2, 7, 1, 9, 11, 10]
 
 
 def test_frozen_deal():

@@ -8,11 +8,11 @@ from math import comb
 
 import numpy as np
 import pytest
+from chi_square import FAR, deviation
 from playing import RULESETS
 
 from borneo_env import GAME, SPECTATOR, Batch, Ruleset, redact, resample
 from borneo_env.cards import COMPANIES
-from borneo_env.engine.check import check_games
 from borneo_env.engine.state import (
     CARDS,
     CHOICES,
@@ -26,9 +26,9 @@ from borneo_env.engine.state import (
     SHUFFLES,
     UNSEEN,
 )
+from kontor.engine.check import check_games
 
 SECRET = ("rng", "number", "draw", "port_pile")  # whole fields; `place` is secret in part
-FAR = 5.0  # standard deviations; chance alone goes that far once in millions of tests
 TINY = Ruleset(tables="tiny")
 
 every = pytest.mark.parametrize("ruleset", [*RULESETS, pytest.param(TINY, id=TINY.name)])
@@ -120,15 +120,6 @@ def test_one_game_or_many_and_a_seat_for_each(look):
         assert redact(view, seat).tobytes() == redact(game, seat).tobytes()
     assert look(games[0], 2).shape == ()
     assert look(games[:1], 2).shape == (1,)
-
-
-@pytest.mark.parametrize("seat", [-2, 5, 1.0, "0"])
-def test_a_seat_that_does_not_exist_is_an_error(seat):
-    game = history(Ruleset())[0][0]
-    with pytest.raises(ValueError, match="seat is a number from 0 to 4, or -1"):
-        redact(game, seat)
-    with pytest.raises(ValueError, match="seat is a number from 0 to 4, or -1"):
-        resample(game, seat, np.random.default_rng(0))
 
 
 # Resampled games
@@ -338,18 +329,12 @@ def late_position():
     raise AssertionError("no such position in this game")
 
 
-def deviation(counts, expected, degrees, scale=1.0):
-    """How many standard deviations chi-square lies above its mean."""
-    counts, expected = np.asarray(counts, float), np.asarray(expected, float)
-    return (scale * ((counts - expected) ** 2 / expected).sum() - degrees) / np.sqrt(2 * degrees)
-
-
 def equally_likely(outcomes, possible):
     """The deviation of outcomes from all possible ones being equally likely."""
     counts = Counter(outcomes)
     assert set(counts) <= set(possible)
     expected = len(outcomes) / len(possible)
-    return deviation([counts[outcome] for outcome in possible], expected, len(possible) - 1)
+    return deviation([counts[outcome] for outcome in possible], expected)
 
 
 def where_cards_sit(samples, cards, seat):
@@ -535,12 +520,6 @@ def test_all_hands_an_attacker_can_hold_are_equally_likely():
     assert abs(equally_likely(hands, possible)) < FAR
 
 
-def test_another_seats_view_cannot_be_resampled():
-    batch = Batch(3, players=3, seed=1)
-    with pytest.raises(ValueError, match="own hand"):
-        resample(redact(batch.games, 0), 1, np.random.default_rng(1))
-
-
 # Wrong use
 
 
@@ -548,27 +527,37 @@ def generator():
     return np.random.default_rng(0)
 
 
+def resampled(games, seats):
+    return resample(games, seats, generator())
+
+
+NOT_GAMES = [np.zeros(3), np.zeros((2, 2), GAME), 5, None, np.zeros(2, [("place", "i1", 76)])]
+NO_GENERATORS = [None, 0, np.random, random, np.random.RandomState(0), random.Random(0)]
+NO_SEATS = [-2, 5, 1.0, "0"]
+
+# What is called with three games and a wrong value; the wrong values; words of the message; the error if no ValueError.
+REFUSALS = [
+    (lambda _, games: redact(games, 0), NOT_GAMES, "a GAME record or a row of them", TypeError),
+    (lambda _, games: resampled(games, 0), NOT_GAMES, "a GAME record or a row of them", TypeError),
+    (redact, NO_SEATS, "seat is a number from 0 to 4, or -1"),
+    (resampled, NO_SEATS, "seat is a number from 0 to 4, or -1"),
+    (redact, [[0, 1], [[0, 1, 2]], [0, 1, 2, 3]], "one for each of the 3 games"),
+    (lambda games, rng: resample(games, 0, rng), NO_GENERATORS, r"np.random.default_rng\(seed\), not from", TypeError),
+    (lambda games, seat: resampled(redact(games, 0), seat), [1], "own hand"),
+]
+
+
 @pytest.mark.parametrize(
-    "rng",
-    [None, 0, np.random, random, np.random.RandomState(0), random.Random(0)],
-    ids=["nothing", "a number", "numpy.random", "random", "old style", "random.Random"],
+    ("call", "wrong", "words", "error"),
+    [
+        pytest.param(call, value, words, *(error or [ValueError]), id=f"{words} {number}")
+        for call, wrong, words, *error in REFUSALS
+        for number, value in enumerate(wrong)
+    ],
 )
-def test_only_new_generators_are_drawn_from(rng):
-    with pytest.raises(TypeError, match=r"resample draws from a generator, np.random.default_rng\(seed\), not from"):
-        resample(history(Ruleset())[0][:3], 0, rng)
-
-
-@pytest.mark.parametrize("games", [np.zeros(3), np.zeros((2, 2), GAME), 5, None, np.zeros(2, [("place", "i1", 76)])])
-def test_only_records_of_games_are_redacted_and_resampled(games):
-    for look in (redact, lambda games, seat: resample(games, seat, generator())):
-        with pytest.raises(TypeError, match="a GAME record or a row of them"):
-            look(games, 0)
-
-
-@pytest.mark.parametrize("seats", [[0, 1], [[0, 1, 2]], [0, 1, 2, 3]])
-def test_there_is_one_seat_for_each_game(seats):
-    with pytest.raises(ValueError, match="one for each of the 3 games"):
-        redact(history(Ruleset())[0][:3], seats)
+def test_wrong_use_is_refused_in_words(call, wrong, words, error):
+    with pytest.raises(error, match=words):
+        call(history(Ruleset())[0][:3], wrong)
 
 
 def unlike_any_pile(game):

@@ -8,8 +8,8 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 
 from borneo_env import NO_ACTION, PHASES, Batch, IllegalMove, Ruleset, every_ruleset, load_tables
 from borneo_env.cards import CHEST, COMPANIES, CONTRACT_KINDS, SPICES, read_tables
-from borneo_env.engine.check import check_games
 from borneo_env.engine.state import AT_PORT, ATTACK, CARDS, DEFENCE, DISCARD, HAND, OUT, PILE, WAREHOUSE
+from kontor.engine.check import check_games
 
 ALL = 1000
 REPRODUCIBLE = settings(derandomize=True, deadline=None, database=None, suppress_health_check=list(HealthCheck))

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from borneo_env import Batch
-from borneo_env.engine import threads
-from borneo_env.engine.threads import available_cores, in_parallel
+from kontor.engine import threads
+from kontor.engine.threads import available_cores, in_parallel
 
 
 @pytest.fixture

@@ -29,16 +29,6 @@ def test_stepping_some_games_leaves_the_others_as_they_are(batch):
     assert batch.games.tobytes() == twin.games.tobytes() and (batch.mask == twin.mask).all()
 
 
-@pytest.mark.parametrize("rows", [[-1, 3], [3, 40], [3, 3], [5, 3]])
-def test_rows_are_different_places_in_ascending_order(batch, rows):
-    before = batch.games.tobytes()
-    with pytest.raises(ValueError, match=r"rows are different places of the batch, 0 to 39, in ascending order"):
-        batch.step([0, 0], np.array(rows))
-    with pytest.raises(ValueError, match="rows are different places"):
-        batch.view(np.array(rows))
-    assert batch.games.tobytes() == before
-
-
 def test_a_complaint_about_some_games_names_the_right_one(batch):
     with pytest.raises(ValueError, match=r"^game 17, player"):
         batch.step([int(batch.mask[3].argmax()), int((~batch.mask[17]).argmax())], np.array([3, 17]))
@@ -69,14 +59,6 @@ def test_dice_do_not_depend_on_the_batch():
         dice = large.view(np.array([2, 13, 14]))[2]
         assert small.view(np.array([0]))[2][0] == dice[1]
     assert len(set(dice.tolist())) == 3
-
-
-def test_dice_differ_from_one_decision_to_the_next():
-    batch = Batch(50, seed=1)
-    dice = np.array([batch.view(np.arange(50))[2] for _ in range(40)])
-    assert len(np.unique(dice)) == 2000
-    ones = np.unpackbits(dice.view(np.uint8)).mean()
-    assert abs(ones - 0.5) < 5 * 0.5 / np.sqrt(2000 * 64)
 
 
 def test_forced_moves_are_the_only_legal_ones():

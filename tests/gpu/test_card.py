@@ -196,20 +196,6 @@ def test_an_illegal_action_changes_nothing_and_is_named():
     on_card.step(batch.sample())  # what went unchecked is forgotten
 
 
-@pytest.mark.parametrize(
-    ("actions", "error"),
-    [
-        (np.zeros(9, int), ValueError),
-        (np.zeros(10), TypeError),
-        ([0] * 11, ValueError),
-        (np.zeros((10, 1), int), ValueError),
-    ],
-)
-def test_wrong_arrays_are_refused(actions, error):
-    with pytest.raises(error, match="one action for each"):
-        GpuBatch(10).step(actions)
-
-
 def test_seats_that_do_not_exist_are_refused():
     batch = GpuBatch(10)
     for seats in (4, torch.full((10,), 4, device="cuda")):

@@ -10,8 +10,8 @@ from types import SimpleNamespace
 import pytest
 from copies import Copy
 
-from borneo_env.compile import INTERPRETED
 from borneo_env.gpu import GpuBatch, GpuSeats, NoCard, cuda_private, device, kernels
+from kontor.compile import INTERPRETED
 
 without_numba_cuda = pytest.mark.skipif(find_spec("numba_cuda") is not None, reason="numba-cuda is installed here")
 

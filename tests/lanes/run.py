@@ -13,15 +13,13 @@ import os
 import shlex
 import shutil
 import sys
-import time
 import tomllib
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
 import typer
-from ecosystem.run import PIP, Failure, call
+from ecosystem.run import PIP, Row, attempt, call, verdict
 from packaging.requirements import Requirement
 from rich.console import Console
 from rich.table import Table
@@ -43,17 +41,6 @@ WARNINGS = {OLDEST: "-W default --disable-warnings", NEWEST: ""}
 VERSIONS = "import sys; from importlib.metadata import version; print(*map(version, sys.argv[1:]))"
 
 
-@dataclass(frozen=True)
-class Row:
-    """What became of one run in a lane."""
-
-    lane: str
-    run: str
-    passed: bool
-    result: str
-    seconds: float
-
-
 def promised(pyproject: Path = PROJECT / "pyproject.toml") -> list[Requirement]:
     """What a lane installs, with the bounds as they are promised."""
     project = tomllib.loads(pyproject.read_text(encoding="utf-8"))["project"]
@@ -69,63 +56,52 @@ def pinned(requirement: Requirement) -> str:
     return f"{requirement.name}=={bound}"
 
 
-def install(lane: str, log: Path, limit: float, pre: bool) -> Path:
-    """The programs of a lane's virtual environment, which is made anew."""
+def install(lane: str, log: Path, limit: float, pre: bool) -> str:
+    """Make a lane's virtual environment anew; tells of how many packages."""
     folder = ENVIRONMENTS / lane
     shutil.rmtree(folder, ignore_errors=True)
     call([sys.executable, "-m", "venv", str(folder)], log, limit)
     wanted = [pinned(one) if lane == OLDEST else str(one) for one in promised()]
     call([str(folder / "bin" / "python"), *PIP, *["--pre"] * pre, "--editable", ".", *wanted], log, limit)
-    return folder / "bin"
+    return f"{len(wanted)} packages"
 
 
-def try_lane(lane: str, out: Path, limit: float, pre: bool, told: Callable[[str], None]) -> tuple[list[Row], list[str]]:
-    """A row for each run of a lane, and the versions of what is promised; none where it could not be installed."""
+def try_lane(lane: str, out: Path, limit: float, pre: bool, told: Callable[[str], None]) -> list[Row]:
+    """A row for each run of a lane; only one where it could not be installed."""
     out.mkdir(parents=True, exist_ok=True)
     log = out / f"{lane}.log"
     log.unlink(missing_ok=True)
     rows: list[Row] = []
-    programs, versions = Path(), []
+    programs = ENVIRONMENTS / lane / "bin"
 
     def run(what: str, doing: Callable[[], str]) -> bool:
         told(f"{lane}: {what}")
-        begun = time.monotonic()
-        try:
-            passed, result = True, doing()
-        except (Failure, OSError) as failure:
-            passed, result = False, f"{failure}"
-        rows.append(Row(lane, what, passed, result, round(time.monotonic() - begun, 1)))
-        return passed
+        rows.append(Row(lane, "", what, *attempt(doing)))
+        return rows[-1].passed
 
-    def prepared() -> str:
-        nonlocal programs, versions
-        programs = install(lane, log, limit, pre)
+    def versions() -> str:
         names = [one.name for one in promised()]
-        versions = call([str(programs / "python"), "-c", VERSIONS, *names], log, limit).split()
-        return f"{len(versions)} packages"
+        found = call([str(programs / "python"), "-c", VERSIONS, *names], log, limit).split()
+        return ", ".join(map(" ".join, zip(names, found, strict=True)))
 
     def last_line(command: str) -> str:
         program, *words = shlex.split(command)
         return call([str(programs / program), *words], log, limit).strip().splitlines()[-1][:100]
 
-    if run("installing", prepared):
+    if run("installing", lambda: install(lane, log, limit, pre)):
+        run("versions", versions)
         run("compiling", lambda: last_line("borneo warm-up --json"))
         run("20 games", lambda: last_line("borneo arena random climber merchant --games 20 --seed 1"))
         run("tests", lambda: last_line(f"python -m pytest -q -rs {WARNINGS[lane]} {shlex.join(TESTS)}"))
-    return rows, versions
+    return rows
 
 
-def show(rows: list[Row], versions: dict[str, list[str]], console: Console) -> None:
-    """Both tables: the versions of each lane beside the promise, and what became of what was run."""
-    found = Table("package", "promised", *versions)
-    for i, one in enumerate(promised()):
-        found.add_row(one.name, str(one.specifier), *(lane[i] if lane else "?" for lane in versions.values()))
-    console.print(found)
+def show(rows: list[Row], console: Console) -> None:
+    """What became of what was run."""
     table = Table("lane", "what was run", "result")
     table.add_column("seconds", justify="right")
     for row in rows:
-        verdict = f"passed: {row.result}" if row.passed else f"FAILED: {row.result}"
-        table.add_row(row.lane, row.run, verdict, f"{row.seconds:.0f}")
+        table.add_row(row.library, row.run, verdict(row), f"{row.seconds:.0f}")
     console.print(table)
     console.print("torch is in no lane: its bound is the version that `make test` tries.")
 
@@ -140,11 +116,10 @@ def main(
     if only not in (None, OLDEST, NEWEST):
         raise typer.BadParameter(f"there is no lane {only!r}; use {OLDEST} or {NEWEST}", param_hint="--only")
     os.environ["BORNEO_CACHE_DIR"] = str(ENVIRONMENTS / "cache")  # the user's own keeps few versions
-    console, rows, versions = Console(), list[Row](), dict[str, list[str]]()
-    for lane in (OLDEST, NEWEST) if only is None else (only,):
-        more, versions[lane] = try_lane(lane, out, limit, pre and lane == NEWEST, console.print)
-        rows += more
-    show(rows, versions, console)
+    console = Console()
+    lanes = (OLDEST, NEWEST) if only is None else (only,)
+    rows = [row for lane in lanes for row in try_lane(lane, out, limit, pre and lane == NEWEST, console.print)]
+    show(rows, console)
     console.print(f"logs: {out}")
     raise typer.Exit(not all(row.passed for row in rows))
 

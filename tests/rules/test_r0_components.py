@@ -6,8 +6,7 @@ from dataclasses import replace
 import pytest
 from positions import card, cards, position
 
-from borneo_env.cards import COMPANIES, CONTRACT_KINDS, SPICES, load_tables
-from borneo_env.cards.tables import SHIPPED
+from borneo_env.cards import COMPANIES, CONTRACT_KINDS, SHIPPED, SPICES, load_tables
 from borneo_env.ruleset import every_ruleset
 
 EDITIONS = ("board", "card")

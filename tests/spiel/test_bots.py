@@ -9,8 +9,8 @@ from borneo_agents.arena import play_arena
 
 from borneo_env import Batch, Ruleset, resample
 from borneo_env.agent import UnknownAgent, Views, find_agent
-from borneo_env.engine.check import check_games
 from borneo_env.open_spiel import Hosted, IsMcts, Uniform
+from kontor.engine.check import check_games
 
 ISMCTS = "borneo_env.open_spiel:IsMcts"
 UNIFORM = "borneo_env.open_spiel:Uniform"

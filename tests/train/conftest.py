@@ -4,6 +4,7 @@ import sys
 
 import numpy as np
 import pytest
+from matplotlib.figure import Figure
 
 from borneo_env import cli
 
@@ -38,20 +39,19 @@ def one_thread():
 @pytest.fixture
 def no_curves_are_drawn(monkeypatch):
     """But those of trainings that several tests share."""
-    monkeypatch.setattr("borneo_train.run.training.draw_curve", lambda curve, settings, path: path.touch())
+    monkeypatch.setattr("borneo_train.run.training.picture", lambda curve, settings: Figure())
 
 
 @pytest.fixture
 def no_games_to_measure(monkeypatch):
     """What a learner comes to follows from its weights: that takes no time, and tells learners apart."""
-    from borneo_train.run.tasks import MEASURES, Measurement
+    from borneo_train.run.tasks import MEASURES, Evaluation
 
     def measured(agent, task, against, *, players, games, seed, edition, jobs=None):
         value = 0.5 if isinstance(agent, str) else float(np.abs(agent.model.layers[0].weights).mean())
-        return [Measurement(measure.name, against, players, games, seed, value, 0.0, 1.0) for measure in MEASURES[task]]
+        return [Evaluation(measure.name, against, players, games, seed, value, 0.0, 1.0) for measure in MEASURES[task]]
 
     monkeypatch.setattr("borneo_train.run.training.evaluate", measured)
-    monkeypatch.setattr("borneo_train.run.report.evaluate", measured)
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ from borneo_env.agent import Views  # noqa: E402
 from borneo_env.rewards import REWARDS  # noqa: E402
 
 FOLDER = Path(__file__).parents[2] / "train" / "examples"
-LONGEST = 120  # lines
+LONGEST = {"sb3_maskable_ppo": 80, "sb3_self_play": 80}  # lines; of others 120
 
 
 @pytest.fixture
@@ -22,11 +22,6 @@ def shared(monkeypatch):
     import against_random
 
     return against_random
-
-
-@pytest.mark.parametrize("name", ["rllib_self_play", "torchrl_ppo", "tianshou_ppo", "openspiel", "against_random"])
-def test_examples_are_short(name):
-    assert len((FOLDER / f"{name}.py").read_text(encoding="utf-8").splitlines()) <= LONGEST
 
 
 def test_a_network_plays_the_legal_action_it_likes_most(shared):
@@ -67,3 +62,8 @@ def test_the_reward_adds_up_to_the_win_and_a_twentieth_of_the_lead(shared):
     ruleset, after = batch.ruleset, batch.games
     expected = REWARDS["win"](ruleset, before, after) + REWARDS["score"](ruleset, before, after) / 20
     assert np.allclose(shared.reward(ruleset, before, after), expected)
+
+
+def test_examples_are_short():
+    for file in FOLDER.glob("*.py"):
+        assert len(file.read_text(encoding="utf-8").splitlines()) <= LONGEST.get(file.stem, 120), file

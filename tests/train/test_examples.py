@@ -5,7 +5,6 @@ import json
 import sys
 from pathlib import Path
 
-import numpy as np
 import pytest
 import typer
 from typer.testing import CliRunner
@@ -15,11 +14,8 @@ pytest.importorskip("sb3_contrib")
 import torch
 from sb3_contrib import MaskablePPO
 
-from borneo_env import Ruleset, Seats
-
 FOLDER = Path(__file__).parent.parent.parent / "train" / "examples"
 BOTS, SELF_PLAY = "sb3_maskable_ppo", "sb3_self_play"
-LONGEST = 80  # lines
 GAMES, STEPS = 12, 4  # side by side, and decisions in each before the learner learns from them
 
 
@@ -49,11 +45,6 @@ def run(module, *options):
     result = CliRunner().invoke(app, [*map(str, options)], catch_exceptions=False)
     assert result.exit_code == 0, result.output
     return result.stdout
-
-
-@pytest.mark.parametrize("name", [BOTS, SELF_PLAY])
-def test_examples_are_short(name):
-    assert len((FOLDER / f"{name}.py").read_text(encoding="utf-8").splitlines()) <= LONGEST
 
 
 def same(policy, other):
@@ -95,11 +86,3 @@ def test_self_play_is_against_a_frozen_copy_of_the_learner(example, tmp_path, mo
     shown = run(module, "--steps", 2 * GAMES * STEPS, "--seed", 1, "--out", tmp_path)
     assert len(frozen) == 2 and not torch.equal(frozen[0], frozen[1])
     assert "against three random, 4 games, seed 2" in shown and (tmp_path / "model.zip").is_file()
-
-
-def test_a_policy_of_stable_baselines3_plays_legal_actions_in_any_seat(example):
-    module = example(BOTS)
-    learner = module.make_learner("random", seed=1)
-    seats = Seats(20, Ruleset(players=5, tables="tiny"), opponents=module.Player(learner.policy), seed=1)
-    for _ in range(5):
-        seats.step(np.array([mask.argmax() for mask in seats.mask]))  # what an opponent answers is checked

@@ -5,7 +5,7 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from borneo_train.games.games import Games, by_seat, even_sizes, from_decider  # noqa: E402  # torch may be missing
+from borneo_train.games.games import LearnerGames, by_seat, even_sizes, from_decider  # noqa: E402  # torch may be missing
 
 from borneo_env.engine.batch import Batch  # noqa: E402
 from borneo_env.ruleset import Ruleset  # noqa: E402
@@ -24,7 +24,7 @@ def played(games, timesteps, seed=0):
 
 
 def test_games_are_those_of_plain_batches():
-    games, generator = Games(SIZES, seed=5), torch.Generator().manual_seed(1)
+    games, generator = LearnerGames(SIZES, seed=5), torch.Generator().manual_seed(1)
     batches, first = [], 0
     for players, size in SIZES.items():
         batches.append(Batch(size, Ruleset(players=players), seed=5, first=first))
@@ -52,7 +52,7 @@ def test_games_are_those_of_plain_batches():
 
 
 def test_a_state_ends_with_zeros_and_begins_with_the_observation():
-    games = Games({4: 5}, seed=3)
+    games = LearnerGames({4: 5}, seed=3)
     assert games.state.shape[1] % 8 == 0
     assert not games.state[:, games.width :].any()
     observed = Batch(5, Ruleset(players=4), seed=3).observe()
@@ -60,7 +60,7 @@ def test_a_state_ends_with_zeros_and_begins_with_the_observation():
 
 
 def test_games_are_stagger_over_their_length():
-    games = Games({4: 60}, seed=1)
+    games = LearnerGames({4: 60}, seed=1)
     games.stagger(torch.Generator().manual_seed(0))
     left = games.groups[0].batch.games["ports_left"]
     assert len(np.unique(left)) > 4, "some games are new, others near their end"
@@ -69,23 +69,25 @@ def test_games_are_stagger_over_their_length():
 
 
 @pytest.mark.parametrize("opponents", ({}, {4: 3}))
-def test_saved_games_go_on(tmp_path, opponents):
-    games, twin = (Games(SIZES, opponents, task="ranks", seed=2) for _ in range(2))
+def test_saved_games_go_on(opponents):
+    games, twin = (LearnerGames(SIZES, opponents, task="ranks", seed=2) for _ in range(2))
     assert (games.with_opponents.start, games.with_opponents.stop) == (8, len(games))
     played(games, 40)
-    games.save(tmp_path)
-    twin.restore(tmp_path)
+    twin.restore(games.tensors())
     for t, (one, other) in enumerate(zip(played(games, 200, 9), played(twin, 200, 9), strict=True)):
         for a, b in list(zip(one, other, strict=True))[: 5 if t else 3]:  # of before there are no rewards
             assert torch.equal(a, b)
 
 
-def test_games_of_others_are_refused(tmp_path):
-    Games(SIZES, seed=2).save(tmp_path)
-    with pytest.raises(ValueError, match="cannot take the place of 4 games"):
-        Games({3: 4}, seed=2).restore(tmp_path)
-    with pytest.raises(ValueError, match="seed 2 cannot take the place"):
-        Games(SIZES, seed=3).restore(tmp_path)
+def test_games_of_others_are_refused():
+    saved = LearnerGames({3: 3}, seed=2).tensors()
+    for sizes, seed, told in (
+        ({3: 4}, 2, "cannot take the place of 4 games"),
+        ({3: 3}, 3, "seed 2 cannot take the place"),
+        (SIZES, 2, "it has 1 files of games, not 3"),
+    ):
+        with pytest.raises(ValueError, match=told):
+            LearnerGames(sizes, seed=seed).restore(saved)
 
 
 def test_sizes_are_even():

@@ -74,10 +74,14 @@ def test_weights_of_free_units_are_all_their_own():
     assert len(torch.unique(shared.places)) == shared.places.numel() == shared.weights.numel()
 
 
-def test_tied_weights_are_fewer():
-    assert sum(p.numel() for p in actor("tied", 128).parameters()) < sum(
-        p.numel() for p in actor("plain", 128).parameters()
-    )
+@pytest.mark.parametrize("kind", ("tied", "plain"))
+def test_gradients_of_tied_weights_are_those_of_autograd(kind):
+    shared = actor(kind).shared
+    along = [torch.randn(shape) for shape in shared.shapes]
+    sum((part * one).sum() for part, one in zip(shared(), along, strict=True)).backward()
+    weights = shared.weights.detach().requires_grad_()
+    (weights[shared.places] * torch.cat([one.ravel() for one in along])).sum().backward()
+    assert torch.allclose(shared.weights.grad, weights.grad, rtol=1e-5, atol=1e-4)
 
 
 def test_what_a_unit_of_a_company_sees_is_the_same_for_all_companies():

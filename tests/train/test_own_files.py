@@ -5,14 +5,14 @@ from dataclasses import asdict, replace
 from pathlib import Path
 
 import pytest
-from borneo_agents.policy.model import read_model, write_model
+from borneo_agents.policy.model import write_model
 from networks import network
 from trainings import TINY, begin, go_on
 
 pytest.importorskip("torch")
 
-from borneo_train.run.tasks import Measurement  # torch may be missing
-from borneo_train.run.training import FILES, FOLDERS, Training, keep_model
+from borneo_train.run.tasks import Evaluation  # torch may be missing
+from borneo_train.run.training import FILES, FOLDERS, Training
 
 pytestmark = pytest.mark.usefixtures("games_are_hardly_played_before")
 
@@ -65,31 +65,24 @@ def test_files_that_are_links_are_replaced_and_not_what_they_point_to(elsewhere,
     for name in FILES:
         (tmp_path / "out" / name).unlink(missing_ok=True)
         (tmp_path / "out" / name).symlink_to(elsewhere / "settings.json")
-    measured = Measurement("win share", "random", 4, 4, 1, 0.5, 0.1, 0.9)
+    measured = Evaluation("win share", "random", 4, 4, 1, 0.5, 0.1, 0.9)
     training.curve = [{"steps": 0, "seconds": 1, "strength": [asdict(measured)]}]
     training.write_curve()
     training.keep_settings()
-    training.stopping = True
-    training._report()
-    keep_model(tmp_path / "out" / "best", network(width=4))
-    weights = tmp_path / "out" / "best" / "model.safetensors"
-    weights.unlink()
-    weights.symlink_to(elsewhere / "settings.json")
-    keep_model(tmp_path / "out" / "best", network(width=4))
+    training._end()
     assert (elsewhere / "settings.json").read_text() == "mine"
-    assert [name for name in FILES if (tmp_path / "out" / name).is_symlink()] == ["report.json"]  # not written here
-    assert not weights.is_symlink() and read_model(tmp_path / "out" / "best").card.edition == "board"
+    assert not any((tmp_path / "out" / name).is_symlink() for name in FILES)
 
 
 def test_fresh_removes_what_a_training_wrote_and_nothing_else(tmp_path):
     training = begin(tmp_path)
     kept = ["notes.txt", "best/notes.txt", "checkpoints/000/mine.txt", "tensorboard/notes.txt"]
-    for name in (*kept, "curve.jsonl", "curve.png", "report.json", "tensorboard/events.out.tfevents.1.here.2.0"):
+    for name in (*kept, "curve.jsonl", "curve.png", "tensorboard/events.out.tfevents.1.here.2.0"):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text("")
-    for name in ("best", "last", "last.new"):
+    for name in ("best", "last"):
         write_model(tmp_path / name, network(width=4))
-    training._checkpoint()
+    training._checkpoint(network(width=4))
     Training.create(replace(TINY, out=tmp_path), "borneo train", fresh=True)
     left = {str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*") if path.is_file()}
     assert left == {*kept, "settings.json"}

@@ -17,7 +17,7 @@ TIED = replace(TINY, network="tied", actor="64x2", critic="64x2")
 
 
 def model(learner):
-    return model_of(learner, learner.settings, "", {})
+    return model_of(learner, learner.settings, "")
 
 
 @pytest.mark.parametrize("settings", [TIED, replace(TIED, network="plain")], ids=lambda settings: settings.network)

@@ -12,16 +12,14 @@ from borneo_agents.arena import play_arena
 from borneo_agents.policy.agent import SHIPPED
 from borneo_web.server.arena_folder import ArenaFolder
 from borneo_web.server.training_folder import TrainingFolder
-from web_games import Person, seats, served
+from web_games import TINY, Person, seats, served
 
 from borneo_env.engine.state import SPECTATOR
-from borneo_env.ruleset import Ruleset
 
-TINY = Ruleset(players=3, tables="tiny")
 PHONE, DESK = (360, "light"), (1280, "dark")
 EVERY_OTHER = {PHONE: slice(0, None, 2), DESK: slice(1, None, 2)}  # so that each page is looked at once
-MEASURED = {"measure": "win share", "against": "random", "players": 4, "value": 0.5, "low": 0.4, "high": 0.6}
-EVALUATION = {"steps": 1000, "strength": [MEASURED, MEASURED | {"against": "merchant"}]}
+MEASURED = {"measure": "win share", "against": "merchant", "value": 0.2, "low": 0.15, "high": 0.261}
+EVALUATION = {"steps": 10_000_000, "strength": [MEASURED | {"players": players} for players in (3, 4, 5)]}
 pytestmark = pytest.mark.browser
 
 
@@ -89,6 +87,9 @@ def complain_about(chromium, axe, addresses, width, scheme):
         page.goto(address)
         if address.endswith("/replay"):
             page.wait_for_selector("html[data-ready]")
+        assert page.evaluate("document.documentElement.scrollWidth") <= width, "the page fits"
+        wide = page.locator(".scrolls").evaluate_all("all => all.map((one) => one.scrollWidth - one.clientWidth)")
+        assert not any(wide) or "against=" in page.content(), "names and numbers stand side by side"
         found = axe.run(page).response["violations"]
         told = [(one["id"], node["html"][:200]) for one in found for node in one["nodes"]]
         assert not told, (re.sub(r"[\w-]{32}", "KEY", address), told)

@@ -20,29 +20,17 @@ from pathlib import Path
 import httpx
 import pytest
 from borneo_web.server import connections
-from borneo_web.server.arena_folder import ArenaFolder
-from borneo_web.server.games import Games
+from borneo_web.server.live_game import Refused
+from borneo_web.server.live_games import LiveGames
 from borneo_web.server.long_work import LongWork
-from borneo_web.server.process import Process
-from borneo_web.server.requests import read_body
+from borneo_web.server.process import BackgroundProcess
 from borneo_web.server.serve import serve
-from borneo_web.server.table import Refused
-from borneo_web.server.training_folder import TrainingFolder
-from starlette.requests import Request
-from web_games import Person, begin, seats, served
+from web_games import TINY, Person, begin, seats, served
 
-from borneo_env.files import FileError
-from borneo_env.ruleset import Ruleset
+from kontor.files import FileError
 
-TINY = Ruleset(players=3, tables="tiny")
 FORM = "content-type: application/x-www-form-urlencoded"
 FULL = "The game cannot be saved: No space left on device."
-
-
-@pytest.fixture(scope="module")
-def server(tmp_path_factory):
-    with served(tmp_path_factory.mktemp("games")) as found:
-        yield found
 
 
 def asked(server, names=("Anna", "r 1", "r 2")) -> Person:
@@ -109,16 +97,6 @@ def test_what_breaks_off_does_nothing(server, deed, length):
     assert (list(games), table.choices, json.dumps(table.game.lines), table.path.read_text()) == before
 
 
-def test_a_body_that_breaks_off_is_none():
-    pieces = [{"type": "http.request", "body": b"move=drop+5", "more_body": True}, {"type": "http.disconnect"}]
-
-    async def receive():
-        return pieces.pop(0)
-
-    with pytest.raises(Refused, match="A form broke off, so nothing was done"):
-        in_a_loop(read_body(Request({"type": "http"}, receive), 100, "A form"))
-
-
 @pytest.mark.parametrize("length", ["content-length: {exact}", "transfer-encoding: chunked"])
 def test_what_is_whole_is_done_and_what_comes_after_it_is_not(server, length):
     anna = asked(server)
@@ -147,7 +125,7 @@ def test_two_servers_have_no_folder_in_common(tmp_path):
             rf"in use by the server at http://127.0.0.1:8420/ \(process {os.getpid()} .*; .*, or give another --folder"
         )
         with pytest.raises(FileError, match=words):
-            Games(tmp_path)
+            LiveGames(tmp_path)
     with served(tmp_path):
         pass
 
@@ -235,8 +213,8 @@ def test_the_coach_who_is_busy_says_so_and_other_pages_come(tmp_path, monkeypatc
         go.wait()
         raise Refused(422, "Enough.")
 
-    monkeypatch.setattr("borneo_web.server.seats.advise", think)
-    monkeypatch.setattr("borneo_web.server.seats.MOST_QUESTIONS", 1)
+    monkeypatch.setattr("borneo_web.server.seat_routes.advise", think)
+    monkeypatch.setattr("borneo_web.server.seat_routes.MOST_QUESTIONS", 1)
     with served(tmp_path) as server, ThreadPoolExecutor(1) as people:
         anna, ben = asked(server), asked(server)
         thinking = people.submit(anna.client.get, f"{anna.address}?coach", timeout=20)
@@ -269,7 +247,7 @@ def test_who_asks_for_many_pictures_at_once_waits_for_himself(server, monkeypatc
             go.wait()
         return []
 
-    monkeypatch.setattr("borneo_web.server.seats.steps", draw)
+    monkeypatch.setattr("borneo_web.server.seat_routes.steps", draw)
     with ThreadPoolExecutor(9) as people:
         many = [people.submit(httpx.get, f"{server[1]}{anna.address}/steps", timeout=20) for _ in range(9)]
         try:
@@ -289,7 +267,7 @@ def test_uploads_have_limits_before_they_are_read(tmp_path, monkeypatch):
 
 
 def test_a_process_works_beside_this_one_and_is_started_again():
-    process = Process()
+    process = BackgroundProcess()
     first = process.submit(os.getpid).result(20)
     assert first != os.getpid() and process.submit(os.nice, 0).result(20) > os.nice(0)
     with pytest.raises(BrokenExecutor):
@@ -303,9 +281,9 @@ def test_a_process_works_beside_this_one_and_is_started_again():
 
 KILLED = """
 import os
-from borneo_web.server.process import Process
+from borneo_web.server.process import BackgroundProcess
 from borneo_web.server.requests import read_body
-process = Process()
+process = BackgroundProcess()
 print(process.submit(os.getpid).result(), flush=True)
 process.submit(input)
 os.kill(os.getpid(), 9)
@@ -386,7 +364,7 @@ def test_a_choice_that_cannot_be_saved_is_not_made_and_can_be_made_again(server,
     page = anna.page
     for deed, moves in (("choose", [move]), ("undo", [])):
         with monkeypatch.context() as disk:
-            disk.setattr("borneo_web.server.table.write_file", full)
+            disk.setattr("borneo_web.server.live_game.write_file", full)
             assert anna.send(*moves, decision=number, deed=deed) == 507
         assert f"{FULL} Your choice was not made: make room" in anna.problem and "/secret" not in anna.page
         assert 'id="choose"' in anna.page and anna.decision == number
@@ -397,7 +375,7 @@ def test_a_choice_that_cannot_be_saved_is_not_made_and_can_be_made_again(server,
 
 
 def test_a_game_whose_agents_cannot_be_saved_waits_and_goes_on(server, monkeypatch):
-    monkeypatch.setattr("borneo_web.server.table.BETWEEN_SAVES", -1.0)
+    monkeypatch.setattr("borneo_web.server.live_game.BETWEEN_SAVES", -1.0)
     anna = asked(server)
     table = table_of(server, anna)
     save, table.save = table.save, full
@@ -418,7 +396,7 @@ def test_without_room_no_game_is_dealt_and_without_a_folder_none_is_removed(serv
     games, address = server
     before = list(games)
     name = table_of(server, asked(server)).path.stem
-    monkeypatch.setattr("borneo_web.server.table.write_file", full)
+    monkeypatch.setattr("borneo_web.server.live_game.write_file", full)
     answer = begin(address)
     assert answer.status_code == 507 and f"{FULL} No cards were dealt: make room" in unescape(answer.text)
 
@@ -429,30 +407,6 @@ def test_without_room_no_game_is_dealt_and_without_a_folder_none_is_removed(serv
     answer = httpx.post(f"{address}/games/{name}/remove")
     assert answer.status_code == 503 and "cannot be removed: Permission denied." in answer.text
     assert sorted(games) == sorted([*before, name]) and "/secret" not in answer.text
-
-
-@pytest.mark.browser
-def test_what_cannot_be_done_is_told_on_the_page_and_what_was_chosen_stays(server, chromium, monkeypatch):
-    """With the page of a table, as when the disk is full, and with another one."""
-    anna = asked(server)
-    table = table_of(server, anna)
-    opened = chromium.new_page(reduced_motion="reduce")
-    opened.goto(server[1] + anna.address)
-    opened.check("input[name=move] >> nth=0", force=True)
-    for status, words in ((507, FULL), (500, "fault is not yours")):
-
-        def fail(*_, status=status):
-            raise Refused(507, FULL) if status == 507 else RuntimeError
-
-        with monkeypatch.context() as broken:
-            broken.setattr(table, "choose", fail)
-            opened.click("#do")
-            opened.wait_for_selector(f"#main .problem:has-text('{words}')")
-        assert opened.is_checked("input[name=move] >> nth=0") and opened.is_enabled("#do")
-    opened.click("#do")
-    opened.wait_for_selector(f"#main:not(:has([name=decision][value='{anna.decision}']))", state="attached")
-    opened.close()
-    assert table.choices == int(anna.decision) + 1
 
 
 # ---------------------------------------------------------------- what is damaged
@@ -472,7 +426,7 @@ def test_a_crowd_of_damaged_games_hides_no_other(tmp_path, monkeypatch):
             page = httpx.get(address)
             assert page.status_code == 200 and link in page.text and "and 19 more that cannot be read" in page.text
             assert len(re.findall("The game cannot be read", page.text)) == 3
-            monkeypatch.setattr("borneo_web.server.games.read_table", None)  # what is damaged is not read again
+            monkeypatch.setattr("borneo_web.server.live_games.read_table", None)  # what is damaged is not read again
         assert httpx.get(f"{address}/game/damaged1/key").status_code == 422
 
 
@@ -480,34 +434,13 @@ def test_whatever_reading_and_showing_a_game_raises_is_told(tmp_path, monkeypatc
     def fail(*_):
         raise IndexError("/secret/place")
 
-    for what in ("games.read_table", "table.Table.scene"):
+    for what in ("live_games.read_table", "live_game.LiveGame.scene"):
         with served(tmp_path) as server:
             asked(server)
         with served(tmp_path) as (_, address), monkeypatch.context() as broken:
             broken.setattr(f"borneo_web.server.{what}", fail)
             page = httpx.get(address)
             assert page.status_code == 200 and "IndexError" in page.text and "/secret" not in page.text
-
-
-@pytest.mark.parametrize(
-    ("file", "text"),
-    [
-        ("results.json", '{"standings": [{"agent": "a", "seats": 3, "win_share": {"value": 1' + "0" * 400 + "}}]}"),
-        ("games.csv", "game,fault,agent 0,score 0,place 0\n1,,a,1,1,and,more\n"),
-        ("games.csv", "game,fault," + ",".join(f"agent {i},score {i},place {i}" for i in range(2000)) + "\n1,"),
-        ("curve.jsonl", '{"steps": 1' + "0" * 400 + ', "strength": [{"measure": "m", "against": "a", "players": 3, '
-         '"value": 1, "low": null, "high": null}]}\n'),
-    ],
-    ids=["number", "columns", "heads", "steps"],
-)  # fmt: skip
-def test_a_folder_with_what_no_arena_and_no_training_writes_is_told(tmp_path, file, text):
-    (tmp_path / "run" / "records").mkdir(parents=True)
-    (tmp_path / "run" / "curve.jsonl").touch()
-    (tmp_path / "run" / file).write_text(text)
-    looked_at = {"arena": ArenaFolder(tmp_path / "run"), "training": TrainingFolder(tmp_path / "run")}
-    with served(tmp_path / "games", **looked_at) as (_, address):
-        answer = httpx.get(f"{address}/{'training' if file == 'curve.jsonl' else 'arena'}")
-        assert answer.status_code == 422 and re.search("it holds no|it is no table", answer.text)
 
 
 def test_a_fault_of_ours_is_told_without_what_others_must_not_know(tmp_path, monkeypatch, capsys):

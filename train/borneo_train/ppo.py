@@ -17,9 +17,9 @@ from torch.nn.utils import clip_grad_norm_
 from borneo_env.engine.state import SEATS
 from borneo_train.advantages import advantages, mean_where, normalised, std_where
 from borneo_train.distributed.process_group import SINGLE, ProcessGroup
-from borneo_train.games.games import Games, by_seat, from_decider
+from borneo_train.games.games import LearnerGames, by_seat, from_decider
 from borneo_train.games.opponents import Opponents
-from borneo_train.networks.actor_critic import Networks
+from borneo_train.networks.actor_critic import Networks, adam
 from borneo_train.networks.cuda_graphs import graphed
 from borneo_train.run.config import PPOSettings
 
@@ -34,7 +34,7 @@ METRICS = ("policy_gradient_loss", "value_loss", "entropy", "approx_kl", "clip_f
 class RolloutBuffer:
     """The decisions between two updates: (timesteps, games, ...) each."""
 
-    def __init__(self, n_steps: int, games: Games) -> None:
+    def __init__(self, n_steps: int, games: LearnerGames) -> None:
         shape, device = (n_steps, len(games)), games.device
         self.state = torch.empty(*shape, games.state.shape[1], dtype=torch.int8, device=device)
         self.mask = torch.empty(*shape, games.actions, dtype=torch.bool, device=device)
@@ -61,7 +61,7 @@ class PPO:
     def __init__(
         self,
         settings: PPOSettings,
-        games: Games,
+        games: LearnerGames,
         networks: Networks,
         opponents: Opponents,
         seed: int = 0,
@@ -74,7 +74,7 @@ class PPO:
         self.generator = torch.Generator(device).manual_seed(seed)
         games.stagger(self.generator)
         self.learning_rate = torch.tensor(settings.learning_rate, device=device)
-        self.optimizer = networks.adam(self.learning_rate)
+        self.optimizer = adam(networks, self.learning_rate)
         self.ent_coef = torch.tensor(settings.ent_coef, device=device)
         self.margin_coef = torch.tensor(settings.margin_coef, device=device)
         self.rollout = RolloutBuffer(settings.n_steps, games)

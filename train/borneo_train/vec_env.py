@@ -67,17 +67,10 @@ class BorneoVecEnv(VecEnv):
             raise ValueError(f"{num_envs} games cannot be shared by the player counts {counts}: give at least one game "
                              "for each, and each count once")  # fmt: skip
         sizes = [len(part) for part in np.array_split(np.arange(num_envs), len(counts))]
+        rulesets = [Ruleset(edition=edition, players=count, **fields) for count in counts]
+        given: dict[str, Any] = {"reward": reward, "seed": seed, "whole_table": whole_table, "threads": threads}
         self.tables = [
-            BotSeats(
-                size,
-                Ruleset(edition=edition, players=count, **fields),
-                opponents=opponents,
-                reward=reward,
-                seed=seed,
-                whole_table=whole_table,
-                threads=threads,
-            )
-            for size, count in zip(sizes, counts, strict=True)
+            BotSeats(size, ruleset, opponents=opponents, **given) for size, ruleset in zip(sizes, rulesets, strict=True)
         ]
         self._ends = np.cumsum(sizes)[:-1]
         self._returns, self._lengths = np.zeros(num_envs), np.zeros(num_envs, np.int64)  # of the games so far

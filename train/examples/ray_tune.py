@@ -16,7 +16,7 @@ import typer
 from borneo_agents.cluster import LOCAL, joined
 from borneo_train.run.config import Settings
 from borneo_train.run.progress import ProgressReporter
-from borneo_train.run.tasks import Measurement
+from borneo_train.run.tasks import Evaluation
 from borneo_train.run.training import Training
 from ray import tune
 from ray.tune.schedulers import ASHAScheduler
@@ -34,7 +34,7 @@ OPTIONS = {
 class TuneReporter(ProgressReporter):
     """Reports every evaluation; Tune may end the trial there."""
 
-    def evaluation(self, steps: int, found: list[Measurement]) -> None:
+    def evaluation(self, steps: int, found: list[Evaluation]) -> None:
         tune.report({"wins": found[0].value, "decisions": steps})
 
 

@@ -17,6 +17,6 @@ the names that are declared there.
 from borneo_agents.arena.design.config import ArenaConfig
 from borneo_agents.arena.report.tables import Progress
 from borneo_agents.arena.result import ArenaResult
-from borneo_agents.arena.run import Stopped, play_arena
+from borneo_agents.arena.run import ArenaStopped, play_arena
 
-__all__ = ["ArenaConfig", "ArenaResult", "Progress", "Stopped", "play_arena"]
+__all__ = ["ArenaConfig", "ArenaResult", "ArenaStopped", "Progress", "play_arena"]

@@ -12,7 +12,7 @@ from borneo_agents.arena.report.sections import standings_rows
 from borneo_agents.arena.report.tables import ArenaTables
 from borneo_agents.arena.report.words import fault_lines, title
 from borneo_agents.arena.store.folder import GAMES, REPORT, RESULTS, Folder
-from borneo_env.files import make_folder, write_file
+from kontor.files import make_folder, write_file
 
 
 class Drawing(str):

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import shlex
-import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -21,11 +19,12 @@ from borneo_agents.arena.report.words import trace_words
 from borneo_agents.arena.result import ArenaResult
 from borneo_agents.arena.store.folder import Folder, settings_of
 from borneo_agents.arena.store.records import write_records
+from borneo_agents.arena.store.scratch import scratch_folder
 from borneo_agents.arena.store.sources import digest_of
 from borneo_agents.arena.workers.pool import ArenaError, WorkerPool
 from borneo_agents.protocol.agent import ProcessAgent
-from borneo_agents.statistics.results import blocks, results
-from borneo_agents.statistics.sequential import UNDECIDED, SequentialTest, Verdict
+from borneo_agents.statistics.results import blocks, finished_games
+from borneo_agents.statistics.sequential import UNDECIDED, Verdict, sequential_test
 from borneo_env.agent import Agent, check_agents
 from borneo_env.engine.batch import Batch
 from borneo_env.ruleset import Ruleset
@@ -37,7 +36,7 @@ Watch = Callable[[Progress], None]
 Coming = Iterator[tuple[int, PlayedChunk | None]]  # how many games of unfinished chunks are over; a finished chunk
 
 
-class Stopped(KeyboardInterrupt):
+class ArenaStopped(KeyboardInterrupt):
     """Ctrl-C; `result` has what was played until then, or None if that is nothing."""
 
     def __init__(self, result: ArenaResult | None) -> None:
@@ -90,7 +89,7 @@ def play_arena(
         except KeyboardInterrupt:
             if config.debug:
                 raise  # it says where the agent was
-            raise Stopped(run.result(complete=False)) from None
+            raise ArenaStopped(run.result(complete=False)) from None
         result = run.result(complete=True)
         assert result is not None
         if config.out is not None:
@@ -105,15 +104,12 @@ def _named(agents: Sequence[str | Agent] | Mapping[str, str | Agent]) -> dict[st
     if isinstance(agents, Mapping):
         return dict(agents)
     names = [agent if isinstance(agent, str) else type(agent).__name__ for agent in agents]
-    for name in names:
-        if names.count(name) > 1:
-            once = list(dict.fromkeys(names))
-            if len(once) == 1:
-                once.append("random" if name == "merchant" else "merchant")
-            raise TournamentError(
-                f"{name} is there twice; results could not tell the two apart. Name each once, and it sits down as "
-                f"often as the table has room: borneo arena {shlex.join(once)}. In Python, give a mapping of names"
-            )
+    twice = [name for name in names if names.count(name) > 1]
+    if twice:
+        raise TournamentError(
+            f"{twice[0]} is there twice; results could not tell the two apart. Name each once: it sits down as often "
+            "as the table has room. In Python, give a mapping of names"
+        )
     return dict(zip(names, agents, strict=True))
 
 
@@ -153,7 +149,7 @@ def _folder(config: ArenaConfig, in_process: bool, stack: contextlib.ExitStack) 
         return folder
     if in_process:
         return None
-    return Folder(stack.enter_context(tempfile.TemporaryDirectory(prefix="borneo-arena-")))
+    return stack.enter_context(scratch_folder())
 
 
 def _tournament_in(config: ArenaConfig, found: Mapping[str, Agent], folder: Folder | None) -> Tournament:
@@ -192,20 +188,18 @@ def _by_others(
 ) -> Coming:
     """Chunks that workers or machines of a cluster leave in the folder."""
     Batch(1, plan.ruleset).play_random(1)  # if the rules must be compiled, this says so
-    pool = stack.enter_context(_pool(plan, folder, found, config))
-    for under_way, deals in pool.play(chunks):
+    pool: Any
+    if config.cluster is None:
+        pool = WorkerPool(plan, folder, config)
+    else:
+        from borneo_agents.arena.ray.cluster import ClusterPool  # which needs ray
+
+        pool = ClusterPool(plan, folder, config, found)
+    for under_way, deals in stack.enter_context(pool).play(chunks):
         played = folder.load(plan, deals) if deals else None
         if deals and not played:
             raise ArenaError(f"the games of deal {deals.start} and on were played, but cannot be read in {folder.path}")
         yield under_way, played
-
-
-def _pool(plan: Tournament, folder: Folder, found: Mapping[str, Agent], config: ArenaConfig) -> Any:
-    if config.cluster is None:
-        return WorkerPool(plan, folder, config, scratch=config.out is None)
-    from borneo_agents.arena.ray.cluster import ClusterPool  # which needs ray
-
-    return ClusterPool(plan, folder, config, found)
 
 
 class _Run:
@@ -254,22 +248,19 @@ class _Run:
         tables = [self.played[first].outcomes for first in sorted(self.played)]
         return np.concatenate([np.zeros(0, outcome_type(self.plan.ruleset.players)), *tables])
 
-    def decided(self) -> Verdict | None:
-        """The verdict, if the games played without a gap from the first deal decide the question."""
+    def decided(self) -> bool:
+        """Whether the games played so far decide the question."""
         verdict = self.verdict()
-        return verdict if verdict and verdict.state != UNDECIDED else None
+        return verdict is not None and verdict.state != UNDECIDED
 
     def verdict(self) -> Verdict | None:
-        games = self._without_gap()
+        """Where the question stands after the games that were played without a gap from the first deal."""
+        games = self.outcomes[self.outcomes["game"] == np.arange(len(self.outcomes))]
         if self.question is None or not len(games):
             return None
         q = self.question
-        table = results(self.plan.agents, games["seats"], games["places"], games["scores"], games["deal"])
-        return SequentialTest(PAR, q.effect, q.alpha, q.beta, tuple(blocks(table, q.agent, q.other))).verdict()
-
-    def _without_gap(self) -> NDArray[np.void]:
-        whole: NDArray[np.void] = self.outcomes[self.outcomes["game"] == np.arange(len(self.outcomes))]
-        return whole
+        table = finished_games(self.plan.agents, games["seats"], games["places"], games["scores"], games["deal"])
+        return sequential_test(blocks(table, q.agent, q.other), PAR, q.effect, q.alpha, q.beta)
 
     def result(self, complete: bool) -> ArenaResult | None:
         """What there is; if the question was decided, no more than it took, however much more was played."""

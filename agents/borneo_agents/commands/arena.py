@@ -18,32 +18,27 @@ import typer
 from borneo_env.console import (
     LET_RAISE,
     AsJson,
-    Blackbeard,
-    CardTables,
-    Edition,
-    FourTraders,
-    Players,
     Seed,
     err,
     out,
     progress_bar,
-    ruleset_of,
     say,
+    with_ruleset,
 )
-from borneo_env.files import in_short
+from borneo_env.ruleset import Ruleset
+from kontor.files import in_short
 
 Cluster = Annotated[
     str | None, typer.Option(metavar="local|ADDRESS", help="Let a cluster of Ray play (needs the extra `ray`).")
 ]
 
 
+@with_ruleset()
 def arena(
     agents: Annotated[
         list[str], typer.Argument(help="Who plays: names such as random, or my_bot:MyBot.", show_default=False)
     ],
     games: Annotated[int, typer.Option(help="How many games; rounded up so that seats and deals are fair.")] = 2000,
-    players: Players = 4,
-    edition: Edition = "board",
     seed: Seed = 0,
     out_folder: Annotated[
         Path | None, typer.Option("--out", help="Folder for games and results; a stopped run goes on there.")
@@ -67,18 +62,16 @@ def arena(
     debug: Annotated[
         bool, typer.Option("--debug", help="Let the first fault of an agent raise, in this process: for a debugger.")
     ] = False,
-    four_traders: FourTraders = False,
-    blackbeard: Blackbeard = False,
-    tables: CardTables = None,
     as_json: AsJson = False,
+    **rules: Any,
 ) -> None:
     """Measure agents against each other, on the same deals and from all seats."""
-    from borneo_agents.arena import ArenaConfig, ArenaResult, Stopped, play_arena
+    from borneo_agents.arena import ArenaConfig, ArenaResult, ArenaStopped, play_arena
     from borneo_agents.arena.report.terminal import watching
 
     command = shlex.join(["borneo", *sys.argv[1:]])
     config = ArenaConfig(
-        ruleset=ruleset_of(edition, players, four_traders, blackbeard, tables), games=games, seed=seed, lineups=lineups,
+        ruleset=Ruleset(**rules), games=games, seed=seed, lineups=lineups,
         out=out_folder, fresh=fresh, jobs=jobs, cluster=cluster, chunk=chunk, time_limit=time_limit, isolate=isolate,
         until_decided=_pair(until_decided) if until_decided else None, effect=effect, alpha=errors, beta=errors,
         records=records or replays, debug=debug, command=command,
@@ -86,10 +79,10 @@ def arena(
     if out_folder is not None and find_spec("matplotlib") is None:
         say("The report will have no plots: matplotlib is missing; pip install '.[arena]' in the project's folder.")
     result: ArenaResult | None
-    with _faults_raising() if debug else watching(err) as watch:
+    with _faults_raising() if debug else watching() as watch:
         try:
             result = play_arena(agents, config, watch=watch)
-        except Stopped as stopped:
+        except ArenaStopped as stopped:
             result = stopped.result
     if replays and result is not None and result.complete:
         _write_replays(result, out_folder, command)

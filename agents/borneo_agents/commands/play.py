@@ -7,14 +7,16 @@ import json
 import shlex
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from borneo_env.console import AsJson, Blackbeard, CardTables, Edition, FourTraders, ruleset_of
-from borneo_env.files import FileError, check_writable, on_one_line
+from borneo_env.console import AsJson, with_ruleset
+from borneo_env.ruleset import Ruleset
+from kontor.files import FileError, check_writable, on_one_line
 
 
+@with_ruleset("edition", "traders", "blackbeard", "tables")
 def play(
     seats: Annotated[
         str,
@@ -23,7 +25,6 @@ def play(
             "Without a human you watch, turn by turn."
         ),
     ] = "human,normal,normal",
-    edition: Edition = "board",
     seed: Annotated[int | None, typer.Option(help="The same seed gives the same deal; chance by default.")] = None,
     saved: Annotated[Path | None, typer.Option("--continue", help="Go on with a game that was saved.")] = None,
     trust: Annotated[
@@ -34,10 +35,8 @@ def play(
     ] = None,
     record_file: Annotated[Path | None, typer.Option("--record", help="Write the finished game as a record.")] = None,
     yes: Annotated[bool, typer.Option("--yes", help="Make every choice at once, without confirmation.")] = False,
-    four_traders: FourTraders = False,
-    blackbeard: Blackbeard = False,
-    tables: CardTables = None,
     as_json: AsJson = False,
+    **rules: Any,
 ) -> None:
     """Play Borneo here in the terminal, against agents or several people at one keyboard."""
     from borneo_agents.human.game import Game
@@ -49,8 +48,7 @@ def play(
         game = Game.load(saved, trusted=trust)
     else:
         names = [name.strip() for name in seats.split(",")]
-        ruleset = ruleset_of(edition, len(names), four_traders, blackbeard, tables)
-        game = Game(ruleset, names, fresh_seed() if seed is None else seed)
+        game = Game(Ruleset(players=len(names), **rules), names, fresh_seed() if seed is None else seed)
     save_to = save_to or saved or free_name(Path("borneo-game.json"))
     for path in filter(None, (save_to, record_file)):
         check_writable(path)  # before hours of play, not after

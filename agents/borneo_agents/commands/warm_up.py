@@ -19,8 +19,8 @@ def warm_up(
 ) -> None:
     """Compile everything now, on all cores, so that no other command has to: once per version, some minutes at most."""
     from borneo_agents.warm_up import compile_all
-    from borneo_env.compile import INTERPRETED
-    from borneo_env.engine.threads import available_cores
+    from kontor.compile import INTERPRETED
+    from kontor.engine.threads import available_cores
 
     if INTERPRETED:
         raise ValueError("nothing can be compiled while NUMBA_DISABLE_JIT is set: unset it")

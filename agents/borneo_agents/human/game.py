@@ -18,7 +18,6 @@ from borneo_env.agent import UnknownAgent, Views, check_agents, check_registered
 from borneo_env.engine.batch import Batch
 from borneo_env.engine.loops import NO_ACTION
 from borneo_env.engine.state import CARDS, CONTRACT, HAND, NOBODY, TELLTALE
-from borneo_env.files import FileError, in_short, on_one_line, parse_json, read_text, write_file
 from borneo_env.record import (
     LARGEST_FILE,
     Line,
@@ -30,6 +29,7 @@ from borneo_env.record import (
 )
 from borneo_env.ruleset import Ruleset
 from borneo_env.story import Narrator, Told, agent_names, drawn
+from kontor.files import FileError, in_short, on_one_line, parse_json, read_text, write_file
 
 HUMAN = "human"
 FORMAT = "borneo-play/1"
@@ -226,7 +226,10 @@ class Game:
             action = self.batch.actions.action(line["move"], phase)
         except ValueError:
             raise SaveError(f"line {number}: {in_short(line['move'])} is not a move of the phase {phase}") from None
-        self.play(action)
+        if self.asks_a_person():
+            self.choose([action])
+        else:
+            self.play(action)
 
     def _compare(self, lines: Sequence[Line]) -> None:
         """The same seed and the same moves must have given the same game."""

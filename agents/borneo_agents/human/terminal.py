@@ -11,20 +11,19 @@ from itertools import chain, count
 from pathlib import Path
 from typing import Any, TextIO
 
-from borneo_agents.human.contest import decision
-from borneo_agents.human.decision import RULES, Decision, NoOption
+from borneo_agents.human.decision import RULES, HumanDecision, NoOption, decision
 from borneo_agents.human.game import Game
 from borneo_agents.human.options import in_colours
-from borneo_agents.human.window import Interrupted, Window, fitted
+from borneo_agents.human.window import Interrupted, TerminalWindow, fitted
 from borneo_env.engine.hiding import redact
 from borneo_env.engine.state import SPECTATOR
-from borneo_env.files import FileError, in_short, on_one_line
 from borneo_env.pieces import Pieces, plain
 from borneo_env.render.scene import Scene
 from borneo_env.render.terminal import board, details, hands, pirates
 from borneo_env.render.text import BOLD, WIDTH, length, padded, paint
 from borneo_env.rulebook import UnknownRule, find_rules
 from borneo_env.story import Told
+from kontor.files import FileError, in_short, on_one_line
 
 RECENT = 12  # lines of the story that are told again when a game goes on
 ROOMY = 36  # rows from which the board has rules between its parts
@@ -49,7 +48,7 @@ class Quit(Exception):
     """Somebody at the keyboard wants to stop for now."""
 
 
-class Stopped(Exception):
+class Terminated(Exception):
     """The program is told to end."""
 
 
@@ -60,7 +59,7 @@ class Terminal:
         self.game = game
         self.save_to = save_to
         self.confirm = confirm
-        self._window = Window(typed, shown)
+        self._window = TerminalWindow(typed, shown)
         self._shown = in_colours(game.batch.ruleset)
         self._viewer = SPECTATOR  # the person who may be looking
         self._note = ""  # what is said at the next question
@@ -75,7 +74,7 @@ class Terminal:
         with _stopped_by_signals():
             try:
                 return self._play_or_save()
-            except Stopped:  # once, but anywhere: even while the game was being saved for another reason
+            except Terminated:  # once, but anywhere: even while the game was being saved for another reason
                 self._save_to_leave()
                 return False
 
@@ -91,7 +90,7 @@ class Terminal:
             except (EOFError, KeyboardInterrupt):
                 self._save_to_leave()
                 return False
-            except Stopped:
+            except Terminated:
                 raise
             except BaseException:
                 if self._save():
@@ -232,7 +231,7 @@ class Terminal:
             again = self._window.is_screen or typed == "b"
             typed = self._ask_below_board(seat, lines, prompt, news) if again else self._ask(prompt)
 
-    def _heed(self, asked: Decision, typed: str) -> bool:
+    def _heed(self, asked: HumanDecision, typed: str) -> bool:
         """Do what was typed; whether the question is answered."""
         if typed.startswith("?"):
             self._help(typed[1:].strip())
@@ -334,12 +333,12 @@ def _status(scene: Scene, seat: int) -> str:
 
 @contextmanager
 def _stopped_by_signals() -> Iterator[None]:
-    """Being told to end, as when the terminal is closed, raises Stopped in here, once."""
+    """Being told to end, as when the terminal is closed, raises Terminated in here, once."""
 
     def stop(*_: Any) -> None:
         for number in STOPS:
             signal.signal(number, signal.SIG_IGN)  # nothing may disturb the saving
-        raise Stopped
+        raise Terminated
 
     if threading.current_thread() is not threading.main_thread():  # only there can signals be handled
         yield

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from typing import TextIO
 
 from borneo_env.console import in_colour
-from borneo_env.files import on_one_line
 from borneo_env.render.text import ESCAPE, WIDTH, wrapped
+from kontor.files import on_one_line
 
 CLEAR = "\x1b[2J\x1b[H"
 FORGET = "\x1b[3J"  # what has been scrolled away
@@ -20,7 +20,7 @@ class Interrupted(Exception):
     """Somebody pressed Ctrl-C at a question."""
 
 
-class Window:
+class TerminalWindow:
     """Where people look and type. Without a terminal there are no colours and no pages, and nothing is cleared."""
 
     def __init__(self, typed: TextIO, shown: TextIO) -> None:

@@ -19,11 +19,11 @@ from borneo_agents.policy.model import CARD, WEIGHTS, Model, ModelError, read_mo
 from borneo_agents.policy.network import Floats, best_actions, drawn_actions, probabilities_of
 from borneo_agents.policy.search import OptionSearch
 from borneo_agents.policy.threats import Outlook, outlook_of
-from borneo_agents.search.agent import MOST_MILLISECONDS, is_number
+from borneo_agents.search.ismcts import MOST_MILLISECONDS, is_number
 from borneo_env.agent import UnknownAgent, Views
-from borneo_env.engine.threads import available_cores
-from borneo_env.files import in_short
 from borneo_env.ruleset import Ruleset
+from kontor.engine.threads import available_cores
+from kontor.files import in_short
 
 SHIPPED = Path(__file__).parent / "shipped"
 MOST_EVALUATIONS = 10_000_000  # of networks, for a decision

@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from borneo_agents.policy.network import NORM_EPSILON, Floats, Layers
 from borneo_agents.policy.products import BLOCK, sum_block
-from borneo_env.compile import entry, rule
-from borneo_env.engine.threads import in_parallel
+from kontor.compile import entry, rule
+from kontor.engine.threads import in_parallel
 
 TABLES_PER_THREAD = 8  # at least
 MOST_IN_TABLE, MOST_IN_VALUES = 128, 4095  # steps of an input

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
@@ -18,10 +18,10 @@ from borneo_agents.policy.network import Floats, Layer, Layers
 from borneo_env.engine.actions import ACTION_VERSION, action_table
 from borneo_env.engine.observe import OBSERVATION_VERSION, length, state_length
 from borneo_env.engine.state import SEATS, slots_of
-from borneo_env.files import FileError, in_short, make_folder, on_one_line, parse_json, read_bytes, write_file
 from borneo_env.ruleset import EDITIONS, PLAYER_COUNTS, Ruleset
+from kontor.files import FileError, in_short, make_folder, on_one_line, parse_json, read_bytes, write_file
 
-FORMAT, FORMAT_8 = "borneo-policy/9", "borneo-policy/8"  # what is written, and what else is read
+FORMAT = "borneo-policy/9"
 WEIGHTS, CARD = "model.safetensors", "card.json"
 BEST = "best"  # folder of the best policy, in that of its training
 CRITIC, ROLLOUT = "critic.", "rollout."  # how names of tensors begin; those of the actor have numbers alone
@@ -130,11 +130,10 @@ def read_card(path: Path) -> ModelCard:
     if not isinstance(about, dict):
         raise _refusal(path, "is no card of a policy: it should be an object")
     for name, known in VERSIONS.items():
-        if about.get(name) not in known:
+        if about.get(name) != known:
             raise ModelError(
                 f"{on_one_line(str(path))}: its {name} is {in_short(about.get(name))}, and this version of borneo-env "
-                f"reads {known[0]!r}: "
-                "train the policy anew, or use the version of borneo-env named in its card"
+                f"reads {known!r}: train the policy anew, or use the version of borneo-env named in its card"
             )
     for entry in CARD_FIELDS:
         if not KINDS[str(entry.type)](about.get(entry.name)):
@@ -147,11 +146,7 @@ def read_card(path: Path) -> ModelCard:
 
 
 # What a card must say to be read at all.
-VERSIONS = {
-    "format": (FORMAT, FORMAT_8),
-    "observation_version": (OBSERVATION_VERSION,),
-    "action_version": (ACTION_VERSION,),
-}
+VERSIONS = {"format": FORMAT, "observation_version": OBSERVATION_VERSION, "action_version": ACTION_VERSION}
 
 # Whether a value from JSON is of the type of a card's field.
 KINDS: dict[str, Callable[[Any], bool]] = {
@@ -171,18 +166,10 @@ def _read_weights(path: Path, card: ModelCard) -> Model:
         tensors: dict[str, NDArray[Any]] = load(data)
     except (SafetensorError, ValueError, KeyError, OverflowError) as error:
         raise _refusal(path, f"is no safetensors file of float32 or float16 numbers: {in_short(str(error))}") from None
-    if card.format == FORMAT_8:
-        tensors = _from_format_8(tensors)
     parts = {network: _taken(tensors, network) for network in (CRITIC, ROLLOUT)}
     actor = _checked_layers(path, tensors, card)
     more = [_checked_layers(path, found, card, network) if found else None for network, found in parts.items()]
-    return Model(replace(card, format=FORMAT), actor, *more)
-
-
-def _from_format_8(tensors: dict[str, Any]) -> dict[str, Any]:
-    """The tensors as they are called today. Models of the others, which that format has, are left out."""
-    named = {name.replace("quick.", ROLLOUT, 1): tensor for name, tensor in tensors.items()}
-    return {name: tensor for name, tensor in named.items() if not name.startswith(("others.", "shippers."))}
+    return Model(card, actor, *more)
 
 
 def _taken(tensors: dict[str, Any], network: str) -> dict[str, Any]:
@@ -208,16 +195,12 @@ def _checked_layers(path: Path, tensors: dict[str, Any], card: ModelCard, networ
     return [Layer(*(tensors[name].astype(np.float32) for name in layer)) for layer in names]
 
 
-def _check_numbers(path: Path, name: str, tensor: NDArray[Any]) -> None:
-    if tensor.dtype not in (np.float32, np.float16) or not np.isfinite(tensor).all():
-        raise _refusal(path, f"{name} should hold finite numbers of type float32 or float16")
-
-
 def _check_tensors(path: Path, tensors: dict[str, NDArray[Any]], last: int, card: ModelCard, network: str) -> None:
     width = max(1, tensors["0.biases"].size)
     inputs, outputs = _ends_of(network, card, tensors["0.weights"].shape)
     for name, tensor in sorted(tensors.items()):
-        _check_numbers(path, network + name, tensor)
+        if tensor.dtype not in (np.float32, np.float16) or not np.isfinite(tensor).all():
+            raise _refusal(path, f"{network}{name} should hold finite numbers of type float32 or float16")
         number, part = name.split(".")
         shape: tuple[int, ...] = (width if int(number) < last else outputs,)
         if part == "weights":

@@ -16,7 +16,7 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
-from borneo_env.compile import INTERPRETED
+from kontor.compile import INTERPRETED
 
 BLOCK = 64  # units that are summed up together
 LANES = 16  # of them in one vector

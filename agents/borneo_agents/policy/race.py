@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from borneo_env.compile import rule
 from borneo_env.engine.game import MAX_OPTIONS
+from kontor.compile import rule
 
 MOST_DETERMINIZATIONS = 512  # that there is memory for
 COMPARED_EVERY = 4  # determinizations, after which options may drop out

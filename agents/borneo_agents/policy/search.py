@@ -28,13 +28,14 @@ from borneo_agents.policy.network import Layer
 from borneo_agents.policy.race import RACE, Numbers, end_round, in_doubt, line_up, next_racing
 from borneo_agents.search.determinization import DETERMINIZED, TRIED, determinize, stream_of
 from borneo_env.agent import Views
-from borneo_env.compile import attributes, entry, machine_code, rule
-from borneo_env.engine.dice import below
 from borneo_env.engine.game import MAX_OPTIONS, apply, legal
-from borneo_env.engine.observe import SECRETS, observe, seat_from, state_length, write_state
+from borneo_env.engine.observe import SECRETS, observe, state_length, write_state
 from borneo_env.engine.rules.ending import place_of, score
 from borneo_env.engine.state import BOX, CHOICES, GAME, OVER, SEATS, THINGS
-from borneo_env.engine.threads import in_parallel
+from kontor.compile import attributes, entry, machine_code, rule
+from kontor.derived import seat_from
+from kontor.engine.threads import in_parallel
+from kontor.templates.dice import below
 
 FEWEST_TURNS = 4  # of a rollout
 GRAINS = 1 << 24  # of a random number
@@ -95,7 +96,7 @@ def play_next(search, views, dice):
     """Play the next option that is in the race; after the last one, compare them. Returns whether any are in doubt."""
     race = search.race[0]
     if race.next == 0:
-        determinize(search.games, views[0], stream_of(dice[0], race.played), search.unseen)
+        determinize(search.boxes[0], search.games, views[0], stream_of(dice[0], race.played), search.unseen)
     option = next_racing(race, race.next)
     search.games[TRIED] = search.games[DETERMINIZED]
     g, me = search.games[TRIED], views[0].player

@@ -13,28 +13,20 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from borneo_agents.policy.events import consequence_of, event_of, possessions
 from borneo_agents.policy.model import MARGIN, MOST_MARGIN, Model
 from borneo_agents.policy.network import drawn_actions, logits_of
 from borneo_env.agent import Views
 from borneo_env.engine.batch import Batch
 from borneo_env.engine.hiding import resample
 from borneo_env.engine.loops import NO_ACTION
-from borneo_env.engine.state import DOUBLE, SEATS, SHIP, TAKE
-from borneo_env.pieces import Does, Pieces, Who, filled, plain
-from borneo_env.story import facts_of
+from borneo_env.engine.state import SEATS
+from borneo_env.pieces import Pieces, plain
 
 PLAYOUTS = 256
 RAREST = 0.05  # share of the playouts in which something happens, or does not, that can be a threat
 LEAST = 0.02  # of a win: what costs less is not worth a word
 CERTAIN = 3.0  # standard errors that a cost has at least: dozens of events are looked at
-
-THREATENING = {  # the event of a move: a verb, and what follows it
-    "attack": ("attack", "{defender} in {company}"),
-    "ship": ("ship", "to {port}"),
-    "contract": ("fulfil", "a contract {contract}"),
-    "place": ("place", "a trader in {company}"),
-    "transfer": ("transfer", "a trader to {to}"),
-}
 
 Numbers = NDArray[np.float64]
 
@@ -51,27 +43,14 @@ class Outlook(NamedTuple):
     """Where a choice leads: a number for each playout. Those of two choices begin in the same determinizations."""
 
     values: Numbers  # what the table is worth to the decider then
-    had: dict[str, Numbers]  # what the decider has then: see `_had`
+    had: dict[str, Numbers]  # what the decider has then: see `possessions`
     threat: Threat | None  # the worst; None if nothing stands out
 
 
 def outlook_of(model: Model, views: Views, actions: Sequence[int], playouts: int = PLAYOUTS) -> Outlook:
     """Where the actions of a choice lead in the first of the views."""
     values, events, batch = played_on(model, views, actions, playouts)
-    return Outlook(values, _had(batch, int(views.player[0])), worst(values, events))
-
-
-def _had(batch: Batch, me: int) -> dict[str, Numbers]:
-    """What a player has in each game, in the order in which it tells most."""
-    games, points = batch.games, batch.scores().astype(np.float64)
-    stock = games["stock"][:, me].sum(1)
-    return {
-        "contracts": games["fulfilled"][:, me].sum(1).astype(np.float64),
-        "points": points[:, me],
-        "rivals": np.delete(points, me, 1).max(1),  # points of the best of the others
-        "first": (games["ladder"][:, :, 0] == me).sum(1).astype(np.float64),  # traders on rank 1
-        "spices": (stock.sum(1) + stock[:, DOUBLE]).astype(np.float64),  # that the warehouse can pay
-    }
+    return Outlook(values, possessions(batch, int(views.player[0])), worst(values, events))
 
 
 def worst(values: Numbers, events: Sequence[set[Pieces]]) -> Threat | None:
@@ -103,12 +82,12 @@ def played_on(
         rows = np.flatnonzero((batch.player >= 0) & ~(own & away & free))
         if not len(rows):
             return _values(model, batch, me), events, batch
-        moves, ships = _moves(model, batch, rows), batch.phase == SHIP
+        moves = _moves(model, batch, rows)
         others = [(row, move) for row, move in zip(rows.tolist(), moves, strict=True) if batch.player[row] != me]
-        happened = [(row, event) for row, move in others if (event := _event(batch, row, int(move)))]
+        happened = [(row, event) for row, move in others if (event := event_of(batch, row, int(move)))]
         batch.step(moves, rows)
         for row, event in happened:
-            events[row].add((*event, _consequence(batch, row)) if ships[row] else event)
+            events[row].add((*event.pieces, *(consequence_of(batch, row) if event.has_consequence else ())))
 
 
 def _moves(model: Model, batch: Batch, rows: NDArray[np.intp]) -> NDArray[np.int64]:
@@ -128,21 +107,6 @@ def _determinizations(views: Views, count: int) -> Batch:
     batch.games[:] = resample(np.repeat(views.games[:1], count), int(views.player[0]), rng)
     batch.refresh(check=False)
     return batch
-
-
-def _event(batch: Batch, row: int, action: int) -> Pieces:
-    """What a move does, as far as everybody sees it and it could be a threat; () for other moves."""
-    move, player = batch.actions.move(action, batch.phase_name(row)), int(batch.player[row])
-    if move.event not in THREATENING:
-        return ()
-    verb, rest = THREATENING[move.event]
-    facts = facts_of(batch.ruleset, batch.games[row], move)
-    return (Who(player), " ", Does(player, verb), " ", *filled(rest, **facts))
-
-
-def _consequence(batch: Batch, row: int) -> str:
-    """What a shipment has led to."""
-    return ", and its cargo is distributed" if batch.phase[row] == TAKE else ", without a distribution"
 
 
 def _values(model: Model, batch: Batch, me: int) -> Numbers:

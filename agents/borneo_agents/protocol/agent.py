@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 
 from borneo_agents.protocol import messages
 from borneo_agents.protocol.messages import Introduction, Message
-from borneo_agents.protocol.process import BotFailed, Process, Transcript
+from borneo_agents.protocol.process import BotFailed, BotProcess, Transcript
 from borneo_env.agent import Views
-from borneo_env.files import FileError, in_short, read_bytes
 from borneo_env.ruleset import Ruleset
+from kontor.files import FileError, in_short, read_bytes
 
 LARGEST_PROGRAM = 2**28  # bytes, to know again
 MEMORY = 4096  # MiB
@@ -37,7 +37,7 @@ class ProcessAgent:
         self.seconds = seconds  # for a decision
         self._memory = memory  # MiB
         self._transcript = transcript
-        self._process: Process | None = None
+        self._process: BotProcess | None = None
         self._met: Introduction | None = None
         self._prepared: Ruleset | None = None
         self._numbers: dict[int, int] = {}  # of games, in the order of their first questions
@@ -71,7 +71,7 @@ class ProcessAgent:
     def meet(self) -> Introduction:
         """What the bot says of itself; starts it if it does not run."""
         if self._process is None or self._met is None:
-            self._process = Process(self.command, self._memory, self._transcript, self._environment())
+            self._process = BotProcess(self.command, self._memory, self._transcript, self._environment())
             self._prepared = None
             self._met = self._kept(messages.introduction, self._ask(messages.line_of(messages.HELLO), self.greeting))
         return self._met
@@ -116,7 +116,7 @@ class ProcessAgent:
         """What an answer means. A move that is not legal harms nothing; any other mistake ends the process."""
         try:
             return read(*what)
-        except (messages.IllegalMove, messages.OwnError) as failed:
+        except (messages.IllegalAnswer, messages.OwnError) as failed:
             assert self._process
             failed.last_words = self._process.last_words()
             raise

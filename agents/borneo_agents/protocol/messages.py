@@ -20,11 +20,10 @@ from borneo_agents.protocol.words import in_words
 from borneo_env.agent import Views
 from borneo_env.engine.actions import ACTION_VERSION, action_table
 from borneo_env.engine.games import observe
-from borneo_env.engine.observe import LARGEST, OBSERVATION_VERSION, SMALLEST, layout
+from borneo_env.engine.observe import OBSERVATION_VERSION, layout
 from borneo_env.engine.state import PHASES, slots_of
-from borneo_env.files import in_short, parse_json
-from borneo_env.record import RULESET_KEYS
 from borneo_env.ruleset import Ruleset
+from kontor.files import in_short, parse_json
 
 PROTOCOL = "borneo-protocol/1"
 WORDS, NUMBERS, RECORD = "words", "numbers", "record"  # how a bot can have the game
@@ -35,7 +34,7 @@ LONGEST_NAME = 80  # characters
 Message = dict[str, Any]
 
 
-class IllegalMove(BotFailed):
+class IllegalAnswer(BotFailed):
     """An answer that is none of the moves."""
 
 
@@ -75,7 +74,7 @@ def rules_of(ruleset: Ruleset) -> Message:
     slots = slots_of(ruleset)
     return {
         "type": "rules",
-        "ruleset": {key: getattr(ruleset, key) for key in RULESET_KEYS},
+        "ruleset": ruleset.choices,
         "tables": asdict(ruleset.tables),
         "actions": len(action_table(slots)),
         "action_version": ACTION_VERSION,
@@ -84,7 +83,7 @@ def rules_of(ruleset: Ruleset) -> Message:
     }
 
 
-class Decision(NamedTuple):
+class Asked(NamedTuple):
     """What is said of a decision, as JSON, and the moves it can be answered with."""
 
     text: str
@@ -92,31 +91,32 @@ class Decision(NamedTuple):
     actions: list[int]
 
 
-def decisions(views: Views, games: Sequence[int] | None, wants: Sequence[str]) -> list[Decision]:
+def decisions(views: Views, games: Sequence[int] | None, wants: Sequence[str]) -> list[Asked]:
     """What is said of each view; `games` are the numbers of the games, where they are known."""
-    told: dict[str, Callable[[], Iterable[str]]] = {
+    told: dict[str, Callable[[], Iterable[Any]]] = {
         WORDS: lambda: in_words(views.ruleset, views.games),
-        NUMBERS: lambda: map(_numbers, _observations(views)),
-        RECORD: lambda: (f'"{b64encode(game.tobytes()).decode()}"' for game in views.games),
+        NUMBERS: lambda: _observations(views).tolist(),
+        RECORD: lambda: (b64encode(game.tobytes()).decode() for game in views.games),
     }
-    wanted = [[f',"{kind}":{text}' for text in told[kind]()] for kind in wants]
+    wanted = {kind: list(told[kind]()) for kind in wants}
     slots, phases = slots_of(views.ruleset), views.games["phase"].tolist()
     known = zip(phases, views.player.tolist(), views.dice.tolist(), views.mask, strict=True)
     found = []
     for i, (phase, seat, dice, mask) in enumerate(known):
         actions, texts = np.flatnonzero(mask).tolist(), _texts(slots, PHASES[phase])
         moves = [texts[action] for action in actions]
-        game = "null" if games is None else games[i]
-        about = f'"type":"decide","game":{game},"seat":{seat},"phase":"{PHASES[phase]}","dice":"{dice:016x}"'
-        more = "".join([kind[i] for kind in wanted])
-        found.append(Decision(f'{{{about},"moves":{_encode(moves)},"actions":{actions}{more}}}', moves, actions))
+        message = {
+            "type": "decide", "game": None if games is None else games[i], "seat": seat, "phase": PHASES[phase],
+            "dice": f"{dice:016x}", "moves": moves, "actions": actions, **{kind: wanted[kind][i] for kind in wants},
+        }  # fmt: skip
+        found.append(Asked(_encode(message), moves, actions))
     return found
 
 
-def _observations(views: Views) -> NDArray[np.int16]:
+def _observations(views: Views) -> NDArray[np.int8]:
     """As `views.observe()` has them, for views that are as the engine has made them."""
     views.arrays()  # refuses wrong ones, as for compiled bots
-    return observe(views.ruleset, views.games, views.player, check=False).astype(np.int16)
+    return observe(views.ruleset, views.games, views.player, check=False)
 
 
 @cache
@@ -126,16 +126,7 @@ def _texts(slots: int, phase: str) -> list[str]:
     return [table.text(action, phase) for action in range(len(table))]
 
 
-# Each number of one byte with a comma behind it, as four characters: so an observation is written by one look-up.
-_FOUR = np.array([f"{number:3}," for number in range(SMALLEST, LARGEST + 1)], "S4").view(np.uint32)
-
-
-def _numbers(observation: NDArray[np.int16]) -> str:
-    """An observation as a list."""
-    return f"[{_FOUR[observation - SMALLEST].tobytes()[:-1].translate(None, b' ').decode()}]"
-
-
-def question_of(some: Sequence[Decision], batch: bool) -> bytes:
+def question_of(some: Sequence[Asked], batch: bool) -> bytes:
     """The line that asks for decisions."""
     text = f'{{"type":"batch","decisions":[{",".join([one.text for one in some])}]}}' if batch else some[0].text
     return text.encode() + b"\n"
@@ -192,7 +183,7 @@ def check_ready(answer: Message) -> None:
         raise BotFailed(f'the bot answered the rules with {in_short(answer)}; it should say {{"ready": true}}')
 
 
-def chosen(answer: Message, asked: Sequence[Decision], batch: bool) -> list[int]:
+def chosen(answer: Message, asked: Sequence[Asked], batch: bool) -> list[int]:
     """The action of each move in an answer: a text, or an id."""
     key = "moves" if batch else "move"
     if key not in answer:
@@ -203,9 +194,9 @@ def chosen(answer: Message, asked: Sequence[Decision], batch: bool) -> list[int]
     return [_action(move, decision) for move, decision in zip(moves, asked, strict=True)]
 
 
-def _action(move: Any, decision: Decision) -> int:
+def _action(move: Any, decision: Asked) -> int:
     if type(move) is str and move in decision.moves:
         return decision.actions[decision.moves.index(move)]
     if type(move) is int and move in decision.actions:
         return move
-    raise IllegalMove(f"{in_short(move)} is not legal here; legal are: {', '.join(decision.moves)}")
+    raise IllegalAnswer(f"{in_short(move)} is not legal here; legal are: {', '.join(decision.moves)}")

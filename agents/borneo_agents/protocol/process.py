@@ -1,4 +1,4 @@
-"""Process: a bot's program, started without a shell, asked line by line, and ended with all that it has started.
+"""BotProcess: a bot's program, started without a shell, asked line by line, and ended with all that it has started.
 
 It has a supervisor as its parent, a limit on its memory, and few variables of our environment. For each question there
 is a limit on the time, on the size of the answer, and on what it writes to stderr. Whoever keeps to them may go on;
@@ -18,10 +18,11 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from borneo_agents.protocol.keeper import SUPERVISOR, keeper
+from borneo_agents.protocol import supervisor
 from borneo_agents.protocol.supervisor import end_group, end_tree
-from borneo_env.files import FileError, in_short, on_one_line
+from kontor.files import FileError, in_short, on_one_line
 
+SUPERVISOR = (sys.executable, "-I", "-S", supervisor.__file__)
 HANDED_ON = ("PATH", "HOME", "LANG", "LC_ALL", "TMPDIR", "TZ")  # of the environment
 MIB = 2**20
 LOUDEST = 2**16  # bytes on stderr for a question
@@ -66,20 +67,21 @@ class Transcript:
             raise FileError(self._path, f"cannot be written: {getattr(error, 'strerror', None) or error}") from None
 
 
-class Process:
+class BotProcess:
     """A bot that runs."""
 
     def __init__(
         self, command: Sequence[str], memory: int, transcript: Transcript | None, more: dict[str, str]
     ) -> None:
         """Start a command with so many MiB of memory, and `more` variables in its environment."""
-        told = keeper()
+        leash, self._leash = os.pipe()  # the supervisor holds one end, and sees this process's end at it
         environment = {name: os.environ[name] for name in HANDED_ON if name in os.environ}
         self._popen = subprocess.Popen(
-            [*SUPERVISOR, "launch", str(told), str(memory * MIB), *command],
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, bufsize=0, pass_fds=[told],
+            [*SUPERVISOR, str(leash), str(memory * MIB), *command],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, bufsize=0, pass_fds=[leash],
             env=environment | more, start_new_session=True,  # of its own, which Ctrl-C does not reach
         )  # fmt: skip
+        os.close(leash)
         assert self._popen.stdin and self._popen.stdout and self._popen.stderr
         self.number = self._popen.pid
         self._name = in_short(" ".join(command))
@@ -234,8 +236,8 @@ class Process:
             self._hear()
         for pipe in pipes:
             pipe.close()
+        os.close(self._leash)
         self._in = self._out = self._err = -1  # these numbers may soon be those of other files
-        os.write(keeper(), b"-%d\n" % self.number)
 
     def __del__(self) -> None:
         if hasattr(self, "_popen"):  # it was started

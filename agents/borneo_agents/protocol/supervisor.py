@@ -1,10 +1,9 @@
 """The supervisor of a bot: the parent of its process and of all that this leaves behind, and their end.
 
-`supervisor.py launch` sets limits, tells the keeper of itself, and starts the bot. Where it can (Linux), it becomes the
-parent of every descendant whose own parent has gone, whatever session or group that has made for itself. So all of
-them are found below it. `supervisor.py keep` is the keeper: a small process that ends all bots when the process that
-plays with them has gone, however it went. It reads their supervisors from its input (`+123` is one, `-123` has ended)
-until there is nothing more to read, since the other end is closed by the end of the process that holds it.
+It sets limits and starts the bot. Where it can (Linux), it becomes the parent of every descendant whose own parent has
+gone, whatever session or group that has made for itself. So all of them are found below it. Bots have sessions of their
+own, so nothing that ends the playing process reaches them. Therefore the supervisor holds one end of a pipe, the leash,
+and ends the bot when the other end closes: that is at the end of the process that plays, however it went.
 
 It is run as a file, by an interpreter that loads nothing else, so that a bot starts within milliseconds.
 """
@@ -12,10 +11,11 @@ It is run as a file, by an interpreter that loads nothing else, so that a bot st
 from __future__ import annotations
 
 import os
+import select
 import signal
 import sys
 from contextlib import suppress
-from typing import BinaryIO, NoReturn
+from typing import NoReturn
 
 NOT_RUN = 127  # as shells have it
 SET_CHILD_SUBREAPER = 36  # of prctl
@@ -70,21 +70,29 @@ def _descendants(root: int) -> list[int]:
     return found[1:]
 
 
-def supervise(child: int) -> int:
-    """Wait until a child has ended, and end what it has left behind; returns its exit code."""
+def supervise(child: int, leash: int | None = None) -> int:
+    """Wait until a child has ended, end what it has left behind, and return its exit code; a closed leash ends it."""
     for number in signal.valid_signals() - {signal.SIGCHLD}:  # of children that are ignored, nobody hears
         with suppress(OSError, ValueError):  # some cannot be ignored
             signal.signal(number, signal.SIG_IGN)
+    woken, waking = os.pipe()
+    os.set_blocking(waking, False)
+    signal.set_wakeup_fd(waking, warn_on_full_buffer=False)
+    signal.signal(signal.SIGCHLD, lambda *_: None)
     signal.signal(signal.SIGUSR1, lambda *_: _send(child, signal.SIGUSR1))
-    ended, status = os.wait()
-    while ended != child:
-        ended, status = os.wait()
+    watched = [woken] if leash is None else [woken, leash]
+    while (found := os.waitpid(-1, os.WNOHANG))[0] != child:
+        ready = [] if found[0] else select.select(watched, [], [])[0]
+        if woken in ready:
+            os.read(woken, 512)
+        if leash in ready:
+            end_tree(os.getpid())
     with suppress(ChildProcessError):  # nothing is left
         while True:
             if os.waitpid(-1, os.WNOHANG) == (0, 0):
                 end_tree(os.getpid())
                 os.wait()
-    return os.waitstatus_to_exitcode(status)
+    return os.waitstatus_to_exitcode(found[1])
 
 
 def end_as(code: int) -> NoReturn:
@@ -96,10 +104,8 @@ def end_as(code: int) -> NoReturn:
     os._exit(code)
 
 
-def launch(keeper: int, memory: int, command: list[str]) -> NoReturn:
+def launch(leash: int, memory: int, command: list[str]) -> NoReturn:
     """Run a command as a child with so many bytes of memory, and end as it does."""
-    os.write(keeper, b"+%d\n" % os.getpid())
-    os.close(keeper)
     limit(core=0)
     adopt_orphans()
     child = os.fork()
@@ -107,7 +113,8 @@ def launch(keeper: int, memory: int, command: list[str]) -> NoReturn:
         nothing = os.open(os.devnull, os.O_RDWR)
         for file in range(3):  # they are the child's: its end is to be seen
             os.dup2(nothing, file)
-        end_as(supervise(child))
+        end_as(supervise(child, leash))
+    os.close(leash)
     limit(data=memory)
     try:
         os.execvp(command[0], command)
@@ -127,17 +134,5 @@ def limit(**most: int) -> None:
         resource.setrlimit(kind, (allowed, allowed))
 
 
-def keep(told: BinaryIO) -> None:
-    """Note supervisors until there is nothing more to read, then end those that are left."""
-    bots: set[int] = set()
-    for line in told:
-        (bots.add if line.startswith(b"+") else bots.discard)(int(line[1:]))
-    for bot in bots:
-        end_tree(bot)
-
-
 if __name__ == "__main__":
-    if sys.argv[1] == "keep":
-        keep(sys.stdin.buffer)
-    else:
-        launch(int(sys.argv[2]), int(sys.argv[3]), sys.argv[4:])
+    launch(int(sys.argv[1]), int(sys.argv[2]), sys.argv[3:])

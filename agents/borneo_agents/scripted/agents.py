@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from borneo_agents.scripted.dispatch import CLIMBER, CONTRACTOR, MERCHANT, RANDOM, act_games
 from borneo_agents.scripted.scratch import scratch_of_thread
 from borneo_env.agent import Random, Views
-from borneo_env.compile import attributes
 from borneo_env.engine.game import MAX_OPTIONS
+from kontor.compile import attributes
 
 
 class Scripted:

@@ -6,35 +6,17 @@ pay more, ships for the companies it leads, and fulfils the best contract its go
 
 from __future__ import annotations
 
+from borneo_agents.scripted.by_phase import by_phase
 from borneo_agents.scripted.scratch import NONE, TINY, whole
-from borneo_agents.scripted.valuation.bargains import NEVER, choose_keep, choose_payment, most_gain
+from borneo_agents.scripted.valuation.bargains import NEVER, choose_keep, choose_payment, take_most_gain
 from borneo_agents.scripted.valuation.contests import best_attack, best_defence
-from borneo_agents.scripted.valuation.goods import appraise
 from borneo_agents.scripted.valuation.hands import count_hidden, count_strong, list_hand
 from borneo_agents.scripted.valuation.ladders import come_back, contest_of, swap, transfer_of
 from borneo_agents.scripted.valuation.sharing import fill_pool, hand_out, lay_down, sharers_at, take_back
-from borneo_env.compile import rule
 from borneo_env.engine.actions import COMPANY, PASS, SLOT
 from borneo_env.engine.rules.traders import transfer
-from borneo_env.engine.state import (
-    AT_PORT,
-    COMMIT,
-    CONTRACT,
-    DEFEND,
-    KEEP,
-    LAST_CONTRACT,
-    N_COMPANIES,
-    N_SPICES,
-    NO_CARD,
-    OPEN_PORTS,
-    PAY,
-    PLACE,
-    SEATS,
-    SHIP,
-    TAKE,
-    TRADERS,
-    YIELD,
-)
+from borneo_env.engine.state import AT_PORT, N_COMPANIES, N_SPICES, NO_CARD, OPEN_PORTS, SEATS
+from kontor.compile import rule
 
 FIRST, SECOND, THIRD, LAST = 1.0, 0.55, 0.25, 0.1  # what the ranks of a company get of what it pays
 BASE = 1.0  # points any company pays in the near future
@@ -47,42 +29,15 @@ PATIENCE = 4.0  # points a distribution now is better than ranks that pay later
 
 
 @rule
-def climber(box, g, options, count, scratch):
-    """The action of the climber."""
-    phase = g.phase
-    me = whole(g.player)
-    if phase in (CONTRACT, LAST_CONTRACT):
-        return most_points(options, count)
-    if phase == PAY:
-        return choose_payment(box, g, options, count, scratch)
-    if phase == KEEP:
-        return choose_keep(box, g, options, count, scratch)
-    if phase == PLACE:
-        return strong_company(box, g, options, count, scratch, me)
-    if phase == TRADERS:
-        return climb(box, g, options, count, scratch, me)
-    if phase == COMMIT:
-        return fight(box, g, options, scratch, me)
-    if phase == DEFEND:
-        return resist(box, g, scratch, me)
-    if phase == YIELD:
-        return move_on(box, g, options, count, me)
-    if phase == SHIP:
-        return ship_for_rank(box, g, options, count, scratch, me)
-    if phase == TAKE:
-        return largest(box, g, options, count, scratch, me)
-    return weakest(box, g, options, count, me)
-
-
-@rule
-def most_points(options, count):
+def most_points(box, g, options, count, scratch):
     """The contract worth most: contracts are listed in ascending order of their points."""
     return options[count - 1]
 
 
 @rule
-def strong_company(box, g, options, count, scratch, me):
+def strong_company(box, g, options, count, scratch):
     """Place where the rank is high and the hand is strong."""
+    me = whole(g.player)
     count_strong(box, g, scratch, me)
     best = NEVER
     chosen = options[0]
@@ -136,8 +91,9 @@ def price_cards(g, scratch, me):
 
 
 @rule
-def climb(box, g, options, count, scratch, me):
+def climb(box, g, options, count, scratch):
     """Attack or transfer where it lifts the ranks most."""
+    me = whole(g.player)
     count_hidden(box, g, scratch, me)
     price_cards(g, scratch, me)
     now = ladder_points(box, g, me)
@@ -171,7 +127,9 @@ def prize_for(box, g, me, company, rank, above):
 
 
 @rule
-def fight(box, g, options, scratch, me):
+def fight(box, g, options, count, scratch):
+    """Add the next card of the best attack."""
+    me = whole(g.player)
     count_hidden(box, g, scratch, me)
     price_cards(g, scratch, me)
     company, rank, above = whole(g.company), whole(g.attacker_rank), whole(g.defender_rank)
@@ -183,8 +141,9 @@ def fight(box, g, options, scratch, me):
 
 
 @rule
-def resist(box, g, scratch, me):
+def resist(box, g, options, count, scratch):
     """Defend whenever it can be won."""
+    me = whole(g.player)
     scratch.unit[me] = A_SINGLE
     price_cards(g, scratch, me)
     card = best_defence(box, g, scratch, me)
@@ -192,8 +151,9 @@ def resist(box, g, scratch, me):
 
 
 @rule
-def move_on(box, g, options, count, me):
+def move_on(box, g, options, count, scratch):
     """Stay on the ladder, or go where a last rank is worth more."""
+    me = whole(g.player)
     best = -1.0
     chosen = options[count - 1]
     for i in range(count):
@@ -210,8 +170,9 @@ def move_on(box, g, options, count, me):
 
 
 @rule
-def ship_for_rank(box, g, options, count, scratch, me):
+def ship_for_rank(box, g, options, count, scratch):
     """Ship for the companies it leads: the more so where the port is shared out at once."""
+    me = whole(g.player)
     for player in range(SEATS):
         for spice in range(N_SPICES + 1):
             scratch.gain[player, spice, 0] = A_SINGLE
@@ -244,15 +205,9 @@ def lead(box, g, scratch, me, card, at):
 
 
 @rule
-def largest(box, g, options, count, scratch, me):
-    """Take what goes furthest."""
-    appraise(box, g, scratch, me)
-    return most_gain(box, scratch, me, options, count)
-
-
-@rule
-def weakest(box, g, options, count, me):
+def weakest(box, g, options, count, scratch):
     """Drop a card of the company whose ranks pay least."""
+    me = whole(g.player)
     best = 1000.0
     chosen = options[0]
     for i in range(count):
@@ -264,3 +219,12 @@ def weakest(box, g, options, count, me):
         if value < best - TINY:
             best, chosen = value, options[i]
     return chosen
+
+
+climber = by_phase(
+    {
+        "place": strong_company, "contract": most_points, "pay": choose_payment, "traders": climb, "commit": fight,
+        "defend": resist, "keep": choose_keep, "yield": move_on, "ship": ship_for_rank, "take": take_most_gain,
+        "drop": weakest, "last contract": most_points,
+    }
+)  # fmt: skip

@@ -5,9 +5,16 @@ It looks at its own warehouse and this turn only: what it could take now, and ho
 
 from __future__ import annotations
 
+from borneo_agents.scripted.by_phase import by_phase
 from borneo_agents.scripted.scratch import TINY, whole
-from borneo_agents.scripted.valuation.bargains import NEVER, choose_contract, choose_keep, choose_payment, most_gain
-from borneo_agents.scripted.valuation.goods import appraise_all, gain_of
+from borneo_agents.scripted.valuation.bargains import (
+    NEVER,
+    choose_contract,
+    choose_keep,
+    choose_payment,
+    take_most_gain,
+)
+from borneo_agents.scripted.valuation.goods import appraise, appraise_all, gain_of
 from borneo_agents.scripted.valuation.hands import count_strong
 from borneo_agents.scripted.valuation.ladders import contest_of, swap
 from borneo_agents.scripted.valuation.sharing import (
@@ -19,61 +26,16 @@ from borneo_agents.scripted.valuation.sharing import (
     sharers_at,
     take_back,
 )
-from borneo_env.compile import rule
 from borneo_env.engine.actions import COMPANY, PASS, SLOT
-from borneo_env.engine.state import (
-    AT_PORT,
-    CARDS,
-    COMMIT,
-    CONTRACT,
-    DEFEND,
-    HAND,
-    KEEP,
-    LAST_CONTRACT,
-    OPEN_PORTS,
-    PAY,
-    PLACE,
-    SHIP,
-    TAKE,
-    TRADERS,
-    YIELD,
-)
+from borneo_env.engine.state import AT_PORT, CARDS, HAND, OPEN_PORTS
+from kontor.compile import rule
 
 A_CARD = 0.5  # points an attack must bring for the card it costs
 CROWDED, USEFUL = 0.1, 0.1  # against shipping to where cards lie already, and what it could use itself
 
 
 @rule
-def contractor(box, g, options, count, scratch):
-    """The action of the contractor."""
-    phase = g.phase
-    if phase == PLACE:
-        return highest_slot(g, options, count)
-    if phase in (CONTRACT, LAST_CONTRACT):
-        return choose_contract(box, g, options, count, scratch)
-    if phase == PAY:
-        return choose_payment(box, g, options, count, scratch)
-    if phase == COMMIT:
-        return one_card(box, g, options, count)
-    if phase == DEFEND:
-        return one_card_if_enough(box, g, options, count)
-    if phase == KEEP:
-        return choose_keep(box, g, options, count, scratch)
-    if phase == YIELD:
-        return SLOT
-    me = whole(g.player)
-    appraise_all(box, g, scratch)
-    if phase == TRADERS:
-        return step_up(box, g, options, count, scratch, me)
-    if phase == SHIP:
-        return ship_for_goods(box, g, options, count, scratch, me)
-    if phase == TAKE:
-        return most_gain(box, scratch, me, options, count)
-    return least_needed(box, options, count, scratch, me)
-
-
-@rule
-def highest_slot(g, options, count):
+def highest_slot(box, g, options, count, scratch):
     """Place as high as possible."""
     chosen = options[0]
     for i in range(1, count):
@@ -83,8 +45,10 @@ def highest_slot(g, options, count):
 
 
 @rule
-def step_up(box, g, options, count, scratch, me):
+def step_up(box, g, options, count, scratch):
     """Attack a neighbour, with a strong card that cannot lose, if more goods can be taken this turn for it."""
+    me = whole(g.player)
+    appraise_all(box, g, scratch)
     count_strong(box, g, scratch, me)
     best = best_haul(box, g, scratch, me) + A_CARD
     chosen = options[0]
@@ -101,7 +65,7 @@ def step_up(box, g, options, count, scratch, me):
 
 
 @rule
-def one_card(box, g, options, count):
+def one_card(box, g, options, count, scratch):
     """Attack with a single strong card: no single card of a neighbour beats it."""
     for i in range(count):
         if options[i] == PASS or box.strength[options[i] - box.first_card, g.company] == STRONG:
@@ -110,7 +74,7 @@ def one_card(box, g, options, count):
 
 
 @rule
-def one_card_if_enough(box, g, options, count):
+def one_card_if_enough(box, g, options, count, scratch):
     """Defend with a single card if it wins."""
     needed = g.strength[0] - g.strength[1] - (g.attacker_rank - g.defender_rank - 1) + 1
     if g.defence_cards == 0:
@@ -118,6 +82,11 @@ def one_card_if_enough(box, g, options, count):
             if box.strength[options[i] - box.first_card, g.company] >= needed:
                 return options[i]
     return PASS
+
+
+@rule
+def stay(box, g, options, count, scratch):
+    return SLOT
 
 
 @rule
@@ -147,8 +116,10 @@ def haul(box, g, scratch, me, card, at):
 
 
 @rule
-def ship_for_goods(box, g, options, count, scratch, me):
+def ship_for_goods(box, g, options, count, scratch):
     """Ship what brings most goods at once; else a card it has no use for, where fewest cards lie."""
+    me = whole(g.player)
+    appraise_all(box, g, scratch)
     best = NEVER
     chosen = options[0]
     for i in range(count):
@@ -161,11 +132,22 @@ def ship_for_goods(box, g, options, count, scratch, me):
 
 
 @rule
-def least_needed(box, options, count, scratch, me):
+def least_needed(box, g, options, count, scratch):
     """Drop the card whose spice helps least."""
+    me = whole(g.player)
+    appraise(box, g, scratch, me)
     chosen = options[0]
     for i in range(1, count):
         least = gain_of(box, scratch, me, chosen - box.first_card)
         if gain_of(box, scratch, me, options[i] - box.first_card) < least - TINY:
             chosen = options[i]
     return chosen
+
+
+contractor = by_phase(
+    {
+        "place": highest_slot, "contract": choose_contract, "pay": choose_payment, "traders": step_up,
+        "commit": one_card, "defend": one_card_if_enough, "keep": choose_keep, "yield": stay, "ship": ship_for_goods,
+        "take": take_most_gain, "drop": least_needed, "last contract": choose_contract,
+    }
+)  # fmt: skip

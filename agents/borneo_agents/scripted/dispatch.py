@@ -11,12 +11,12 @@ from borneo_agents.scripted.climber import climber
 from borneo_agents.scripted.contractor import contractor
 from borneo_agents.scripted.merchant import merchant
 from borneo_agents.scripted.scratch import SCRATCH
-from borneo_env.compile import entry, rule
 from borneo_env.engine.batch import Batch
-from borneo_env.engine.dice import HALF, LOW, roll
 from borneo_env.engine.game import MAX_OPTIONS, legal
 from borneo_env.engine.loops import play
 from borneo_env.engine.state import CHOICES
+from kontor.compile import entry, rule
+from kontor.templates.dice import HALF, LOW, roll
 
 BOTS = {"random": 0, "contractor": 1, "climber": 2, "merchant": 3}  # by which number `choose` knows each
 RANDOM, CONTRACTOR, CLIMBER, MERCHANT = BOTS.values()

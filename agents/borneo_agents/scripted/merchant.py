@@ -6,85 +6,37 @@ at once or leave to the players who come next.
 
 from __future__ import annotations
 
-from borneo_agents.scripted.merchant_cargo import drop, take
-from borneo_agents.scripted.scratch import ANY, COMPANY_BIT, NONE, ONE, TINY, whole
+from borneo_agents.scripted.by_phase import by_phase
+from borneo_agents.scripted.scratch import ANY, NONE, ONE, TINY, whole
 from borneo_agents.scripted.valuation.bargains import NEVER, choose_contract, choose_keep, choose_payment, most_worth
 from borneo_agents.scripted.valuation.contests import best_attack, best_defence
 from borneo_agents.scripted.valuation.goods import appraise, appraise_all, final_points, gain_of
 from borneo_agents.scripted.valuation.hands import LATER, count_strong, estimate_hands, hand_card, major_of, price_hand
 from borneo_agents.scripted.valuation.ladders import come_back, contest_of, rank_share, standing, swap, transfer_of
-from borneo_agents.scripted.valuation.outlook import (
-    appraise_ports,
-    coming_round,
-    forget_look,
-    keep_survey,
-    restore_survey,
-    survey,
-    survey_again,
-    weigh_rivals,
-)
+from borneo_agents.scripted.valuation.outlook import appraise_ports, coming_round, survey, weigh_rivals
 from borneo_agents.scripted.valuation.sharing import (
     STRONG,
     fill_pool,
     hand_out,
     lay_down,
     list_triggers,
+    pick,
     sharers_at,
     take_back,
 )
-from borneo_env.compile import rule
 from borneo_env.engine.actions import COMPANY, PASS, SLOT
+from borneo_env.engine.rules.cargo import sharer_after
 from borneo_env.engine.rules.traders import transfer
-from borneo_env.engine.state import (
-    AT_PORT,
-    COMMIT,
-    CONTRACT,
-    DEFEND,
-    KEEP,
-    LAST_CONTRACT,
-    NO_CARD,
-    OPEN_PORTS,
-    PAY,
-    PLACE,
-    SHIP,
-    TAKE,
-    TRADERS,
-    YIELD,
-)
+from borneo_env.engine.state import AT_PORT, NO_CARD, OPEN_PORTS, SEATS
+from kontor.compile import rule
 
 STRONG_CARD = 0.15  # when placing: what a strong card of the company counts
 OWN_TRADER = 0.15  # when placing: what an own trader in the company counts
 CROWDED = 0.05  # when placing: what each trader in the company counts against it
 FIGHT = 1.0  # points that the card or the end of a fight is worth that it decides on, and no other
 WORTH_WHILE = 0.05  # points a move of a trader must bring
+RIVALRY_TAKING = 0.15  # what a point of others costs me while cards are taken
 GAME = 10.0  # points that winning or losing the game at once counts, at most
-
-
-@rule
-def merchant(box, g, options, count, scratch):
-    """The action of the merchant."""
-    phase = g.phase
-    if phase == PLACE:
-        return place(box, g, options, count, scratch)
-    if phase in (CONTRACT, LAST_CONTRACT):
-        return choose_contract(box, g, options, count, scratch)
-    if phase == PAY:
-        return choose_payment(box, g, options, count, scratch)
-    if phase == TRADERS:
-        return move_traders(box, g, options, count, scratch)
-    if phase == COMMIT:
-        return commit(box, g, options, count, scratch)
-    if phase == DEFEND:
-        return defend(box, g, options, count, scratch)
-    if phase == KEEP:
-        return choose_keep(box, g, options, count, scratch)
-    if phase == YIELD:
-        return give_way(box, g, options, count, scratch)
-    if phase == SHIP:
-        return ship(box, g, options, count, scratch)
-    if phase == TAKE:
-        return take(box, g, options, count, scratch)
-    return drop(box, g, options, count, scratch)
 
 
 @rule
@@ -121,7 +73,8 @@ def move_traders(box, g, options, count, scratch):
     me = whole(g.player)
     look_around(box, g, scratch, me)
     price_hand(box, g, scratch, me)
-    now = my_turn(box, g, scratch, me)
+    list_triggers(box, g, scratch, me)
+    now = my_turn(box, g, scratch, me, ANY)
     scratch.worth[0] = WORTH_WHILE
     for i in range(1, count):
         if options[i] < box.first_contest:
@@ -132,59 +85,23 @@ def move_traders(box, g, options, count, scratch):
 
 
 @rule
-def my_turn(box, g, scratch, me):
-    """Points of a position from which a player is to ship: the best distribution now, ports and ranks later."""
-    list_triggers(box, g, scratch, me)
-    for i in range(scratch.triggers):
-        scratch.trigger_worth[i] = trigger_value(box, g, scratch, me, i)
+def my_turn(box, g, scratch, me, spent):
+    """Points of a position from which a player is to ship: the best distribution now, ports and ranks later.
+
+    spent: the company whose only strong card in hand went into an attack, or ANY.
+    """
     for at in range(OPEN_PORTS):
         survey(box, g, scratch, at, me)
-    scratch.turn = best_turn(box, g, scratch, me, NONE, ANY)
-    return scratch.turn + standing(box, g, scratch, me)
-
-
-@rule
-def my_turn_after(box, g, scratch, me, moved, spent):
-    """The same after traders of the companies `moved` (as bits) have moved: only what they matter to is looked at anew.
-
-    spent: the one of them whose only strong card in hand went into an attack, or ANY.
-    """
-    turn = scratch.turn
-    if spent != ANY or matter(scratch, moved):
-        survey_again(box, g, scratch, me, moved)
-        turn = best_turn(box, g, scratch, me, moved, spent)
-        forget_look(box, scratch, moved)
-    return turn + standing(box, g, scratch, me)
-
-
-@rule
-def matter(scratch, moved):
-    """Whether traders of some companies matter to what can be shared out."""
-    stake = whole(0)
-    for at in range(OPEN_PORTS):
-        stake |= scratch.stake[at]
-    for i in range(scratch.triggers):
-        stake |= scratch.trigger_stake[i]
-    return stake & moved != 0
-
-
-@rule
-def best_turn(box, g, scratch, me, moved, spent):
-    """Points of the best distribution now, or of none, and of what surveyed ports promise later."""
-    for at in range(OPEN_PORTS):
         scratch.now[at] = NEVER
     for i in range(scratch.triggers):
         if spent == ANY or box.strength[scratch.trigger_card[i], spent] < STRONG:
             at = scratch.trigger_port[i]
-            anew = scratch.trigger_stake[i] & moved
-            scratch.now[at] = max(
-                scratch.now[at], trigger_value(box, g, scratch, me, i) if anew else scratch.trigger_worth[i]
-            )
+            scratch.now[at] = max(scratch.now[at], trigger_value(box, g, scratch, me, i))
     best = coming_round(box, scratch, me, ONE, ANY)
     for at in range(OPEN_PORTS):
         if scratch.now[at] > NEVER:
             best = max(best, scratch.now[at] + coming_round(box, scratch, me, ONE, whole(at)))
-    return best
+    return best + standing(box, g, scratch, me)
 
 
 @rule
@@ -229,7 +146,7 @@ def after_transfer(box, g, scratch, me, action):
     """The position after a transfer, which is taken back."""
     company, rank, goal = transfer_of(box, action)
     transfer(g, company, rank, goal)
-    value = my_turn_after(box, g, scratch, me, COMPANY_BIT[company] | COMPANY_BIT[goal], ANY)
+    value = my_turn(box, g, scratch, me, ANY)
     come_back(g, company, rank, goal)
     return value
 
@@ -253,7 +170,7 @@ def prize_of(box, g, scratch, me, company, rank, above, now, spent):
     if spent != ANY:
         scratch.hold[me, company] = LATER
     swap(g, company, rank, above)
-    prize = my_turn_after(box, g, scratch, me, COMPANY_BIT[company], spent) - now
+    prize = my_turn(box, g, scratch, me, spent) - now
     swap(g, company, rank, above)
     if spent != ANY:
         scratch.hold[me, company] = 1.0
@@ -268,7 +185,8 @@ def commit(box, g, options, count, scratch):
     price_hand(box, g, scratch, me)
     company, rank, above = whole(g.company), whole(g.attacker_rank), whole(g.defender_rank)
     spent = company if scratch.strong[company] == 1 and g.attack_cards == 0 else ANY
-    now = my_turn(box, g, scratch, me)
+    list_triggers(box, g, scratch, me)
+    now = my_turn(box, g, scratch, me, ANY)
     prize = prize_of(box, g, scratch, me, company, rank, above, now, spent)
     defender = whole(g.ladder[company, above])
     strength, cards, low = whole(g.strength[0]), whole(g.attack_cards), whole(g.last_played) + 1
@@ -299,28 +217,25 @@ def give_way(box, g, options, count, scratch):
     """Stay behind the attacker, or begin anew elsewhere: whatever position is better."""
     me = whole(g.player)
     look_around(box, g, scratch, me)
-    for at in range(OPEN_PORTS):
-        survey(box, g, scratch, at, me)
     company, rank = whole(g.company), whole(g.attacker_rank)
     for i in range(count):
         goal = options[i] - COMPANY
         if options[i] == SLOT or goal == company:
-            scratch.worth[i] = their_turn(box, g, scratch, me, NONE)
+            scratch.worth[i] = their_turn(box, g, scratch, me)
         else:
             transfer(g, company, rank, goal)
-            scratch.worth[i] = their_turn(box, g, scratch, me, COMPANY_BIT[company] | COMPANY_BIT[goal])
+            scratch.worth[i] = their_turn(box, g, scratch, me)
             come_back(g, company, rank, goal)
     return most_worth(options, count, scratch)
 
 
 @rule
-def their_turn(box, g, scratch, me, moved):
-    """Points of a surveyed position from which another is to ship, after traders of companies (bits) have moved."""
-    survey_again(box, g, scratch, me, moved)
+def their_turn(box, g, scratch, me):
+    """Points of a position from which another is to ship."""
+    for at in range(OPEN_PORTS):
+        survey(box, g, scratch, at, me)
     first = whole((g.turn - me) % box.players)
-    value = standing(box, g, scratch, me) + coming_round(box, scratch, me, first, ANY)
-    forget_look(box, scratch, moved)
-    return value
+    return standing(box, g, scratch, me) + coming_round(box, scratch, me, first, ANY)
 
 
 # Cargo
@@ -333,7 +248,6 @@ def ship(box, g, options, count, scratch):
     look_around(box, g, scratch, me)
     for at in range(OPEN_PORTS):
         survey(box, g, scratch, at, me)
-    scratch.turn = coming_round(box, scratch, me, ONE, ANY)
     for i in range(count):
         card = (options[i] - box.first_ship) // OPEN_PORTS
         at = (options[i] - box.first_ship) % OPEN_PORTS
@@ -352,6 +266,7 @@ def after_ship(box, g, scratch, me, card, at):
     else:
         value = promise(box, g, scratch, me, card, at)
     take_back(box, g, card, at, covered, me)
+    survey(box, g, scratch, at, me)
     return value
 
 
@@ -359,17 +274,81 @@ def after_ship(box, g, scratch, me, card, at):
 def promise(box, g, scratch, me, card, at):
     """Points the ports promise with a card that was just laid at one of them."""
     company = major_of(box, card)
-    keep_survey(box, scratch, at)
     for player in range(box.players):
         scratch.laid_gain[at, player] += gain_of(box, scratch, player, card)
     if scratch.strong[company] == 1:
         scratch.hold[me, company] = LATER
     survey(box, g, scratch, at, me)
-    value = scratch.turn  # if nobody can share out the port now, nobody could before: cards only make it easier
-    if scratch.stake[at]:
-        value = coming_round(box, scratch, me, ONE, ANY)
+    value = coming_round(box, scratch, me, ONE, ANY)
     scratch.hold[me, company] = 1.0
     for player in range(box.players):
         scratch.laid_gain[at, player] -= gain_of(box, scratch, player, card)
-    restore_survey(box, scratch, at)
     return value
+
+
+@rule
+def take(box, g, options, count, scratch):
+    """Take the card that leaves me most, and the others least, once all cards are taken."""
+    me = whole(g.player)
+    appraise_sharers(box, g, scratch)
+    for i in range(count):
+        for k in range(count):
+            scratch.pool[k] = options[k] - box.first_card
+        scratch.pool[i] = scratch.pool[count - 1]
+        gain = gain_of(box, scratch, me, options[i] - box.first_card)
+        scratch.worth[i] = gain + rest_of_sharing(box, g, scratch, me, count - 1)
+    return most_worth(options, count, scratch)
+
+
+@rule
+def appraise_sharers(box, g, scratch):
+    """Appraise the goods of the players with a trader in a company that shares."""
+    for player in range(box.players):
+        if takes_part(g, player):
+            appraise(box, g, scratch, player)
+
+
+@rule
+def takes_part(g, player):
+    for i in range(g.n_sharers):
+        company = g.sharers[i]
+        for rank in range(g.height[company]):
+            if g.ladder[company, rank] == player:
+                return True
+    return False
+
+
+@rule
+def rest_of_sharing(box, g, scratch, me, left):
+    """What the rest of a distribution brings, if everybody takes the best."""
+    for player in range(SEATS):
+        scratch.got[player] = 0
+    sharer, rank = whole(g.sharer), whole(g.sharing_rank)
+    while left > 0:
+        sharer, rank = sharer_after(g, sharer, rank)
+        pick(box, scratch, whole(g.ladder[g.sharers[sharer], rank]), left)
+        left -= 1
+    value = scratch.got[me]
+    for player in range(box.players):
+        if player != me:
+            value -= RIVALRY_TAKING * scratch.got[player]
+    return value
+
+
+@rule
+def drop(box, g, options, count, scratch):
+    """Drop the card that is worth least in hand."""
+    me = whole(g.player)
+    price_hand(box, g, scratch, me)
+    for i in range(count):
+        scratch.worth[i] = -scratch.card_worth[options[i] - box.first_card]
+    return most_worth(options, count, scratch)
+
+
+merchant = by_phase(
+    {
+        "place": place, "contract": choose_contract, "pay": choose_payment, "traders": move_traders, "commit": commit,
+        "defend": defend, "keep": choose_keep, "yield": give_way, "ship": ship, "take": take, "drop": drop,
+        "last contract": choose_contract,
+    }
+)  # fmt: skip

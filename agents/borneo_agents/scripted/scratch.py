@@ -20,7 +20,6 @@ whole = np.int64
 NONE, ONE, TWO = whole(0), whole(1), whole(2)
 TINY = 1e-9  # points that tell two values apart: less is rounding, which may differ between machines
 ANY = whole(-1)  # no particular company, contract or port
-COMPANY_BIT = tuple(whole(1 << company) for company in range(N_COMPANIES))  # for sets of companies
 
 MAX_TRIGGERS = HAND_ROOM * OPEN_PORTS
 CACHE_SLOTS = 251  # a prime number, so that goods that are nearly the same have slots of their own
@@ -59,10 +58,7 @@ SCRATCH = np.dtype(
         ("trigger_sharers", "i8", (MAX_TRIGGERS, N_COMPANIES)),
         ("trigger_count", "i8", (MAX_TRIGGERS,)),  # how many companies share
         ("trigger_monopoly", "i8", (MAX_TRIGGERS,)),
-        ("trigger_stake", "i8", (MAX_TRIGGERS,)),  # the companies that share, as bits
-        ("trigger_worth", "f8", (MAX_TRIGGERS,)),  # what it brings as the traders stand
         ("now", "f8", (OPEN_PORTS,)),  # the best of them at each port
-        ("turn", "f8"),  # points of the ports if no trader is moved, or no card is shipped
         # what a card with three flags of each company would do at one port
         ("outcome", "i8", (N_COMPANIES,)),  # NOTHING_YET, A_MONOPOLY or A_SHARE
         ("picks", "i8", (N_COMPANIES, SEATS)),  # and how many cards each player would take
@@ -72,8 +68,6 @@ SCRATCH = np.dtype(
         ("best", "f8", (OPEN_PORTS, SEATS)),
         ("likely", "f8", (OPEN_PORTS, SEATS)),  # how likely they do it; where it is 0, the others mean nothing
         ("mine", "f8", (OPEN_PORTS, SEATS)),  # what the one who decides would get of it
-        ("stake", "i8", (OPEN_PORTS,)),  # the companies on whose traders this depends, as bits
-        ("kept", "f8", (OPEN_PORTS, 3, SEATS)),  # best, likely and mine, while something is tried
         ("open", "f8", (OPEN_PORTS,)),  # how likely a port has not been shared out yet
     ],
     align=True,

@@ -1,1 +1,1 @@
-"""Bots that search: determinizations of what a player sees, playouts by a scripted bot, and win probabilities."""
+"""Search in determinizations of what a player sees, with playouts by a scripted bot."""

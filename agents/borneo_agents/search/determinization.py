@@ -8,18 +8,18 @@ from __future__ import annotations
 
 import numpy as np
 
-from borneo_env.compile import rule
-from borneo_env.engine.dice import scramble
 from borneo_env.engine.hiding import resample_game
+from kontor.compile import rule
+from kontor.templates.dice import scramble
 
 DETERMINIZED, TRIED = range(2)  # a determinization, and a copy to try something in
 
 
 @rule
-def determinize(games, view, stream, unseen):
+def determinize(box, games, view, stream, unseen):
     """Write a determinization of a view into the first of two games; returns the random stream after it."""
     games[DETERMINIZED] = view
-    return resample_game(games[DETERMINIZED], int(view.player), stream, unseen)
+    return resample_game(box, games[DETERMINIZED], int(view.player), stream, unseen)
 
 
 @rule

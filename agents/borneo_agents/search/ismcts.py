@@ -10,29 +10,32 @@ action's alone. Where a playout meets a new node, the scripted bot plays on.
 
 from __future__ import annotations
 
+import time
 from collections import namedtuple
+from math import isfinite
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from borneo_agents.scripted.dispatch import choose
-from borneo_agents.search.agent import Search, is_number
+from borneo_agents.scripted.dispatch import BOTS, choose
 from borneo_agents.search.determinization import DETERMINIZED, TRIED
 from borneo_agents.search.playouts import begin, determinize_anew, evaluate_playout, make_playout_scratch, play
 from borneo_env.agent import UnknownAgent, Views
-from borneo_env.compile import attributes, entry, rule
-from borneo_env.engine.dice import CARRY_MULTIPLIER, HALF, LOW, roll
 from borneo_env.engine.game import legal
 from borneo_env.engine.hidden import blank_secrets
 from borneo_env.engine.state import OVER
-from borneo_env.files import in_short
+from kontor.compile import attributes, entry, rule
+from kontor.engine.threads import available_cores, in_parallel
+from kontor.files import in_short
+from kontor.templates.dice import CARRY_MULTIPLIER, HALF, LOW, roll
 
 NONE = -1
 DEEPEST = 200  # decisions in the tree
 EDGES_PER_NODE = 6  # more than trees have on average; when there is no room left, nothing is added
 LARGEST_TREE = 20_000  # nodes, when the budget is a time
-MOST_C_PUCT = 1000
+SLICE = 32  # playouts between two looks at the clock
+MOST_PLAYOUTS, MOST_MILLISECONDS, MOST_TURNS, MOST_C_PUCT = 1_000_000, 3_600_000, 1000, 1000
 
 # What the searcher knows at a decision, how often it came up, its first edge, the next node of its slot, and what the
 # scripted bot would play there, if it is the searcher's decision: then it depends on nothing else.
@@ -44,17 +47,26 @@ EDGE = np.dtype([("action", "i8"), ("visits", "i8"), ("total", "f8"), ("next", "
 Tree = namedtuple("Tree", "nodes edges slots size")
 # What a search works with; the path has the edges taken down the tree, and who chose them.
 TreeScratch = namedtuple("TreeScratch", "playout tree path")
-# How it is made: as playouts are; the weight of priors, and the part of them that goes to the scripted bot's action.
+# How it is made: the scripted bot that plays for all in playouts, the turns that begin before one is cut off, the
+# weight of priors, and the part of them that goes to the scripted bot's action.
 IsmctsConfig = namedtuple("IsmctsConfig", "policy turns c_puct prior_weight")
 
 
-class Ismcts(Search):
+class Ismcts:
     """Searches a tree of what it may come to know: information-set Monte Carlo tree search.
 
+    It keeps nothing from one call to the next, so that several threads may ask the same one.
+
     Arguments:
+        budget: playouts for each decision.
+        milliseconds: time for each decision instead; such a bot is not repeatable.
+        turns: how many turns begin before a playout is cut off.
+        policy: the scripted bot that plays for all in the playouts: random, contractor, climber or merchant.
         c_puct: how much it tries options that it has tried seldom; 0 is not at all.
         prior_weight: the part of the prior probability that the scripted bot's action has beyond its share: 0 to 1.
     """
+
+    memoryless = True
 
     def __init__(
         self,
@@ -65,35 +77,70 @@ class Ismcts(Search):
         c_puct: float = 0.1,
         prior_weight: float = 0.5,
     ) -> None:
-        super().__init__(budget, milliseconds, turns, policy)
+        if type(budget) is not int or not 1 <= budget <= MOST_PLAYOUTS:
+            raise UnknownAgent(f"a budget is a number of playouts from 1 to {MOST_PLAYOUTS}, not {in_short(budget)}")
+        if milliseconds is not None and not (is_number(milliseconds) and 0 < milliseconds <= MOST_MILLISECONDS):
+            raise UnknownAgent(
+                f"milliseconds are a number above 0, up to {MOST_MILLISECONDS}, not {in_short(milliseconds)}"
+            )
+        if type(turns) is not int or not 0 <= turns <= MOST_TURNS:
+            raise UnknownAgent(f"turns are a number from 0 to {MOST_TURNS}, not {in_short(turns)}")
+        if policy not in tuple(BOTS):
+            raise UnknownAgent(f"there is no policy {in_short(policy)} for playouts; use one of {', '.join(BOTS)}")
         if not is_number(c_puct) or not 0 <= c_puct <= MOST_C_PUCT:
             raise UnknownAgent(f"c_puct is a number from 0 to {MOST_C_PUCT}, not {in_short(c_puct)}")
         if not is_number(prior_weight) or not 0 <= prior_weight <= 1:
             raise UnknownAgent(f"prior_weight is a number from 0 to 1, not {in_short(prior_weight)}")
-        self._config = IsmctsConfig(*self._playouts, float(c_puct), float(prior_weight))
+        self._budget = budget
+        self._milliseconds = milliseconds
+        self._config = IsmctsConfig(BOTS[policy], turns, float(c_puct), float(prior_weight))
+
+    def act(self, views: Views) -> NDArray[np.int64]:
+        """An action for each view."""
+        return self._searched(views)[0]
 
     def probabilities(self, views: Views) -> NDArray[np.float64]:
         """(n, actions): the share of its tries that each action had; what it plays had the most."""
-        tries = np.zeros(views.mask.shape)
-        self._in_threads(views, self._count_tries, tries)
+        _, tries = self._searched(views)
         shares: NDArray[np.float64] = tries / tries.sum(1, keepdims=True)
         return shares
 
-    def _count_tries(self, box: Any, games: Any, dice: NDArray[np.uint64], tries: NDArray[np.float64]) -> None:
+    def _searched(self, views: Views) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        """The best action of each view, and how often each was tried, on all cores. Times are those of one core."""
+        chosen, tries = np.zeros(len(views), np.int64), np.zeros(views.mask.shape)
+        boxes, games, dice = views.arrays()
+        threads = available_cores() if self._milliseconds is None else 1
+        in_parallel(threads, self._search, (boxes,), (games, dice, chosen, tries), 1)
+        return chosen, tries
+
+    def _search(
+        self,
+        boxes: Any,
+        games: Any,
+        dice: NDArray[np.uint64],
+        chosen: NDArray[np.int64],
+        tries: NDArray[np.float64],
+    ) -> None:
+        """Write what is found of some views, in one thread."""
         scratch = self._make_scratch()
         for i in range(len(dice)):
-            self._decide(scratch, box, games, i, dice[i])
+            begin_tree(boxes, games, i, dice[i], scratch)
+            if self._milliseconds is None:
+                chosen[i] = grow(boxes, games, i, scratch, self._config, self._budget)
+            else:
+                end = time.perf_counter() + self._milliseconds / 1000
+                chosen[i] = grow(boxes, games, i, scratch, self._config, SLICE)
+                while time.perf_counter() < end:
+                    chosen[i] = grow(boxes, games, i, scratch, self._config, SLICE)
             count_tries(scratch.tree, tries[i])
 
     def _make_scratch(self) -> TreeScratch:
         tree = make_tree(self._budget + 1 if self._milliseconds is None else LARGEST_TREE)
         return TreeScratch(make_playout_scratch(), tree, np.zeros((DEEPEST, 2), np.int64))
 
-    def _begin(self, scratch: TreeScratch, games: Any, i: int, dice: np.uint64) -> None:
-        begin_tree(games, i, dice, scratch)
 
-    def _search(self, scratch: TreeScratch, box: Any, games: Any, i: int, playouts: int) -> int:
-        return int(grow(box, games, i, scratch, self._config, playouts))
+def is_number(value: Any) -> bool:
+    return type(value) is int or (type(value) is float and isfinite(value))
 
 
 def make_tree(nodes: int) -> Tree:
@@ -107,13 +154,13 @@ def make_tree(nodes: int) -> Tree:
 
 
 @entry
-def begin_tree(views, i, dice, scratch):
+def begin_tree(boxes, views, i, dice, scratch):
     """Plant a tree whose root is the view."""
     begin(scratch.playout, dice)
     scratch.tree.slots[:] = NONE
     scratch.tree.size[:] = 0
-    determinize_anew(scratch.playout, views[i])
-    add_node(scratch.tree, knowledge(scratch.playout, int(views[i].player)))
+    determinize_anew(boxes[0], scratch.playout, views[i])
+    add_node(scratch.tree, knowledge(boxes[0], scratch.playout, int(views[i].player)))
 
 
 @entry
@@ -122,7 +169,7 @@ def grow(boxes, views, i, scratch, config, budget):
     box, tree, path = boxes[0], scratch.tree, scratch.path
     me = int(views[i].player)
     for _ in range(budget):
-        determinize_anew(scratch.playout, views[i])
+        determinize_anew(box, scratch.playout, views[i])
         steps, turns = descend(box, scratch, me, config)
         evaluate_playout(box, scratch.playout, config.policy, turns)
         for k in range(steps):
@@ -166,7 +213,7 @@ def descend(box, scratch, me, config):
         if count == 1 and steps > 0:
             turns -= play(box, g, options[0])
         else:
-            node = find_or_add(tree, knowledge(scratch.playout, me))
+            node = find_or_add(tree, knowledge(box, scratch.playout, me))
             if node == NONE:
                 break
             favourite = favourite_at(box, scratch, node, me, config.policy, count)
@@ -194,10 +241,10 @@ def favourite_at(box, scratch, node, me, policy, count):
 
 
 @rule
-def knowledge(scratch, me):
+def knowledge(box, scratch, me):
     """A number for what a player knows of the determinization."""
     scratch.games[TRIED] = scratch.games[DETERMINIZED]
-    blank_secrets(scratch.games[TRIED], me)
+    blank_secrets(box, scratch.games[TRIED], me)
     key = np.uint64(1)
     for i in range(scratch.words.shape[1]):
         word = scratch.words[TRIED, i]

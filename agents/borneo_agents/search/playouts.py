@@ -8,19 +8,16 @@ import numpy as np
 
 from borneo_agents.scripted.dispatch import choose
 from borneo_agents.scripted.scratch import make_scratch
+from borneo_agents.scripted.valuation.win_probability import FEATURES, win_probabilities
 from borneo_agents.search.determinization import DETERMINIZED, determinize, stream_of
-from borneo_agents.search.win_probability import FEATURES, win_probabilities
-from borneo_env.compile import attributes, rule
-from borneo_env.engine.dice import roll
 from borneo_env.engine.game import MAX_OPTIONS, apply, legal
 from borneo_env.engine.state import GAME, OVER, SEATS, THINGS
+from kontor.compile import attributes, rule
+from kontor.templates.dice import roll
 
 # What a search works with: a determinization and a second game (and the same as words), scratch memory of the scripted
-# bots, options at hand and those compared, the sums of their win probabilities, one estimate, and the random stream of
-# the determinizations.
-PlayoutScratch = namedtuple(
-    "PlayoutScratch", "games words bots options tried totals features probabilities unseen stream"
-)
+# bots, options at hand, one estimate, and the random stream of the determinizations.
+PlayoutScratch = namedtuple("PlayoutScratch", "games words bots options features probabilities unseen stream")
 
 
 def make_playout_scratch() -> PlayoutScratch:
@@ -30,8 +27,6 @@ def make_playout_scratch() -> PlayoutScratch:
         words=games.view(np.uint64).reshape(2, -1),
         bots=attributes(make_scratch()),
         options=np.zeros(MAX_OPTIONS, np.int64),
-        tried=np.zeros(MAX_OPTIONS, np.int64),
-        totals=np.zeros(MAX_OPTIONS),
         features=np.zeros((SEATS, FEATURES)),
         probabilities=np.zeros(SEATS),
         unseen=np.zeros(THINGS, np.int8),
@@ -47,9 +42,9 @@ def begin(scratch, dice):
 
 
 @rule
-def determinize_anew(scratch, view):
+def determinize_anew(box, scratch, view):
     """Make the scratch memory's determinization another one of a view."""
-    scratch.stream[0] = determinize(scratch.games, view, scratch.stream[0], scratch.unseen)
+    scratch.stream[0] = determinize(box, scratch.games, view, scratch.stream[0], scratch.unseen)
 
 
 @rule

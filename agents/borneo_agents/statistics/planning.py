@@ -9,7 +9,7 @@ import math
 from dataclasses import dataclass
 
 from borneo_agents.statistics.intervals import quantile
-from borneo_agents.statistics.results import BadResults, Results, blocks
+from borneo_agents.statistics.results import BadResults, FinishedGames, blocks
 
 ALPHA = 0.05
 POWER = 0.8
@@ -21,29 +21,18 @@ class Spread:
 
     variance: float
     games_per_block: float
-    measured: bool
 
 
 @dataclass(frozen=True)
 class Plan:
-    """With so many games, a true difference of this size is found with probability `power`."""
+    """With so many games, a true difference of this size is found as often as was asked for."""
 
     difference: float
     games: int
     blocks: int
-    spread: Spread
-    alpha: float
-    power: float
 
 
-def independent_spread(par: float) -> Spread:
-    """What is known before any game: each game has a deal of its own and is won or lost."""
-    if not 0 < par < 1:
-        raise ValueError(f"par must lie between 0 and 1, not {par}")
-    return Spread(par * (1 - par), 1.0, False)
-
-
-def measured_spread(games: Results, agent: str, other: str | None = None) -> Spread:
+def measured_spread(games: FinishedGames, agent: str, other: str | None = None) -> Spread:
     """The spread of the agent's win share, or of "agent before other", as these games have it."""
     shares = blocks(games, agent, other)
     if len(shares) < 2 or shares.var() == 0:
@@ -51,7 +40,7 @@ def measured_spread(games: Results, agent: str, other: str | None = None) -> Spr
     present = (games.seats == games.index(agent)).any(1)
     if other is not None:
         present &= (games.seats == games.index(other)).any(1)
-    return Spread(float(shares.var(ddof=1)), int(present.sum()) / len(shares), True)
+    return Spread(float(shares.var(ddof=1)), int(present.sum()) / len(shares))
 
 
 def games_needed(difference: float, spread: Spread, alpha: float = ALPHA, power: float = POWER) -> Plan:
@@ -59,7 +48,7 @@ def games_needed(difference: float, spread: Spread, alpha: float = ALPHA, power:
     if difference == 0:
         raise ValueError("no number of games can tell a difference of 0")
     count = math.ceil(_deviations(alpha, power) ** 2 * spread.variance / difference**2)
-    return Plan(abs(difference), math.ceil(count * spread.games_per_block), count, spread, alpha, power)
+    return Plan(abs(difference), math.ceil(count * spread.games_per_block), count)
 
 
 def difference_told(games: int, spread: Spread, alpha: float = ALPHA, power: float = POWER) -> Plan:
@@ -68,10 +57,8 @@ def difference_told(games: int, spread: Spread, alpha: float = ALPHA, power: flo
     if count < 1:
         raise ValueError(f"{games} games are less than one block of {spread.games_per_block:g}")
     difference = _deviations(alpha, power) * math.sqrt(spread.variance / count)
-    return Plan(difference, games, count, spread, alpha, power)
+    return Plan(difference, games, count)
 
 
 def _deviations(alpha: float, power: float) -> float:
-    if not (0 < alpha < 1 and 0 < power < 1):
-        raise ValueError(f"alpha and power must lie between 0 and 1, not {alpha} and {power}")
     return quantile(1 - alpha / 2) + quantile(power)

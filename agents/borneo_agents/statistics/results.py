@@ -1,4 +1,4 @@
-"""Results of many games between agents, and what a single seat, pair of seats or deal got out of them.
+"""FinishedGames of many games between agents, and what a single seat, pair of seats or deal got out of them.
 
 The same deals are played by every line-up with rotated seats, so games with the same deal are not independent. Whoever
 asks how sure a figure is must therefore count deals, never games: `blocks` gives one number per deal.
@@ -19,12 +19,12 @@ Ints = NDArray[np.int64]
 
 
 class BadResults(ValueError):
-    """Results from which nothing can be computed, with the reason."""
+    """FinishedGames from which nothing can be computed, with the reason."""
 
 
 @dataclass(frozen=True, eq=False)
-class Results:
-    """Finished games with the same number of players; made by `results`, which checks them."""
+class FinishedGames:
+    """Finished games with the same number of players; made by `finished_games`."""
 
     agents: tuple[str, ...]
     seats: Ints  # (games, players): the index of the agent in each seat
@@ -60,45 +60,15 @@ class Results:
         return mean_place
 
     def index(self, agent: str) -> int:
-        if agent not in self.agents:
-            raise BadResults(f"no agent {agent!r} in these results; there are {', '.join(self.agents)}")
         return self.agents.index(agent)
 
 
-def results(
+def finished_games(
     agents: Sequence[str], seats: ArrayLike, places: ArrayLike, scores: ArrayLike, deal: Sequence[Any] | NDArray[Any]
-) -> Results:
-    """Checked results. `deal` may hold any ids; equal ids mean the same deal."""
-    seat_table, place_table, score_table = np.asarray(seats), np.asarray(places), np.asarray(scores, float)
-    if seat_table.size == 0:
-        raise BadResults("there are no games in these results; play at least one")
-    if seat_table.ndim != 2 or not seat_table.shape == place_table.shape == score_table.shape:
-        shapes = f"{seat_table.shape}, {place_table.shape} and {score_table.shape}"
-        raise BadResults(f"seats, places and scores must all have the shape (games, players), not {shapes}")
-    if len(deal) != len(seat_table):
-        raise BadResults(f"each game has one deal: {len(seat_table)} games, {len(deal)} deals")
-    _check_agents(agents, seat_table)
-    if (place_table.min(1) != 1).any():
-        raise BadResults(f"game {int((place_table.min(1) != 1).argmax())} has no first place; places count from 1")
-    if not np.isfinite(score_table).all():
-        raise BadResults("scores must be finite numbers")
-    return Results(
-        tuple(agents),
-        seat_table.astype(np.int64),
-        place_table.astype(np.int64),
-        score_table,
-        _numbered_by_appearance(np.asarray(deal)),
-    )
-
-
-def _check_agents(agents: Sequence[str], seats: NDArray[Any]) -> None:
-    if len(set(agents)) != len(agents):
-        raise BadResults("two agents have the same name; results could not tell them apart")
-    if seats.min() < 0 or seats.max() >= len(agents):
-        raise BadResults(f"seats must hold indices of the {len(agents)} agents, from 0 to {len(agents) - 1}")
-    idle = [name for index, name in enumerate(agents) if not (seats == index).any()]
-    if idle:
-        raise BadResults(f"{', '.join(idle)} never played; leave agents without games out")
+) -> FinishedGames:
+    """Games as tables (games, players). `deal` may hold any ids; equal ids mean the same deal."""
+    tables = np.asarray(seats, np.int64), np.asarray(places, np.int64), np.asarray(scores, float)
+    return FinishedGames(tuple(agents), *tables, _numbered_by_appearance(np.asarray(deal)))
 
 
 def _numbered_by_appearance(deal: NDArray[Any]) -> Ints:
@@ -108,14 +78,14 @@ def _numbered_by_appearance(deal: NDArray[Any]) -> Ints:
     return rank[number]
 
 
-def seat_sums(games: Results, values: Floats) -> tuple[Floats, Floats]:
+def seat_sums(games: FinishedGames, values: Floats) -> tuple[Floats, Floats]:
     """Sum of `values` (games, players) and number of seats, for each deal and agent: two arrays (deals, agents)."""
     columns = len(games.agents)
     cell = games.deal[:, None] * columns + games.seats
     return sums_by_cell(cell, values, games.deals, columns)
 
 
-def pair_sums(games: Results, a: NDArray[Any], b: NDArray[Any]) -> tuple[Floats, Floats]:
+def pair_sums(games: FinishedGames, a: NDArray[Any], b: NDArray[Any]) -> tuple[Floats, Floats]:
     """For each deal and each pair (a[i], b[i]) of different agents: points for "a before b", and meetings.
 
     Each pair of seats with these agents is a meeting; equal places give half a point.
@@ -142,7 +112,7 @@ def sums_by_cell(cell: Ints, values: Floats, deals: int, columns: int) -> tuple[
     return sums.reshape(deals, columns), counts.reshape(deals, columns)
 
 
-def blocks(games: Results, agent: str, other: str | None = None) -> Floats:
+def blocks(games: FinishedGames, agent: str, other: str | None = None) -> Floats:
     """One number in [0, 1] for each deal in which the agent (and the other) played, in the order of the deals.
 
     Alone: the agent's mean win share per seat, whose par is 1/players if the seats were rotated. With another agent:
@@ -152,8 +122,6 @@ def blocks(games: Results, agent: str, other: str | None = None) -> Floats:
     if other is None:
         sums, counts = (array[:, a] for array in seat_sums(games, games.win_shares))
     else:
-        if agent == other:
-            raise BadResults(f"{agent} cannot be compared with itself")
         pair = pair_sums(games, np.array([a]), np.array([games.index(other)]))
         sums, counts = (array[:, 0] for array in pair)
     played = counts > 0

@@ -7,16 +7,11 @@ bounded means Waudby-Smith and Ramdas 2024). Nothing else is assumed: no normal 
 dependence of games within a block, any time of stopping. The bets are those that grow fastest if A is better by just
 `effect`, with the variance seen so far; this makes the test about as fast as the SPRT that chess engines are
 tested with, whose error rates hold only approximately.
-
-The interval is made of all means that the same bets have not refuted. Its low end is wrong at some time with
-probability alpha at most, its high end with beta, and it agrees with the decision. Since the bets aim at `effect`, its
-ends come no nearer than about half of `effect` to the mean: for a finer interval ask for a smaller effect.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -26,7 +21,6 @@ from borneo_agents.statistics.results import Floats
 
 UNDECIDED, BETTER, NOT_BETTER = "undecided", "better", "not better"
 MOST_AT_STAKE = 0.75  # of a gambler's money in one block
-HALVINGS = 40  # of [0, 1], to find an end of the interval
 
 
 @dataclass(frozen=True)
@@ -37,49 +31,26 @@ class Verdict:
     blocks: int
     decided_after: int | None
     mean: float | None
-    low: float
-    high: float
 
 
-@dataclass(frozen=True)
-class SequentialTest:
-    """A test under way. It never changes: `add` gives the next one.
+def sequential_test(blocks: Floats, par: float, effect: float, alpha: float = 0.05, beta: float = 0.05) -> Verdict:
+    """Where the test stands after these blocks.
 
-    `dataclasses.asdict` makes it plain JSON, and `SequentialTest(**state)` continues it. Blocks must come in an order
-    that the results have no part in, such as that of the deals: short games that finish first may be won by others.
+    Arguments:
+        blocks: in an order that the results have no part in, such as that of the deals: short games that finish first
+            may be won by others.
+        par: the mean if A is no better: 1/players for a win share, 1/2 for "A before B".
+        effect: the least advantage worth finding.
+        alpha: the most a wrong "better" may occur if the mean is par or less.
+        beta: the most a wrong "not better" may occur if the mean is par + effect or more.
     """
-
-    par: float  # the mean if A is no better: 1/players for a win share, 1/2 for "A before B"
-    effect: float  # the least advantage worth finding
-    alpha: float = 0.05  # the most a wrong "better" may occur if the mean is par or less
-    beta: float = 0.05  # the most a wrong "not better" may occur if the mean is par + effect or more
-    blocks: tuple[float, ...] = ()
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "blocks", tuple(map(float, self.blocks)))
-        if not (self.par > 0 and self.effect > 0 and self.par + self.effect < 1):
-            raise ValueError(f"par {self.par} and effect {self.effect} must be positive and leave room below 1")
-        if not (0 < self.alpha < 1 and 0 < self.beta < 1):
-            raise ValueError(f"alpha and beta must lie between 0 and 1, not {self.alpha} and {self.beta}")
-        wrong = [block for block in self.blocks if not 0 <= block <= 1]
-        if wrong:
-            raise ValueError(f"blocks are means of shares in [0, 1], not {wrong[0]}")
-
-    def add(self, blocks: Iterable[float]) -> SequentialTest:
-        """The test with these blocks added."""
-        return SequentialTest(self.par, self.effect, self.alpha, self.beta, (*self.blocks, *blocks))
-
-    def verdict(self) -> Verdict:
-        seen = np.array(self.blocks)
-        count = len(seen)
-        better, not_better = (int(when) for when in decisions(seen, self.par, self.effect, self.alpha, self.beta))
-        low = _refuted_below(seen, self.par, self.effect, self.alpha)
-        high = 1 - _refuted_below(1 - seen, 1 - self.par - self.effect, self.effect, self.beta)
-        mean = float(seen.mean()) if count else None
-        if min(better, not_better) > count:
-            return Verdict(UNDECIDED, count, None, mean, low, high)
-        state = BETTER if better < not_better else NOT_BETTER
-        return Verdict(state, count, min(better, not_better), mean, low, high)
+    count = len(blocks)
+    better, not_better = (int(when) for when in decisions(blocks, par, effect, alpha, beta))
+    mean = float(blocks.mean()) if count else None
+    if min(better, not_better) > count:
+        return Verdict(UNDECIDED, count, None, mean)
+    state = BETTER if better < not_better else NOT_BETTER
+    return Verdict(state, count, min(better, not_better), mean)
 
 
 def decisions(blocks: Floats, par: float, effect: float, alpha: float, beta: float) -> tuple[Any, Any]:
@@ -107,19 +78,6 @@ def log_wealth(blocks: Floats, mean: float, bet: Floats) -> Floats:
     affordable = np.minimum(bet, MOST_AT_STAKE / mean)
     money: Floats = np.log1p(affordable * (blocks - mean)).cumsum(-1)
     return money
-
-
-def _refuted_below(blocks: Floats, par: float, effect: float, alpha: float) -> float:
-    """The greatest mean that has been refuted as too low at some time; 0 if there is none."""
-    bet = bets(blocks, par, effect)
-    refuted, possible = 0.0, 1.0
-    for _ in range(HALVINGS):
-        middle = (refuted + possible) / 2
-        if (log_wealth(blocks, middle, bet) >= -math.log(alpha)).any():
-            refuted = middle
-        else:
-            possible = middle
-    return refuted
 
 
 def _first(reached: Any) -> Any:

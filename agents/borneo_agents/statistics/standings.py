@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from borneo_agents.statistics.intervals import RESAMPLES, Estimate, mean_estimates
-from borneo_agents.statistics.results import Results, pair_sums, seat_sums, sums_by_cell
+from borneo_agents.statistics.results import FinishedGames, pair_sums, seat_sums, sums_by_cell
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class LoneSeat:
     win_share: Estimate
 
 
-def standings(games: Results, rng: np.random.Generator, resamples: int = RESAMPLES) -> tuple[Standing, ...]:
+def standings(games: FinishedGames, rng: np.random.Generator, resamples: int = RESAMPLES) -> tuple[Standing, ...]:
     """A row for each agent, the highest win share first."""
     wins, seats = seat_sums(games, games.win_shares)
     places, _ = seat_sums(games, games.mean_places)
@@ -63,7 +63,7 @@ def standings(games: Results, rng: np.random.Generator, resamples: int = RESAMPL
     return tuple(sorted(rows, key=lambda row: -row.win_share.value))
 
 
-def cross_table(games: Results, rng: np.random.Generator, resamples: int = RESAMPLES) -> tuple[Meeting, ...]:
+def cross_table(games: FinishedGames, rng: np.random.Generator, resamples: int = RESAMPLES) -> tuple[Meeting, ...]:
     """Both directions of every pair of agents that met."""
     a, b = np.nonzero(~np.eye(len(games.agents), dtype=bool))
     sums, counts = pair_sums(games, a, b)
@@ -76,7 +76,7 @@ def cross_table(games: Results, rng: np.random.Generator, resamples: int = RESAM
     )
 
 
-def lone_seats(games: Results, rng: np.random.Generator, resamples: int = RESAMPLES) -> tuple[LoneSeat, ...]:
+def lone_seats(games: FinishedGames, rng: np.random.Generator, resamples: int = RESAMPLES) -> tuple[LoneSeat, ...]:
     """A row for each agent against each table full of another, if such games were played."""
     n = len(games.agents)
     seats = (games.seats[:, :, None] == np.arange(n)).sum(1)  # (games, agents)

@@ -7,8 +7,8 @@ Ties: equal players could be ranked in any order. Each order counts alike, so th
 Copies: two seats with the same agent are two seats with the same strength. That three copies win three times as often
 as one is expected, and which copy was better says nothing. Keeping only the best copy would flatter agents with copies.
 Extremes: an agent that never lost has no finite strength. Each agent gets `PRIOR_WINS` against an average agent, which
-is of no weight beside a hundred games but keeps every figure finite. What the prior alone decides is said in `remark`,
-and that end of the interval is None.
+is of no weight beside a hundred games but keeps every figure finite. An end of an interval that the prior alone decides
+is None: that of an agent which was never ahead of stronger ones, or never behind weaker ones, by way of others or not.
 
 Without ties the fit is that of `choix.ilsr_rankings` with alpha = PRIOR_WINS / agents. It is done here because the
 bootstrap needs a thousand fits, with weights for ties and repeated deals.
@@ -32,7 +32,7 @@ from borneo_agents.statistics.intervals import (
     bootstrap_ends,
     draw_deals,
 )
-from borneo_agents.statistics.results import Floats, Ints, Results, pair_sums
+from borneo_agents.statistics.results import FinishedGames, Floats, Ints, pair_sums
 
 POINTS = 400 / math.log(10)  # as with Elo: 400 points more are ten times the strength
 PRIOR_WINS = 0.5
@@ -49,7 +49,6 @@ class Strength:
 
     agent: str
     points: Estimate
-    remark: str
 
 
 @dataclass(frozen=True)
@@ -59,7 +58,7 @@ class Strengths:
 
 
 def strengths(
-    games: Results, rng: np.random.Generator, anchor: str | None = None, resamples: int = RESAMPLES
+    games: FinishedGames, rng: np.random.Generator, anchor: str | None = None, resamples: int = RESAMPLES
 ) -> Strengths:
     """The strength of each agent, with an interval from a bootstrap over deals."""
     patterns, pattern_of_game = _patterns(games)
@@ -79,7 +78,7 @@ def strengths(
     for i, agent in enumerate(games.agents):
         bounded = bool(ahead[i, reference].all()), bool(ahead[reference, i].all())
         points = _estimate(float(value[i]), float(low[i]), float(high[i]), bounded, games.deals)
-        rows.append(Strength(agent, points, _remark(bounded)))
+        rows.append(Strength(agent, points))
     return Strengths(anchor, tuple(sorted(rows, key=lambda row: -row.points.value)))
 
 
@@ -89,24 +88,12 @@ def _estimate(value: float, low: float, high: float, bounded: tuple[bool, bool],
     return Estimate(value, low if bounded[0] else None, high if bounded[1] else None, BOOTSTRAP)
 
 
-def _remark(bounded: tuple[bool, bool]) -> str:
-    match bounded:
-        case True, True:
-            return ""
-        case False, True:
-            return "never ahead of stronger agents, not even by way of others: may be weaker by any amount"
-        case True, False:
-            return "never behind weaker agents, not even by way of others: may be stronger by any amount"
-        case _:
-            return "no games connect it with the others both ways: the figure is the prior's alone"
-
-
 def _in_points(log_strengths: Floats, reference: list[int]) -> Floats:
     points: Floats = POINTS * (log_strengths - log_strengths[:, reference].mean(1, keepdims=True))
     return points
 
 
-def _ahead_of(games: Results) -> np.ndarray[tuple[int, int], np.dtype[np.bool_]]:
+def _ahead_of(games: FinishedGames) -> np.ndarray[tuple[int, int], np.dtype[np.bool_]]:
     """Whether agent i was ever placed before or level with j, directly or by way of others. (agents, agents)"""
     count = len(games.agents)
     ahead = np.eye(count, dtype=bool)
@@ -117,7 +104,7 @@ def _ahead_of(games: Results) -> np.ndarray[tuple[int, int], np.dtype[np.bool_]]
     return ahead
 
 
-def _patterns(games: Results) -> tuple[Ints, Ints]:
+def _patterns(games: FinishedGames) -> tuple[Ints, Ints]:
     """The different games (patterns, 2, players), agents and places in order of place; and which one each game is."""
     order = np.lexsort((games.seats, games.places))
     agents = np.take_along_axis(games.seats, order, 1)

@@ -11,14 +11,17 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from arena_games import TINY, Faulty, First, Raising, crash, here, same_games
-from borneo_agents.arena import ArenaConfig, Stopped, play_arena
+from arena_games import TINY, Faulty, First, Raising, alive, crash, here, same_games
+from borneo_agents.arena import ArenaConfig, ArenaStopped, play_arena
 from borneo_agents.arena.design.tournament import tournament
 from borneo_agents.arena.play import agent_seats
-from borneo_agents.arena.play.calls import CRASH, ENDED, ILLEGAL, TIME_OUT, Call, Fault
+from borneo_agents.arena.play.calls import CRASH, ENDED, ILLEGAL, MAKING, TIME_OUT, WARMING_UP, Call, Fault
 from borneo_agents.arena.store.folder import Folder
 from borneo_agents.arena.workers import pool, retries
 from borneo_agents.arena.workers.pool import ArenaError
+from borneo_agents.arena.workers.retries import MOST_CHUNKS, MOST_FAULTS, ChunkTask, FaultHistory
+
+from borneo_env import Bot
 
 
 def leave(views, actions, now):
@@ -62,6 +65,15 @@ FAULTS = {
     beside: (ILLEGAL, "action"), negative: (ILLEGAL, "action -1"), huge: (ILLEGAL, "action 9223372036854775807"),
     too_few: (ILLEGAL, r"shape \(0,\)"), no_numbers: (ILLEGAL, "float64"), nothing: (ILLEGAL, "object of shape"),
 }  # fmt: skip
+
+
+class Texts(Bot):
+    def decide(self, view, options):
+        return options[0].text
+
+
+def test_an_answer_that_is_no_option_is_an_illegal_move():
+    assert {fault.kind for fault in here({"random": "random", "texts": Texts()}, games=2).faults} == {ILLEGAL}
 
 
 GOOD = {"random": "random", "good": First()}
@@ -143,7 +155,7 @@ def test_an_agent_that_hangs_or_ends_the_process_loses_that_game(deed, kind, bot
 
 
 def test_an_agent_that_always_hangs_is_given_up(bots, forks, monkeypatch):
-    monkeypatch.setattr(retries, "PATIENCE", 1)
+    monkeypatch.setattr(retries, "MOST_FAULTS", 1)
     monkeypatch.setattr(pool, "GRACE", 0.2)
     bad = "arena_bots:Rarely:hang:one_in=1"
     settings = {"games": 6, "jobs": 1, "chunk": 6, "time_limit": 0.2, "warm_up_limit": 0.2}
@@ -264,7 +276,7 @@ def test_ctrl_c_stops_the_run_whatever_an_agent_makes_of_it(patient):
         return actions
 
     before = signal.getsignal(signal.SIGINT)
-    with pytest.raises(Stopped) as stopped:
+    with pytest.raises(ArenaStopped) as stopped:
         here(["random", Faulty(press)], games=6)
     assert stopped.value.result is None
     assert signal.getsignal(signal.SIGINT) is before
@@ -340,13 +352,6 @@ class LeavesDaemons:
 """
 
 
-def alive(process):
-    try:
-        return Path(f"/proc/{process}/stat").read_text().split()[2] != "Z"
-    except FileNotFoundError:
-        return False
-
-
 def test_strange_habits_do_no_harm(bots):
     (bots / "strange.py").write_text(STRANGE)
     kinds = ("Reads", "Writes", "LeavesDaemons", "Wanders", "Shallow", "LeavesThreads", "Pools")
@@ -419,44 +424,55 @@ def test_workers_that_always_end_end_the_run(bots, forks, monkeypatch):
     assert (folder.path / "agents.log").read_text().count("Traceback") == 2
 
 
-def plan_after(task, kind, *calls):
-    for one in calls:
-        task.note(one, Fault(kind, "for a reason"))
-    return task.plan
+# ---------------------------------------------------------------- what follows for the next attempt
+
+MANY, HERE, THERE, MAKING_IT, AT_FIRST = (
+    Call(1, 30, views=3), Call(1, 30, game=2), Call(1, 31, game=5), Call(1, MAKING), Call(1, WARMING_UP)
+)  # fmt: skip
+ELSEWHERE = [(ENDED, Call(1, round, game=2)) for round in range(MOST_FAULTS)]
+HANGS = [(TIME_OUT, Call(1, 30, game=game)) for game in range(3)]
 
 
-def test_who_ends_the_process_elsewhere_in_every_attempt_is_given_up_in_the_end():
-    ended = [Call(1, 4, round, game=2) for round in range(retries.MOST_FAULTS + 1)]
-    plan = plan_after(retries.ChunkTask(range(1)), ENDED, *ended[:-1])
-    assert (plan.disqualified, plan.forfeits) == ({}, {})
-    assert plan_after(retries.ChunkTask(range(1)), ENDED, *ended).disqualified[1][0] == retries.MOST_FAULTS
+@pytest.mark.parametrize(
+    ("faults", "alone", "forfeits", "since", "everywhere"),
+    [
+        ([(TIME_OUT, MANY)], {1}, [], None, False),
+        ([(ENDED, MANY)], {1}, [], None, False),
+        ([(TIME_OUT, HERE)], {1}, [(30, 2)], None, False),
+        ([(ENDED, HERE)], set(), [], None, False),  # from outside, perhaps
+        ([(ENDED, HERE), (ENDED, HERE)], set(), [(30, 2)], None, False),
+        ([(ENDED, HERE), (ENDED, THERE)], set(), [], None, False),
+        (HANGS, {1}, [(30, 0), (30, 1), (30, 2)], 30, False),
+        (ELSEWHERE[:-1], set(), [], None, False),
+        (ELSEWHERE, set(), [], MOST_FAULTS - 1, False),
+        ([(TIME_OUT, AT_FIRST)], {1}, [], 0, True),
+        ([(ENDED, AT_FIRST)], set(), [], None, False),
+        ([(ENDED, AT_FIRST), (ENDED, AT_FIRST)], set(), [], 0, True),
+        ([(ENDED, MAKING_IT), (ENDED, MAKING_IT)], set(), [], 0, True),
+    ],
+)
+def test_what_follows_from_faults(faults, alone, forfeits, since, everywhere):
+    history, task = FaultHistory(), ChunkTask(range(1))
+    for kind, call in faults:
+        history.note(task, call, Fault(kind, "for a reason"))
+    history.prepare(task)
+    plan = task.plan
+    assert (plan.alone, list(plan.forfeits)) == (alone, forfeits)
+    assert {agent: round for agent, (round, _) in plan.disqualified.items()} == ({} if since is None else {1: since})
+    assert set(history.disqualified) == ({1} if everywhere else set())
 
 
-def test_who_hangs_in_a_call_for_many_games_is_asked_for_one_at_a_time():
-    plan = plan_after(retries.ChunkTask(range(1)), TIME_OUT, Call(1, 4, 30, views=3))
-    assert (plan.alone, plan.forfeits, plan.disqualified) == ({1}, {}, {})
-
-
-def test_who_hangs_in_several_chunks_is_asked_in_no_other():
-    history, tasks = retries.FaultHistory(), [retries.ChunkTask(range(i, i + 1)) for i in range(9)]
-    for task in tasks[: retries.PATIENCE]:
-        history.prepare(task)
-        assert task.plan.disqualified == {}
-        for game in range(retries.PATIENCE):
-            history.note(task, Call(1, 4, 30, game=game), Fault(TIME_OUT, "no answer", "It was here"))
-    for task in tasks[retries.PATIENCE - 1 :]:
-        history.prepare(task)
-    at_last = tasks[retries.PATIENCE - 1]
-    assert at_last.plan.disqualified[1][0] == 30, "what was played before it hung counts"
+def test_who_hangs_in_several_chunks_is_asked_in_no_other_wherever_these_are_played():
+    here, there = FaultHistory(), FaultHistory()
+    for chunk in range(MOST_CHUNKS):
+        assert here.disqualified == {}
+        there = FaultHistory(dict(here.disqualified), set(here.hung))
+        task = ChunkTask(range(chunk, chunk + 1))
+        there.prepare(task)
+        for kind, call in HANGS:
+            there.note(task, call, Fault(kind, "no answer", "It was here"))
+        here.merge(there)
+    last = ChunkTask(range(9, 10))
+    here.prepare(last)
     charge = Fault(TIME_OUT, "not asked any more: no answer", "It was here")
-    assert tasks[-1].plan.disqualified == {1: (0, charge)}
-    assert tasks[-1].plan.alone == {1}
-
-
-def test_a_game_is_lost_at_the_second_end_and_at_the_first_time_out():
-    call = Call(1, 4, 30, game=2)
-    assert plan_after(retries.ChunkTask(range(1)), ENDED, call).forfeits == {}
-    assert plan_after(retries.ChunkTask(range(1)), ENDED, call, call).forfeits[30, 2].kind == ENDED
-    assert plan_after(retries.ChunkTask(range(1)), TIME_OUT, call).forfeits == {
-        (30, 2): Fault(TIME_OUT, "for a reason")
-    }
+    assert (last.plan.disqualified, last.plan.alone) == ({1: (0, charge)}, {1})

@@ -9,7 +9,6 @@ import os
 import re
 import shutil
 import signal
-import subprocess
 import sys
 import tempfile
 import time
@@ -19,16 +18,17 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from arena_games import TINY, Faulty, First, Last, Raising, crash, here, same_games
-from borneo_agents.arena import Stopped, play_arena
+from arena_games import TINY, Faulty, First, Last, Raising, alive, crash, here, same_games
+from borneo_agents.arena import ArenaStopped, play_arena
 from borneo_agents.arena.play.calls import CRASH
 from borneo_agents.arena.store import sources
 from borneo_agents.arena.store.folder import Folder
+from borneo_agents.arena.store.scratch import PREFIX, scratch_folder
 
 from borneo_env import cli
 from borneo_env.agent import find_agent
-from borneo_env.compile import rule
 from borneo_env.record import read_record, verify
+from kontor.compile import rule
 
 SLOW = """
 import os
@@ -41,7 +41,7 @@ class Slow:
         return views.mask.argmax(1)
 """
 HELPER = """
-from borneo_env.compile import rule
+from kontor.compile import rule
 
 FACTOR = 2
 
@@ -55,7 +55,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent / "elsewhere"))
 from helper import scaled
-from borneo_env.compile import entry
+from kontor.compile import entry
 
 @entry
 def first(x):
@@ -85,20 +85,8 @@ def times_of(chunks):
     return {file.name: file.stat().st_mtime_ns for file in chunks.glob("*.npz")}
 
 
-def in_a_process():
-    """The command as a process that writes to files; returns its number, and what waits for its exit code."""
-    with open("out.txt", "w") as out, open("err.txt", "w") as err:
-        run = subprocess.Popen(
-            [sys.executable, "-m", "borneo_env.cli", *STOPPED.split()],
-            stdout=out,
-            stderr=err,
-            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # a shell in the background ignores it
-        )
-    return run.pid, run.wait
-
-
-def in_a_copy():
-    """The same in a copy of this process, which need not load everything first."""
+def command_in_a_copy():
+    """The command in a copy of this process; returns its number, and what waits for its exit code."""
     process = os.fork()
     if not process:
         code = 1
@@ -114,9 +102,8 @@ def in_a_copy():
     return process, lambda: os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])
 
 
-@pytest.mark.parametrize("start", [in_a_copy, pytest.param(in_a_process, marks=pytest.mark.soak)])
-def test_a_run_that_was_interrupted_goes_on_to_the_same_result(start, slow_bot, unbroken, forks, monkeypatch):
-    process, exit_code = start()
+def test_a_run_that_was_interrupted_goes_on_to_the_same_result(slow_bot, unbroken, forks, monkeypatch):
+    process, exit_code = command_in_a_copy()
     chunks, by_then = Path("kept/chunks"), time.monotonic() + 60
     while len(list(chunks.glob("*.npz"))) < 2 and time.monotonic() < by_then:
         time.sleep(0.01)
@@ -181,7 +168,7 @@ def test_ctrl_c_in_this_process_gives_what_was_played(tmp_path):
             if self.calls == 3:
                 raise KeyboardInterrupt
 
-    with pytest.raises(Stopped) as stopped:
+    with pytest.raises(ArenaStopped) as stopped:
         here(["random", First()], games=60, chunk=6, out=tmp_path, watch=Impatient().watch)
     assert len(stopped.value.result.outcomes) == 18
     assert not stopped.value.result.complete
@@ -377,15 +364,30 @@ def test_what_a_killed_run_has_half_written_is_removed(tmp_path):
     assert [file.exists() for file in (*left, new)] == [False, False, True], "the new one may be of a run under way"
 
 
-def test_a_killed_run_leaves_no_temporary_files(slow_bot, forks, tmp_path, monkeypatch):
-    scratch = tmp_path / "scratch"
-    scratch.mkdir()
-    monkeypatch.setattr(tempfile, "tempdir", str(scratch))
-    killed(played_in_a_copy(jobs=2), lambda: scratch.rglob("*.npz"))
-    by_then = time.monotonic() + 60
-    while any(scratch.iterdir()) and time.monotonic() < by_then:
+def test_what_killed_runs_have_left_for_the_time_being_goes_with_a_later_run(tmp_path, monkeypatch):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    old, new = tmp_path / f"{PREFIX}old", tmp_path / f"{PREFIX}new"
+    for folder in (old, new):
+        (folder / "chunks").mkdir(parents=True)
+    os.utime(old, (1, 1))
+    with scratch_folder() as other, scratch_folder() as one:
+        os.utime(other.path, (1, 1))
+        with scratch_folder():
+            assert other.path.is_dir() and one.path.is_dir(), "of runs under way"
+        assert not old.exists() and new.exists()
+    assert list(tmp_path.iterdir()) == [new]
+
+
+def test_workers_end_with_the_run_that_is_killed(slow_bot):
+    with open("slow_bot.py", "a") as file:
+        print("\n\nwith open('workers', 'a') as file:\n    print(os.getpid(), file=file)", file=file)
+    process = played_in_a_copy(jobs=1, out="kept")
+    killed(process, lambda: Path("kept/chunks").glob("*.npz"))
+    workers, by_then = set(Path("workers").read_text().split()) - {str(process)}, time.monotonic() + 60
+    assert workers
+    while any(map(alive, workers)) and time.monotonic() < by_then:
         time.sleep(0.05)
-    assert list(scratch.iterdir()) == []
+    assert not any(map(alive, workers))
 
 
 # ---------------------------------------------------------------- versions of a bot

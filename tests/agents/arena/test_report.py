@@ -9,14 +9,15 @@ import matplotlib
 import numpy as np
 import pytest
 from arena_games import TINY, Faulty, First, Last, crash, here
-from borneo_agents.arena import Progress, play_arena
-from borneo_agents.arena.report.colours import DARK, ON_LIGHT, PAGE, SERIES, SOURCES, themed
-from borneo_agents.arena.report.page import report
-from borneo_agents.arena.report.plots import KINDS, STYLE, draw, plots
+from borneo_agents.arena import play_arena
+from borneo_agents.arena.report.page import COLOURS, report
+from borneo_agents.arena.report.plots import KINDS, SERIES, STYLE, plots
 from borneo_agents.arena.report.replays import game_links
-from borneo_agents.arena.report.terminal import print_result, watching
+from borneo_agents.arena.report.terminal import print_result
 from matplotlib.figure import Figure
 from rich.console import Console
+
+from borneo_env.render.symbols import CARD
 
 ODD_NAMES = ["[red]", "[/]", ":cat:", "$x$", "_x"]
 
@@ -40,12 +41,8 @@ def test_names_are_shown_as_they_are(odd, page):
     played, drawn = odd
     shown = io.StringIO()
     print_result(Console(file=shown, width=300), played)
-    with watching(Console(file=shown, width=300, force_terminal=True)) as watch:
-        watch(Progress(played.tournament, 0, 30, played.outcomes))
-    table, growing = shown.getvalue().split("\x1b", 1)
     for name in ODD_NAMES:
-        assert table.count(name) >= 4, "in rows and heads"
-        assert name in growing
+        assert shown.getvalue().count(name) >= 4, "in rows and heads"
         assert f">{name}<" in page
     assert drawn["seats"].count(">$x$</text>") == 1, "no formula"
     assert "_x</text>" in drawn["seats"], "not hidden"
@@ -54,7 +51,7 @@ def test_names_are_shown_as_they_are(odd, page):
 def test_the_report_stands_alone(odd, page):
     assert page.count("<svg") == 5
     assert re.findall(r"(?:src|href)=(?!\"#)|@import|url\((?!#)", page) == [], "nothing is fetched"
-    assert page.count("<script") == 1, "its own"
+    assert "<script" not in page
     assert "&lt;script&gt;" in page
     ids = re.findall(r'\bid="([^"]+)"', page)
     assert len(ids) == len(set(ids))
@@ -71,17 +68,6 @@ def test_plots_show_every_agent(odd):
     for name in ("cross", "points", "seats", "strengths"):
         for agent in (":cat:", "$x$", "&lt;script&gt;"):
             assert f">{agent}</text>" in drawn[name], "words that can be found"
-
-
-def test_the_report_is_dark_where_the_page_is(odd, page):
-    drawn = "".join(re.findall(r"<svg.*?</svg>", page, re.DOTALL))
-    assert {*re.findall("var\\((--[a-z0-9]+)", page)} <= {*re.findall("[{;](--[a-z0-9]+):", page)}
-    assert re.search(r"--ground:light-dark\(#f5ebd3,#14272f\)", page), "as the game's other pages"
-    assert drawn.count("var(--c3b2a1a)") > 20, "words are light on dark"
-    for light in DARK:
-        assert light not in drawn, f"{light} would stay as it is"
-    plain = "".join(themed(svg) for name, svg in odd[1].items() if name != "cross")  # whose colours are a scale
-    assert not set(re.findall("#[0-9a-f]{6}", plain)) - {*SOURCES, ON_LIGHT}
 
 
 def test_the_report_links_every_recorded_game(tmp_path):
@@ -111,24 +97,21 @@ def contrast(one, other):
     return (light + 0.05) / (dark + 0.05)
 
 
-def test_lines_and_words_stand_out_in_light_and_in_dark():
-    for number, ground in enumerate(PAGE["leaf"]):
-        for line in SERIES:
-            assert contrast((line, DARK[line])[number], ground) > 3
+def test_lines_and_words_stand_out_in_light_and_in_dark(page):
+    for line in SERIES:
+        assert contrast(line, CARD) > 3
+    for number, ground in enumerate(COLOURS["leaf"]):
         for words in ("text", "quiet", "accent"):
-            assert contrast(PAGE[words][number], ground) > 4.5
+            assert contrast(COLOURS[words][number], ground) > 4.5
+    assert {*re.findall("var\\((--[a-z0-9]+)", page)} <= {*re.findall("[{;](--[a-z0-9]+):", page)}
 
 
-def test_of_two_agents_one_number_is_told(odd):
+def test_of_two_agents_one_number_is_told():
     two = here({"random": "random", "first": First()}, games=30)
     best, other = (row.agent for row in two.standings)
     (met,) = (row for row in two.cross_table if row.agent == best)
-    assert f"<p>{best} was placed before {other} in {met.before.words('.1f', unit=0.01)} % of their meetings" in report(
-        two
-    )
-    drawn = draw(two, "cross")
-    assert "QuadMesh" not in drawn and f">{best} before {other}</text>" in drawn
-    assert "QuadMesh" in odd[1]["cross"]
+    share = met.before.words(".1f", unit=0.01)
+    assert f"<p>{best} was placed before {other} in {share} % of their meetings" in report(two)
 
 
 def test_no_label_runs_into_a_bar(odd):

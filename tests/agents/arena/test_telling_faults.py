@@ -7,7 +7,6 @@ import io
 import re
 import sys
 import tempfile
-import threading
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -16,7 +15,6 @@ import pytest
 from arena_games import TINY, Faulty, First, Last, Raising, crash, here
 from borneo_agents.arena import ArenaConfig, play_arena
 from borneo_agents.arena.design.tournament import tournament
-from borneo_agents.arena.play import slow_agents
 from borneo_agents.arena.play.calls import CRASH, ENDED, TIME_OUT, WARMING_UP, Call
 from borneo_agents.arena.report.page import report
 from borneo_agents.arena.report.sections import fault_rows, least_share, standings_rows
@@ -154,7 +152,7 @@ def test_who_never_answers_is_asked_in_no_chunk(bots, forks):
 def test_the_first_call_has_more_time_with_a_longer_limit_and_where_code_may_be_compiled():
     def limit(agent, time_limit):
         config = ArenaConfig(ruleset=TINY, games=6, time_limit=time_limit)
-        return pool.WorkerPool(tournament(["random", agent], config), None, config)._limit(Call(1, -1, WARMING_UP))
+        return pool.WorkerPool(tournament(["random", agent], config), None, config)._limit(Call(1, WARMING_UP))
 
     assert limit("my_bot:MyBot", 1) < limit("my_bot:MyBot", 5) < limit("my_bot:MyBot", 60)
     assert limit("merchant", 5) > 2 * limit("my_bot:MyBot", 5)
@@ -163,48 +161,15 @@ def test_the_first_call_has_more_time_with_a_longer_limit_and_where_code_may_be_
 # ---------------------------------------------------------------- waiting
 
 
-def test_it_is_said_whom_the_arena_waits_for(monkeypatch, capsys):
-    now = 100.0
-    monkeypatch.setattr(slow_agents, "time", SimpleNamespace(monotonic=lambda: now))
-    notices = slow_agents.SlowAgentNotices(["random", "my_bot:MyBot"])
-    call = Call(1, 3, 7, views=1)
-    for seconds in (4.9, 5.0, 6.0, 9.9, 10.1, 15.0):
-        now = 100 + seconds
-        notices.look(call, seconds, 31)
-        notices.look(call._replace(instance=9), seconds, 31)  # another worker waits for it, too
-        notices.look(None, 0.0, None)
-    told = "waiting for my_bot:MyBot, which has been thinking about 1 decision for {} s; it has 31 s"
-    assert capsys.readouterr().err.splitlines() == [told.format(5), told.format(10)]
-    notices.look(Call(0, 0, WARMING_UP), 7, None)
-    assert "random, which has been getting ready (its first call) for 7 s; Ctrl-C" in capsys.readouterr().err
-
-
-def test_who_is_slow_at_every_decision_is_told_of_ever_more_seldom(monkeypatch, capsys):
-    clock = iter(range(0, 600, 6))  # a call of 6 seconds after another
-    monkeypatch.setattr(slow_agents, "time", SimpleNamespace(monotonic=lambda: next(clock)))
-    notices = slow_agents.SlowAgentNotices(["slow"])
-    for _ in range(100):
-        notices.look(Call(0, 3, 7, views=1), 5.5, 31)
-    assert len(capsys.readouterr().err.splitlines()) == 7
-
-
-def test_in_this_process_it_is_looked_at_too(monkeypatch):
-    looked = threading.Event()
-
-    class Slow(First):
-        def act(self, views):
-            looked.wait(10)
-            return super().act(views)
-
-    def look(self, asked, seconds, limit):
-        assert limit is None
-        if asked.agent == 1:
-            looked.set()
-
-    monkeypatch.setattr(slow_agents.SlowAgentNotices, "look", look)
-    monkeypatch.setattr("borneo_agents.arena.play.in_process.LOOK", 0.001)
-    here(["random", Slow()], games=6)
-    assert looked.is_set()
+def test_it_is_said_once_whom_the_arena_waits_for(capsys):
+    config = ArenaConfig(ruleset=TINY, games=6)
+    one = pool.WorkerPool(tournament(["random", "my_bot:MyBot"], config), None, config)
+    for call, seconds in ((None, 9), (Call(1, 7), 4.9), (Call(1, 7), 5.2), (Call(1, 8), 5.9), (Call(0, WARMING_UP), 7)):
+        one._stuck(SimpleNamespace(running=lambda now=(call, seconds): now))
+    assert capsys.readouterr().err.splitlines() == [
+        "waiting for my_bot:MyBot: 5 s at decision 7; it has 6 s",
+        "waiting for random: 7 s at its first call, before any game; it has 690 s",
+    ]
 
 
 # ---------------------------------------------------------------- a debugger

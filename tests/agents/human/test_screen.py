@@ -5,10 +5,10 @@ import re
 import numpy as np
 import pytest
 from borneo_agents.human.game import Game
-from pty_screen import Command, Screen, Seat
+from pty_screen import Screen, Seat
 
 from borneo_env.engine.state import HAND
-from borneo_env.record import read_record, verify
+from borneo_env.record import verify
 from borneo_env.ruleset import Ruleset
 
 TINY = Ruleset(players=3, tables="tiny")
@@ -65,28 +65,27 @@ def play_on_screen(game, seed, tmp_path, rows=24):
         return asked, seat.screen.text
 
 
-def test_the_command_is_played_and_what_is_confirmed_counts(tmp_path):
+def test_what_is_confirmed_counts(tmp_path):
     rng, taken_back, confirmed = np.random.default_rng(1), set(), []
-    line = "play --seats human,random,random --tables tiny --seed 1 --record done.jsonl"
-    with Command(line, tmp_path) as command:
-        while (text := command.wait()) is not None:
+    game = Game(TINY, ["human", "random", "random"], 1)
+    with Seat(game, tmp_path / "save.json") as seat:
+        while (text := seat.wait()) is not None:
             *above, row = text.splitlines()
             if "Enter confirms, u takes it back." not in row:
-                command.type(answer(row, rng))
+                seat.type(answer(row, rng))
                 continue
             check_board(text, ["random 1", "random 2"])
             (chosen,) = (line for line in above if line.startswith("You "))
             if len(taken_back) < 3 and chosen not in taken_back:
                 taken_back.add(chosen)
-                command.type("u")
-                assert command.wait().endswith("?: help. "), "it is asked again"
+                seat.type("u")
+                assert seat.wait().endswith("?: help. "), "it is asked again"
             else:
                 confirmed.append(chosen)
-                command.type("")
-        assert command.status == 0 and "1st" in command.screen.text
-    record = read_record(tmp_path / "done.jsonl")
-    verify(record)
-    mine = [line["move"] for line in record if line.get("player") == 0]
+                seat.type("")
+        assert seat.finished and "1st" in seat.screen.text
+    verify(game.lines)
+    mine = [line["move"] for line in game.lines if line.get("player") == 0]
     shipped = [found[1] for chosen in confirmed if (found := re.match(r"You ship (\d+) ", chosen))]
     assert shipped and {f"ship {card}" for card in shipped} <= {move.rsplit(" ", 1)[0] for move in mine}
     assert len(taken_back) == 3

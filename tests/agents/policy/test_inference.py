@@ -74,14 +74,6 @@ def test_one_scratch_memory_does_for_several_networks():
         np.testing.assert_array_equal(outputs(layers, shown, scratch), outputs(layers, shown))
 
 
-@pytest.mark.parametrize(("gain", "shift"), [(0.0, -1.0), (1e-10, 0.0)])
-def test_values_may_all_be_zero_or_tiny(gain, shift):
-    first, *deeper, last = layers_of(np.random.default_rng(5), 20, 4, 16, 3, 1.0)
-    layers = [first._replace(gain=first.gain * 0 + np.float32(gain), shift=first.shift * 0 + np.float32(shift))]
-    layers += [*deeper, last._replace(weights=last.weights * 1e3)]
-    np.testing.assert_allclose(outputs(layers, tables(20, 0.5)), in_numpy(layers, tables(20, 0.5)), rtol=1e-2, atol=0.1)
-
-
 @pytest.mark.parametrize("number", [-128, 127])
 def test_all_numbers_of_a_table_may_be_as_large_as_they_can(number):
     layers = layers_of(np.random.default_rng(5), 900, 4, 3, 1, 1.0)
@@ -96,10 +88,3 @@ def test_weights_that_lead_beyond_all_numbers_do_so_quietly():
     layers = [first._replace(gain=first.gain * np.float32(1e38), shift=first.shift * np.float32(1e38)), *deeper, last]
     assert not np.isfinite(in_numpy(layers, tables(20, 0.5))).all()
     assert not np.isfinite(outputs(layers, tables(20, 0.5))).all()
-
-
-def test_the_layers_stay_as_they_are():
-    layers, again = (layers_of(np.random.default_rng(5), 9, 4, 5, 2, 1.0) for _ in range(2))
-    outputs(layers, tables(9, 0.5))
-    for layer, twin in zip(layers, again, strict=True):
-        assert all(part is None or np.array_equal(part, other) for part, other in zip(layer, twin, strict=True))

@@ -15,7 +15,6 @@ import numpy as np
 import pytest
 from borneo_agents.policy.model import (
     CARD,
-    FORMAT,
     LARGEST_CARD,
     LARGEST_WEIGHTS,
     WEIGHTS,
@@ -32,6 +31,7 @@ from hypothesis import strategies as st
 from networks import card, network, searcher
 from safetensors.numpy import load_file, save, save_file
 
+LARGEST = {CARD: LARGEST_CARD, WEIGHTS: LARGEST_WEIGHTS}
 REMEDY = "get both anew, or train the policy again"
 
 
@@ -40,6 +40,13 @@ def folder(tmp_path):
     """A folder with a policy that is right."""
     write_model(tmp_path / "policy", network(width=4))
     return tmp_path / "policy"
+
+
+@pytest.fixture
+def searching(tmp_path):
+    """A folder with a policy that has a critic and a rollout network."""
+    write_model(tmp_path / "searching", searcher(width=4, rollout=True))
+    return tmp_path / "searching"
 
 
 def refused(folder, file, reason, remedy=REMEDY):
@@ -59,7 +66,7 @@ def rewrite_card(folder, **changes):
 
 def rewrite_weights(folder, **changes):
     """Change tensors of the file; None leaves one out."""
-    tensors = load_file(folder / WEIGHTS) | {name.replace("_", ".", 1): tensor for name, tensor in changes.items()}
+    tensors = load_file(folder / WEIGHTS) | changes
     save_file({name: tensor for name, tensor in tensors.items() if tensor is not None}, folder / WEIGHTS)
 
 
@@ -88,15 +95,6 @@ def same_layers(some, others):
     return all(np.array_equal(one, other) if one is not None else other is None for one, other in pairs)
 
 
-def test_layers_of_any_order_in_memory_are_written_as_float32(tmp_path):
-    first, last = network(width=4).layers
-    first = Layer(np.asfortranarray(first.weights.astype(np.float64)), *(part[::-1] for part in first[1:]))
-    last = Layer(np.repeat(last.weights, 2, 0)[::2], last.biases[::-1])
-    write_model(tmp_path, Model(card(), [first, last]))
-    assert same_layers(read_model(tmp_path).layers, [first, last])
-    assert all(array.dtype == np.float32 for array in load_file(tmp_path / WEIGHTS).values())
-
-
 def test_the_parts_of_a_file_have_the_names_that_are_told(tmp_path):
     write_model(tmp_path, model := network(width=4, depth=2))
     normed = ("weights", "biases", "gain", "shift")
@@ -110,87 +108,20 @@ def test_the_parts_of_a_file_have_the_names_that_are_told(tmp_path):
 def test_float16_is_read_as_float32(folder):
     halves = {name: tensor.astype(np.float16) for name, tensor in load_file(folder / WEIGHTS).items()}
     save_file(halves, folder / WEIGHTS)
-    for number, layer in enumerate(read_model(folder).layers):
-        for part, found in layer._asdict().items():
-            if found is None:
-                assert (number, part) in ((1, "gain"), (1, "shift"))
-            else:
-                assert found.dtype == np.float32
-                assert np.array_equal(found, halves[f"{number}.{part}"])
-
-
-def arrays(*parts):
-    return Layer(*(np.array(part, np.float32) for part in parts))
-
-
-def test_logits_of_one_normed_layer_worked_out_by_hand():
-    model = Model(
-        card(),
-        [
-            arrays([[1, -1], [2, 0]], [0, -3], [3, 2], [1, 0.5]),
-            arrays([[1, 1], [1, -1], [0, 3]], [0.5, 0, -1]),
-        ],
-    )
-    # (3, 1) becomes (2, 3): with mean and variance gone (-1, 1), with gain and shift (-2, 2.5), rectified (0, 2.5).
-    # (1, 3) becomes (-2, -1): the same but for the mean. (2, -2) becomes (4, 1): (1, -1), then (4, -1.5), then (4, 0).
-    found = logits_of(model.layers, np.array([[3, 1], [1, 3], [2, -2]], np.int8))
-    assert found.dtype == np.float32
-    # A variance of 0.25 or 2.25 is not all there is below the root, so no number is quite as round.
-    assert found == pytest.approx(np.array([[3, -2.5, 6.5], [3, -2.5, 6.5], [4.5, 4, -1]]), abs=2e-4)
-    assert (found != np.round(found, 1)).any()
-
-
-def test_later_layers_are_added_to_what_there_was():
-    twice = arrays([[0, 0], [0, 0]], [-5, 5], [1, 1], [0, 0])  # whatever comes in, it finds (0, 1)
-    model = Model(card(), [arrays([[1], [-1]], [0, 0], [2, 3], [0, 0]), twice, twice, arrays([[1, 0], [0, 1]], [0, 0])])
-    # 1 becomes (1, -1), then (2, -3), rectified (2, 0); to which (0, 1) is added twice.
-    found = logits_of(model.layers, np.array([[1], [-1]], np.int8))
-    assert found == pytest.approx(np.array([[2, 2], [0, 5]]), abs=1e-4)
+    found = read_model(folder).tensors()
+    assert found.keys() == halves.keys()
+    for name, tensor in found.items():
+        assert tensor.dtype == np.float32 and np.array_equal(tensor, halves[name])
 
 
 def test_layers_that_say_nothing_leave_only_shifts_and_biases():
     """A variance of 0 divides by nothing."""
-    model = Model(card(), [arrays([[0], [0]], [7, 7], [1, 1], [-1, 4]), arrays([[1, 1]], [0.5])])
-    assert logits_of(model.layers, np.array([[3]], np.int8)).tolist() == [[4.5]]
 
+    def layer(*parts):
+        return Layer(*(np.array(part, np.float32) for part in parts))
 
-def by_hand(layers, numbers):
-    """The likings for one observation, in plain Python."""
-    plain = [[None if part is None else part.tolist() for part in layer] for layer in layers]
-    values = [float(number) for number in numbers]
-
-    def led(weights, biases):
-        return [
-            sum(weight * value for weight, value in zip(row, values, strict=True)) + bias
-            for row, bias in zip(weights, biases, strict=True)
-        ]
-
-    for number, (weights, biases, gain, shift) in enumerate(plain[:-1]):
-        found = led(weights, biases)
-        mean = sum(found) / len(found)
-        spread = math.sqrt(sum((one - mean) ** 2 for one in found) / len(found) + 1e-5)
-        found = [(one - mean) / spread * g + s for one, g, s in zip(found, gain, shift, strict=True)]
-        found = [max(one, 0.0) for one in found]
-        values = found if number == 0 else [old + new for old, new in zip(values, found, strict=True)]
-    return led(*plain[-1][:2])
-
-
-@pytest.mark.parametrize("depth", [1, 2, 5])
-def test_logits_are_those_of_plain_python(depth):
-    model = network(width=9, depth=depth, seed=depth, liking=3)
-    observations = np.random.default_rng(depth).integers(-2, 20, (6, 969)).astype(np.int8)
-    found = logits_of(model.layers, observations)
-    wanted = np.array([by_hand(model.layers, one) for one in observations])
-    assert wanted.std() > 1, "there is something to compare"
-    assert np.abs(found - wanted).max() < 1e-5 * np.abs(wanted).max()
-
-
-def test_logits_leave_observations_and_layers_alone():
-    model, again = network(width=4, depth=3), network(width=4, depth=3)
-    observations = np.ones((2, 969), np.float32)
-    first = logits_of(model.layers, observations)
-    assert (observations == 1).all() and same_layers(model.layers, again.layers)
-    assert np.array_equal(logits_of(model.layers, observations), first)
+    layers = [layer([[0], [0]], [7, 7], [1, 1], [-1, 4]), layer([[1, 1]], [0.5])]
+    assert logits_of(layers, np.array([[3]], np.int8)).tolist() == [[4.5]]
 
 
 def test_entries_that_no_card_has_are_ignored(folder):
@@ -249,52 +180,38 @@ def test_a_card_that_could_not_be_read_again_is_not_written(field, value, reason
     assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
 
 
-def test_a_folder_that_is_not_there(tmp_path):
-    refused(tmp_path / "nowhere", CARD, "No such file or directory; a policy is a folder with model.safetensors and")
-
-
 @pytest.mark.parametrize("name", ["x" * 300, "nul\0byte", "lone\udc80surrogate\ud800"])
 def test_a_path_that_can_be_none(name, tmp_path):
     with pytest.raises(ModelError, match="cannot be read"):
         read_model(tmp_path / name)
 
 
-def test_a_file_instead_of_a_folder(folder):
-    with pytest.raises(ModelError, match=r"Not a directory; a policy is a folder with"):
-        read_model(folder / WEIGHTS)
+def a_folder(path):
+    path.unlink()
+    path.mkdir()
+
+
+def a_pipe(path):
+    path.unlink()
+    os.mkfifo(path)
 
 
 @pytest.mark.parametrize("file", [CARD, WEIGHTS])
-def test_a_folder_without_one_of_the_files(file, folder):
-    (folder / file).unlink()
-    refused(folder, file, "No such file or directory")
-
-
-@pytest.mark.parametrize("file", [CARD, WEIGHTS])
-def test_a_folder_in_place_of_a_file(file, folder):
-    (folder / file).unlink()
-    (folder / file).mkdir()
-    refused(folder, file, "cannot be read: Is a directory")
-
-
-@pytest.mark.parametrize("file", [CARD, WEIGHTS])
-def test_a_pipe_in_place_of_a_file_is_not_waited_for(file, folder):
-    (folder / file).unlink()
-    os.mkfifo(folder / file)
-    refused(folder, file, "cannot be read: it is no plain file")
-
-
-@pytest.mark.parametrize(("file", "largest"), [(CARD, LARGEST_CARD), (WEIGHTS, LARGEST_WEIGHTS)])
-def test_a_file_that_is_too_large_is_not_read(file, largest, folder):
-    for size in (largest + 1, 2**40):  # takes no room on the disk, and would not fit into the memory
-        os.truncate(folder / file, size)
-        refused(folder, file, f"is larger than {largest:,} bytes")
-
-
-@pytest.mark.parametrize("file", [CARD, WEIGHTS])
-def test_an_empty_file(file, folder):
-    (folder / file).write_bytes(b"")
-    refused(folder, file, "is no (JSON|safetensors file)")
+@pytest.mark.parametrize(
+    ("spoil", "reason"),
+    [
+        (Path.unlink, "cannot be read: No such file or directory; a policy is a folder with model.safetensors and"),
+        (a_folder, "cannot be read: Is a directory"),
+        (a_pipe, "cannot be read: it is no plain file"),
+        (lambda path: path.write_bytes(b""), "is no (JSON|safetensors file)"),
+        (lambda path: os.truncate(path, LARGEST[path.name] + 1), "is larger than [0-9,]+ bytes"),
+        (lambda path: os.truncate(path, 2**40), "is larger than [0-9,]+ bytes"),  # takes no room on the disk
+    ],
+    ids=["gone", "folder", "pipe", "empty", "large", "huge"],
+)
+def test_a_file_that_is_none(file, spoil, reason, folder):
+    spoil(folder / file)
+    refused(folder, file, reason)
 
 
 # ---------------------------------------------------------------- cards
@@ -327,31 +244,14 @@ def test_a_card_that_is_none(content, reason, folder):
 
 @pytest.mark.parametrize(
     "version",
-    [0, 2, 10**300, "1", None, [1], "x" * 10_000, "\x1b[2J\n", {"deep": [[[[[[[[1]]]]]]]]}],
+    ["borneo-policy/8", 0, 10**300, None, "x" * 10_000, "\x1b[2J\n", {"deep": [[[[[[[[1]]]]]]]]}],
     ids=lambda version: str(version)[:8],
 )
 @pytest.mark.parametrize("name", ["format", "observation_version", "action_version"])
 def test_another_version_is_refused_and_named(name, version, folder):
     rewrite_card(folder, **{name: version})
-    refused(
-        folder, CARD, f"its {name} is .*this version of borneo-env reads", "train the policy anew, or use the version"
-    )
-
-
-@pytest.mark.parametrize("number", [1, 6, 7])
-def test_policies_of_earlier_formats_are_refused(number, folder):
-    """They were told what a merchant thinks of their options, and said so in their cards."""
-    rewrite_card(folder, format=f"borneo-policy/{number}", lookahead=True)
-    reason = f"its format is 'borneo-policy/{number}', and this version of borneo-env reads '{FORMAT}': "
+    reason = f"its {name} is .*, and this version of borneo-env reads "
     refused(folder, CARD, reason, "train the policy anew, or use the version of borneo-env named in its card")
-
-
-@pytest.mark.parametrize("name", ["format", "observation_version", "edition", "players"])
-def test_an_entry_nested_so_deeply_that_it_is_just_read(name, folder):
-    about = json.dumps(json.loads((folder / CARD).read_text()) | {name: "HERE"})
-    for depth in [20, 40, 900, 990]:
-        (folder / CARD).write_text(about.replace('"HERE"', "[" * depth + "]" * depth))
-        refused(folder, CARD, f"{name} (is|should be of type)" if depth == 20 else f"{name}|is no JSON", "")
 
 
 @pytest.mark.parametrize("name", ["observation_version", "action_version", "steps", "seed"])
@@ -365,26 +265,18 @@ def test_only_whole_numbers_are_whole_numbers(name, value, folder):
     ("entries", "reason"),
     [
         ({"edition": "dice"}, "the edition should be board or card, not 'dice'"),
-        ({"edition": "Board"}, "the edition should be board or card"),
         ({"edition": ["board"]}, r"edition should be of type str, not \['board'\]"),
         ({"edition": None}, "edition should be of type str, not None"),
         ({"players": []}, r"players should be a list of 3, 4 and 5, not \[\]"),
         ({"players": [4, 6]}, "players should be a list of 3, 4 and 5"),
-        ({"players": [10**300]}, "players should be a list of 3, 4 and 5"),
         ({"players": [2] * 10_000}, "players should be a list of 3, 4 and 5"),
         ({"players": 4}, "players should be of type list"),
-        ({"players": "345"}, "players should be of type list"),
-        ({"players": {"3": 4}}, "players should be of type list"),
         ({"players": [3.0]}, r"players should be of type list\[int\], not \[3.0\]"),
-        ({"players": ["3"]}, "players should be of type list"),
         ({"players": [True]}, "players should be of type list"),
-        ({"players": [[3]]}, "players should be of type list"),
-        ({"players": [3, None]}, "players should be of type list"),
         ({"task": 3}, "task should be of type str"),
         ({"command": ["rm"]}, "command should be of type str"),
         ({"settings": []}, "settings should be of type dict"),
         ({"software": {"torch": 2}}, "software should be of type dict"),
-        ({"software": "torch"}, "software should be of type dict"),
         ({"strength": {}}, "strength should be of type list"),
         ({"strength": ["much"]}, "strength should be of type list"),
         ({"strength": "\x1b[2J" * 9999}, "strength should be of type list"),
@@ -420,67 +312,52 @@ def ones(*shape):
 @pytest.mark.parametrize(
     ("tensors", "reason"),
     [
-        ({"0_biases": None}, NAMES),
-        ({"0_gain": None}, NAMES),
-        ({"0_shift": None}, NAMES),
-        ({"0_gain": None, "0_shift": None}, NAMES),
-        ({f"0_{part}": None for part in Layer._fields}, "alone, not ['1.biases', '1.weights']; a policy is"),
-        ({"1_biases": None, "1_weights": None}, NAMES),
-        ({"0_weights": ones(370, 969), "0_biases": MANY}
-         | dict.fromkeys(("0_gain", "0_shift", "1_weights", "1_biases")), NAMES),
-        ({"1_gain": MANY, "1_shift": MANY}, NAMES),
-        ({"3_biases": FOUR, "3_weights": ones(4, 4), "3_gain": FOUR, "3_shift": FOUR}, NAMES),
-        ({"1_scales": MANY}, NAMES),
-        ({"0_biases": None, "0_Biases": FOUR}, NAMES),
-        ({"0_biases": None, "00_biases": FOUR}, NAMES),
+        ({"0.biases": None}, NAMES),
+        ({"0.gain": None, "0.shift": None}, NAMES),
+        ({f"0.{part}": None for part in Layer._fields}, "alone, not ['1.biases', '1.weights']; a policy is"),
+        ({"1.biases": None, "1.weights": None}, NAMES),
+        ({"0.weights": ones(370, 969), "0.biases": MANY}
+         | dict.fromkeys(("0.gain", "0.shift", "1.weights", "1.biases")), NAMES),
+        ({"1.gain": MANY, "1.shift": MANY}, NAMES),
+        ({"3.biases": FOUR, "3.weights": ones(4, 4), "3.gain": FOUR, "3.shift": FOUR}, NAMES),
+        ({"0.biases": None, "00.biases": FOUR}, NAMES),
         ({f"{i}_x\n\x1b[2J": FOUR for i in range(999)}, NAMES),
         ({"x" * 100_000: FOUR}, NAMES),
-        ({"0_weights": ones(4, 968)}, "0.weights should be of shape (4, 969), not (4, 968): a policy of the board "
+        ({"quick.0.weights": ones(7, 969)}, NAMES),
+        ({"critic.0.gain": None}, "should hold critic.0.weights, critic.0.biases, critic.0.gain, critic.0.shift, cri"),
+        ({"critic.more": ones(5)}, "should hold critic.0.weights"),
+        ({"rollout.0.gain": None}, "should hold rollout.0.weights, rollout.0.biases, rollout.0.gain, rollout.0.shift"),
+        ({"0.weights": ones(4, 968)}, "0.weights should be of shape (4, 969), not (4, 968): a policy of the board "
          "edition leads from 969 numbers to 370 through layers as wide as 0.biases, here 4; a policy is"),
-        ({"1_weights": ones(371, 4), "1_biases": ones(371)}, "1.biases should be of shape (370,), not (371,): a"),
-        ({"1_weights": ones(370, 5)}, "1.weights should be of shape (370, 4), not (370, 5): a policy"),
-        ({"0_weights": ones(5, 969), "0_gain": ones(5), "0_shift": ones(5), "0_biases": ones(5)},
+        ({"1.weights": ones(371, 4), "1.biases": ones(371)}, "1.biases should be of shape (370,), not (371,): a"),
+        ({"0.weights": ones(5, 969), "0.gain": ones(5), "0.shift": ones(5), "0.biases": ones(5)},
          "1.weights should be of shape (370, 5), not (370, 4): a policy"),
-        ({"0_gain": ones(5)}, "0.gain should be of shape (4,), not (5,): a policy"),
-        ({"0_gain": ones(1)}, "0.gain should be of shape (4,), not (1,): a policy"),
-        ({"0_shift": ones()}, "0.shift should be of shape (4,), not (): a policy"),
-        ({"0_shift": ones(1, 4)}, "0.shift should be of shape (4,), not (1, 4): a policy"),
-        ({"0_biases": ones(5)}, "through layers as wide as 0.biases, here 5; a policy is"),
-        ({"0_biases": ones(4, 1)}, "0.biases should be of shape (4,), not (4, 1): a policy"),
-        ({"0_biases": ones()}, "0.biases should be of shape (1,), not (): a policy"),
-        ({"1_biases": ones(370, 1)}, "1.biases should be of shape (370,), not (370, 1): a policy"),
-        ({"1_biases": ones()}, "1.biases should be of shape (370,), not (): a policy"),
-        ({"0_weights": ones(4)}, "0.weights should be of shape (4, 969), not (4,): a policy"),
-        ({"0_weights": ones(4, 969, 1)}, "0.weights should be of shape (4, 969), not (4, 969, 1): a policy"),
-        ({"0_weights": ones()}, "0.weights should be of shape (4, 969), not (): a policy"),
-        ({"0_weights": ones(*[1] * 60)}, "0.weights should be of shape (4, 969), not (1, 1, 1, 1, 1, 1, ...): a"),
-        ({"0_biases": FOUR.astype(np.float64)}, "0.biases should hold finite numbers of type float32 or float16"),
-        ({"0_biases": FOUR.astype(np.int32)}, "0.biases should hold finite numbers"),
-        ({"0_biases": FOUR.astype(np.int8)}, "0.biases should hold finite numbers"),
-        ({"0_biases": FOUR.astype(bool)}, "0.biases should hold finite numbers"),
-        ({"0_biases": FOUR.astype(np.complex64)}, "0.biases should hold finite numbers"),
-        ({"0_gain": FOUR.astype(np.float64)}, "0.gain should hold finite numbers"),
-        ({"0_shift": FOUR * np.float32("nan")}, "0.shift should hold finite numbers"),
-        ({"1_biases": np.where(np.arange(370) == 7, np.float32("nan"), MANY)}, "1.biases should hold finite numbers"),
-        ({"0_weights": np.full((4, 969), -np.inf, np.float32)}, "0.weights should hold finite numbers"),
-        ({"0_biases": np.full(4, np.inf, np.float16)}, "0.biases should hold finite numbers"),
+        ({"0.gain": ones(1)}, "0.gain should be of shape (4,), not (1,): a policy"),
+        ({"0.shift": ones()}, "0.shift should be of shape (4,), not (): a policy"),
+        ({"0.biases": ones(4, 1)}, "0.biases should be of shape (4,), not (4, 1): a policy"),
+        ({"0.biases": ones()}, "0.biases should be of shape (1,), not (): a policy"),
+        ({"0.weights": ones(4)}, "0.weights should be of shape (4, 969), not (4,): a policy"),
+        ({"0.weights": ones()}, "0.weights should be of shape (4, 969), not (): a policy"),
+        ({"0.weights": ones(*[1] * 60)}, "0.weights should be of shape (4, 969), not (1, 1, 1, 1, 1, 1, ...): a"),
+        ({"critic.0.weights": ones(5, 1426)}, "critic.0.weights should be of shape (5, 1425), not (5, 1426): a policy"),
+        ({"critic.0.weights": ones(5, 0)}, "critic.0.weights should be of shape (5, 1), not (5, 0): a policy"),
+        ({"critic.0.weights": ones()}, "critic.0.weights should be of shape (5, 1), not (): a policy"),
+        ({"critic.1.weights": ones(5, 4)}, "critic.1.weights should be of shape (5, 5), not (5, 4): a policy of the "
+         "board edition leads from 1425 numbers to 5 through layers as wide as critic.0.biases, here 5; a policy is"),
+        ({"critic.2.biases": ones(370)}, "critic.2.biases should be of shape (5,), not (370,): a policy"),
+        ({"rollout.0.weights": ones(7, 9)}, "rollout.0.weights should be of shape (7, 969), not (7, 9): a policy"),
+        ({"0.biases": FOUR.astype(np.float64)}, "0.biases should hold finite numbers of type float32 or float16"),
+        ({"0.biases": FOUR.astype(np.int8)}, "0.biases should hold finite numbers"),
+        ({"0.biases": FOUR.astype(np.complex64)}, "0.biases should hold finite numbers"),
+        ({"1.biases": np.where(np.arange(370) == 7, np.float32("nan"), MANY)}, "1.biases should hold finite numbers"),
+        ({"0.biases": np.full(4, np.inf, np.float16)}, "0.biases should hold finite numbers"),
+        ({"critic.0.shift": ones(5) * np.float32("nan")}, "critic.0.shift should hold finite numbers"),
+        ({"rollout.0.shift": np.ones(7)}, "rollout.0.shift should hold finite numbers of type float32 or float16"),
     ],
 )  # fmt: skip
-def test_tensors_that_make_no_policy(tensors, reason, folder):
-    rewrite_weights(folder, **tensors)
-    refused(folder, WEIGHTS, re.escape(reason))
-
-
-def test_a_part_that_does_not_fit_the_others(tmp_path):
-    """Each part of each layer along each axis, a little too large."""
-    write_model(tmp_path, network(width=4, depth=2))
-    tensors = load_file(tmp_path / WEIGHTS)
-    assert len(tensors) == 10
-    for name, tensor in tensors.items():
-        for axis in range(tensor.ndim):
-            larger = np.concatenate([tensor, tensor.take([0], axis)], axis)
-            save_file(tensors | {name: larger}, tmp_path / WEIGHTS)
-            refused(tmp_path, WEIGHTS, f"{name} should be of shape" if name != "0.biases" else "0.biases, here 5;")
+def test_tensors_that_make_no_policy(tensors, reason, searching):
+    rewrite_weights(searching, **tensors)
+    refused(searching, WEIGHTS, re.escape(reason))
 
 
 def test_layers_are_many_but_not_thousands(tmp_path):
@@ -492,19 +369,12 @@ def test_layers_are_many_but_not_thousands(tmp_path):
 
 @pytest.mark.parametrize("wide", [0, 1, 4])
 def test_layers_of_any_width_but_none(wide, folder):
-    empty = {"0_weights": ones(wide, 969), "1_weights": ones(370, wide)}
-    rewrite_weights(folder, **empty, **{f"0_{part}": ones(wide) for part in ("biases", "gain", "shift")})
+    empty = {"0.weights": ones(wide, 969), "1.weights": ones(370, wide)}
+    rewrite_weights(folder, **empty, **{f"0.{part}": ones(wide) for part in ("biases", "gain", "shift")})
     if wide:
         assert len(read_model(folder).layers[0].biases) == wide
     else:
         refused(folder, WEIGHTS, r"0.\w+ should be of shape \(1,.*\), not \(0,.*\): a policy")
-
-
-def test_a_policy_of_the_other_edition_does_not_fit_the_card(folder):
-    write_model(folder, Model(card("board"), network("card", 4).layers))
-    refused(folder, WEIGHTS, "a policy of the board edition leads from 969 numbers to 370")
-    write_model(folder, Model(card("card"), network("board", 4).layers))
-    refused(folder, WEIGHTS, "a policy of the card edition leads from 1169 numbers to 870")
 
 
 def by_header(header, data=b""):
@@ -521,24 +391,17 @@ def tensor(dtype, shape, start, end):
     [
         b"\0",
         struct.pack("<Q", 2**64 - 1) + b"{}",
-        struct.pack("<Q", 3) + b"{}",
         by_header({}),
         by_header(b"{" * 9999),
         by_header(b'{"a":' + b"[" * 99_999),
-        by_header(b"\xff\xff"),
-        by_header({"__metadata__": {"a": 3}}),
         by_header({"0.weights": tensor("F32", [9], 0, 36)}, b"1234"),
-        by_header({"0.weights": tensor("F32", [2], 0, 4)}, b"1234"),
         by_header({"0.weights": tensor("F32", [1], 4, 0)}, b"1234"),
-        by_header({"0.weights": tensor("F32", [-1], 0, 4)}, b"1234"),
         by_header({"0.weights": tensor("F32", [1], 0, 4)}, b"12345678"),
         by_header({name: tensor("F32", [1], 0, 4) for name in ("0.weights", "0.biases")}, b"1234"),
         by_header({"0.weights": tensor("F32", [1] * 99, 0, 4)}, b"1234"),
         by_header({"0.weights": tensor("F32", [2**33, 2**33], 0, 4)}, b"1234"),
-        by_header({"0.weights": tensor("F32", [0, 2**63], 0, 0)}),
         by_header({"0.weights": tensor("F32", [0, 2**64 - 1], 0, 0)}),
         by_header({"0.weights": tensor("BF16", [2], 0, 4)}, b"1234"),
-        by_header({"0.weights": tensor("F8_E4M3", [4], 0, 4)}, b"1234"),
         by_header({"0.weights": tensor("O", [4], 0, 4)}, b"1234"),
         by_header({"x\n\x1b[2J" * 9999: tensor("F32", [2], 0, 4)}, b"1234"),
         by_header({name * 9999: tensor("F32", [1], 0, 4) for name in ("x\n\x1b[2J", "y\n\x1b[2J")}, b"1234"),
@@ -576,22 +439,7 @@ def test_nothing_is_unpickled(file, folder, tmp_path):
     assert sprung.exists(), "the trap works"
 
 
-def test_a_file_of_torch_is_refused(folder, tmp_path):
-    torch = pytest.importorskip("torch")
-    sprung = tmp_path / "sprung"
-    torch.save({"0.weights": torch.zeros(4), "trap": Trap(sprung)}, folder / WEIGHTS)
-    refused(folder, WEIGHTS, "is no safetensors file")
-    assert not sprung.exists()
-
-
 # ---------------------------------------------------------------- what a search asks beside the actor
-
-
-@pytest.fixture
-def searching(tmp_path):
-    """A folder with a policy that has a critic and a rollout network."""
-    write_model(tmp_path / "searching", searcher(width=4, rollout=True))
-    return tmp_path / "searching"
 
 
 def test_all_networks_are_read_again(searching):
@@ -613,50 +461,6 @@ def test_a_policy_may_do_without_one(part, searching):
 def test_a_critic_may_look_at_the_first_numbers_only(numbers, searching):
     rewrite_weights(searching, **{"critic.0.weights": ones(5, numbers)})
     assert read_model(searching).critic[0].weights.shape == (5, numbers)
-
-
-@pytest.mark.parametrize(
-    ("tensors", "reason"),
-    [
-        ({"critic.0.gain": None}, "should hold critic.0.weights, critic.0.biases, critic.0.gain, critic.0.shift, cri"),
-        ({"critic.more": ones(5)}, "should hold critic.0.weights"),
-        ({"critics.0.weights": ones(5)}, "should hold 0.weights"),
-        ({"critic.0.weights": ones(5, 1426)}, "critic.0.weights should be of shape (5, 1425), not (5, 1426): a policy"),
-        ({"critic.0.weights": ones(5, 0)}, "critic.0.weights should be of shape (5, 1), not (5, 0): a policy"),
-        ({"critic.0.weights": ones()}, "critic.0.weights should be of shape (5, 1), not (): a policy"),
-        ({"critic.1.weights": ones(5, 4)}, "critic.1.weights should be of shape (5, 5), not (5, 4): a policy of the "
-         "board edition leads from 1425 numbers to 5 through layers as wide as critic.0.biases, here 5; a policy is"),
-        ({"critic.2.biases": ones(4)}, "critic.2.biases should be of shape (5,), not (4,): a policy"),
-        ({"critic.2.biases": ones(370)}, "critic.2.biases should be of shape (5,), not (370,): a policy"),
-        ({"critic.0.shift": ones(5) * np.float32("nan")}, "critic.0.shift should hold finite numbers"),
-        ({"critic.0.shift": np.ones(5)}, "critic.0.shift should hold finite numbers of type float32 or float16"),
-        ({"rollout.0.gain": None}, "should hold rollout.0.weights, rollout.0.biases, rollout.0.gain, rollout.0.shift"),
-        ({"rollout.0.weights": ones(7, 9)}, "rollout.0.weights should be of shape (7, 969), not (7, 9): a policy"),
-        ({"rollout.1.biases": ones(5)}, "rollout.1.biases should be of shape (370,), not (5,): a policy"),
-        ({"rollout.0.shift": ones(7) * np.float32("nan")}, "rollout.0.shift should hold finite numbers"),
-        ({"quick.0.weights": ones(7, 969)}, "should hold 0.weights"),
-    ],
-)  # fmt: skip
-def test_tensors_that_make_no_other_network(tensors, reason, searching):
-    rewrite_weights(searching, **tensors)
-    refused(searching, WEIGHTS, re.escape(reason))
-
-
-# ---------------------------------------------------------------- the format before
-
-
-def test_a_policy_of_format_8_is_read(searching, tmp_path):
-    """Its quick network is the rollout network. Its models of the others are ignored, whatever they are."""
-    rewrite_card(searching, format="borneo-policy/8")
-    tensors = {name.replace("rollout.", "quick."): tensor for name, tensor in load_file(searching / WEIGHTS).items()}
-    save_file(tensors | {"others.0.weights": ones(3), "shippers.1.biases": ones(5)}, searching / WEIGHTS)
-    written, found = searcher(width=4, rollout=True), read_model(searching)
-    for name in ("layers", "critic", "rollout"):
-        assert same_layers(getattr(written, name), getattr(found, name))
-    assert found.card == written.card
-    write_model(tmp_path / "again", found)
-    assert read_card(tmp_path / "again" / CARD).format == FORMAT
-    assert {name.split(".")[0] for name in load_file(tmp_path / "again" / WEIGHTS)} == {"0", "1", "critic", "rollout"}
 
 
 # ---------------------------------------------------------------- any damage
@@ -688,13 +492,6 @@ def survives(**files):
             assert logits_of(model.layers, np.ones((2, 969), np.int8)).shape == (2, 370)
 
 
-def test_the_files_to_be_damaged_are_good(tmp_path):
-    for name, content in GOOD.items():
-        (tmp_path / name).write_bytes(content)
-    found = read_model(tmp_path)
-    assert len(found.layers) == 2 and found.critic is not None and found.rollout is not None
-
-
 @st.composite
 def damaged(draw, whole, within):
     """Some of a file's first bytes changed, cut out, or put in."""
@@ -716,42 +513,6 @@ def test_a_damaged_card_is_read_or_refused(content):
 @given(damaged(GOOD[WEIGHTS], HEADER) | damaged(GOOD[WEIGHTS], len(GOOD[WEIGHTS])))
 def test_a_damaged_weights_file_is_read_or_refused(content):
     survives(model=content)
-
-
-ANY_JSON = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats() | st.text() | st.sampled_from(["board", "card", 3, 1]),
-    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(), inner, max_size=4),
-    max_leaves=8,
-)
-
-
-@settings(max_examples=60, deadline=None)
-@given(st.dictionaries(st.sampled_from(sorted(ModelCard.__dataclass_fields__)), ANY_JSON, max_size=3))
-def test_a_card_with_any_entries_is_read_or_refused(entries):
-    survives(card=json.dumps(card().__dict__ | entries).encode())
-
-
-SHAPES = st.lists(st.sampled_from([0, 1, 2, 369, 370, 969, 2**31, 2**62, 2**63, 2**64 - 1]), max_size=4)
-PARTS = ["0.weights", "0.biases", "0.gain", "0.shift", "1.weights", "1.biases"]
-TYPES = st.sampled_from(["F32", "F16", "F64", "BF16", "I8", "U64", "BOOL", "C64", "F4", "F8_E5M2", "", "O"])
-FEW, MATRICES = st.sampled_from([0, 1, 370]), st.tuples(st.sampled_from([0, 1, 370]), st.sampled_from([0, 1, 969]))
-WHOLE = st.tuples(  # all names, so that their shapes matter
-    *(
-        st.tuples(st.just(name), st.sampled_from(["F32", "F16"]), MATRICES if "weights" in name else st.tuples(FEW))
-        for name in PARTS
-    )
-)
-
-
-@settings(max_examples=60, deadline=None)
-@given(st.lists(st.tuples(st.sampled_from(PARTS), TYPES, SHAPES), max_size=6) | WHOLE)
-def test_any_header_is_read_or_refused(entries):
-    sizes, header, at = {"F32": 4, "F16": 2, "F64": 8, "BF16": 2, "U64": 8, "C64": 8}, {}, 0
-    for name, dtype, shape in entries:
-        size = min(int(np.prod(shape, dtype=object)) * sizes.get(dtype, 1), 2**20)
-        header[name] = tensor(dtype, shape, at, at + size)
-        at += size
-    survives(model=by_header(header, bytes(at)))
 
 
 @pytest.mark.parametrize("lead", ["much", True, None, -1, 1e9, float("nan")])

@@ -131,17 +131,6 @@ def told(outlook):
     return outlook.threat, outlook.values.tolist(), {name: numbers.tolist() for name, numbers in outlook.had.items()}
 
 
-def test_an_outlook_is_about_what_the_seat_may_know():
-    for views in views_of(nth=200):
-        action = int(views.mask[0].argmax())
-        (other,) = resample(views.games, views.player, np.random.default_rng(1))
-        batch = Batch(1, BOARD, finished="hold", skip_forced=False)
-        batch.games[0] = other
-        batch.refresh()
-        again = Views(BOARD, *batch.view(FIRST)[:2], views.dice)
-        assert told(outlook_of(MODEL, views, [action])) == told(outlook_of(MODEL, again, [action]))
-
-
 # ---------------------------------------------------------------- what stands out
 
 

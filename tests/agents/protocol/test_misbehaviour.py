@@ -16,7 +16,7 @@ from arena_games import TINY, here
 from borneo_agents.arena.play import match
 from borneo_agents.arena.play.calls import CRASH, ENDED, ILLEGAL, TIME_OUT
 from borneo_agents.protocol.agent import Command
-from borneo_agents.protocol.process import LOUDEST, BotFailed, Process
+from borneo_agents.protocol.process import LOUDEST, BotFailed, BotProcess
 from protocol_bots import ByDice, bot, gone
 
 from borneo_env import Batch
@@ -125,7 +125,7 @@ def test_who_stalls_again_and_again_is_given_up(tmp_path, monkeypatch):
 
 
 def test_a_bot_that_does_not_read_is_stopped_in_time():
-    process = Process(["sleep", "600"], 1000, None, {})
+    process = BotProcess(["sleep", "600"], 1000, None, {})
     with pytest.raises(BotFailed, match=r"gave no answer within 0\.3 s"):
         process.ask(b"x" * 10**6, 0.3, 100)
     assert gone(process.number)
@@ -136,16 +136,6 @@ def test_a_bot_that_does_not_read_is_stopped_in_time():
 
 def first_views():
     return Views(TINY, *Batch(40, TINY, seed=3).view(np.arange(40)))
-
-
-def test_a_bot_ends_with_what_it_has_started(tmp_path):
-    agent = bot(tmp_path, "child")
-    (tmp_path / "bot.py").write_text((tmp_path / "bot.py").read_text().replace('told["phase"] != "place"', "True"))
-    views = first_views()
-    views.dice[:] = 120
-    with pytest.raises(BotFailed, match="status 3"):
-        agent.act(views)
-    assert gone(int(Path("child").read_text()))
 
 
 @pytest.mark.parametrize("how", ["close", "forget"])
@@ -160,7 +150,7 @@ def test_a_bot_that_is_let_go_ends(how, tmp_path):
 
 
 def test_ctrl_c_ends_a_bot_in_the_middle_of_a_thought(tmp_path):
-    process = Process(["sleep", "600"], 1000, None, {})
+    process = BotProcess(["sleep", "600"], 1000, None, {})
     before = signal.signal(signal.SIGALRM, signal.default_int_handler)  # raises KeyboardInterrupt
     signal.setitimer(signal.ITIMER_REAL, 0.2)
     try:
@@ -199,7 +189,7 @@ sys.exit(3) if sys.argv[1] == "ends" else time.sleep(600)
 def with_daemons(way):
     """A bot that has left processes behind, and the numbers of all of them."""
     Path("daemons.py").write_text(DAEMONS)
-    process = Process([sys.executable, "-I", "-S", "daemons.py", way], 1000, None, {})
+    process = BotProcess([sys.executable, "-I", "-S", "daemons.py", way], 1000, None, {})
     return process, json.loads(process.ask(b"{}\n", 60, 1000))
 
 
@@ -272,7 +262,7 @@ def test_a_program_that_cannot_be_run_says_so(tmp_path):
 
 def test_secrets_of_the_environment_are_not_handed_on(tmp_path, monkeypatch):
     monkeypatch.setenv("A_SECRET", "value")
-    process = Process(["/usr/bin/env"], 1000, None, {"MORE": "1"})
+    process = BotProcess(["/usr/bin/env"], 1000, None, {"MORE": "1"})
     with pytest.raises(BotFailed) as caught:
         process.ask(b"", 20, 10**4)
     assert "MORE=1" in str(caught.value) or "PATH" in str(caught.value)

@@ -15,7 +15,6 @@ import pytest
 from arena_games import TINY, here, same_games
 from borneo_agents.arena import play_arena
 from borneo_agents.arena.play.calls import CRASH
-from borneo_agents.arena.play.isolated import Isolated, instantiate_agent
 from borneo_agents.arena.report.words import isolation_words
 from borneo_agents.arena.workers.agent_server import AgentServer
 from borneo_agents.human.game import Game, SaveError
@@ -24,8 +23,8 @@ from borneo_agents.protocol.agent import Command
 from borneo_agents.protocol.messages import NUMBERS, RECORD, WORDS, decisions, line_of, question_of, rules_of
 from borneo_agents.protocol.words import in_words
 from borneo_train.run.config import Settings
-from borneo_web.server.games import Games
-from borneo_web.server.table import Refused
+from borneo_web.server.live_game import Refused
+from borneo_web.server.live_games import LiveGames
 from bot_games import play
 from playing import SEVERAL_RULESETS
 from protocol_bots import ByDice, bot
@@ -74,7 +73,7 @@ def test_words_are_those_of_a_view(ruleset):
     for _ in range(8):
         batch.play_random(24)
         games, mask, dice = batch.view(np.arange(24))
-        for i, words in enumerate(map(json.loads, in_words(ruleset, games))):
+        for i, words in enumerate(json.loads(json.dumps([*in_words(ruleset, games)]))):
             view = View(ruleset, games[i], mask[i], int(dice[i]))
             assert words["hand"] == [card.number for card in view.hand]
             assert words["discards"] == [card.number for card in view.discards]
@@ -164,18 +163,6 @@ def test_a_transcript_holds_the_conversation(tmp_path):
 # ---------------------------------------------------------------- isolated agents
 
 
-def test_a_host_answers_as_its_agent_does(bots):
-    batch = Batch(20, TINY, seed=6)
-    batch.play_random(200)
-    views = Views(TINY, *batch.view(np.arange(20)))
-    host = AgentServer("arena_bots:Last")
-    assert host.answer({"type": "hello"})["memoryless"] is False
-    assert host.answer(json.loads(line_of(rules_of(TINY)))) == {"ready": True}
-    asked = json.loads(question_of(decisions(views, None, [RECORD]), batch=True))
-    assert host.answer(asked) == {"moves": find_agent("arena_bots:Last").act(views).tolist()}
-    assert host.answer({"type": "over"}) is None
-
-
 def test_what_a_hosted_agent_raises_is_its_answer(bots, capsys):
     (bots / "raising.py").write_text(
         "class Raising:\n    def act(self, views):\n        raise SystemExit('no\\nmore')\n"
@@ -214,12 +201,6 @@ def test_isolated_agents_play_the_same_games(bots):
     assert apart.as_dict()["settings"]["isolate"] is True
 
 
-def test_programs_are_isolated_anyway(tmp_path):
-    bot(tmp_path)
-    assert type(instantiate_agent(f"command:{sys.executable} bot.py", True)) is Command
-    assert type(instantiate_agent("random", True)) is Isolated
-
-
 # ---------------------------------------------------------------- names in files
 
 
@@ -236,7 +217,7 @@ def test_no_file_may_name_a_program(name, tmp_path):
 
 
 def test_requests_may_not_name_a_program(tmp_path):
-    games = Games(tmp_path)
+    games = LiveGames(tmp_path)
     with pytest.raises(Refused, match="There is no agent 'command'"):
         games.begin(TINY, ["human", "command", "random"], ["me"], 1)
 
@@ -244,7 +225,7 @@ def test_requests_may_not_name_a_program(tmp_path):
 def test_trainings_may_not_name_a_program(tmp_path):
     checks = pytest.importorskip("borneo_train.run.checks")
     with pytest.raises(UnknownAgent, match="a file may name no other"):
-        checks.refuse_code(tmp_path, Settings(opponent="command:./bot"), Settings())
+        checks.refuse_code(tmp_path, Settings(opponent="command:./bot"), {})
 
 
 def test_where_there_is_no_posix_modules_load_and_agents_say_so(monkeypatch):

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from borneo_agents.scripted.agents import Climber, Contractor, Merchant
-from borneo_agents.search.win_probability import win_probability
+from borneo_agents.scripted.valuation.win_probability import win_probability
 from positions import card, position
 
 from borneo_env.agent import Views
@@ -35,19 +35,6 @@ def move(bot, game):
     """What a bot plays in a position, in words."""
     (action,) = bot().act(Views(game.ruleset, *game.batch.view(np.array([0]))))
     return game.batch.actions.text(int(action), game.phase)
-
-
-@pytest.mark.parametrize("bot", [Contractor, Climber, Merchant])
-def test_ships_the_card_that_makes_a_monopoly_of_its_own(bot):
-    """With the only trader in red, a second red card at Ternate brings the port and both cards."""
-    red, blue = card(flags="rrr/y"), card(flags="bbb/y")
-    game = position(
-        phase="ship",
-        ladders={"red": [0], "yellow": [2, 1, 3], "green": [3, 2, 0, 1], "blue": [0, 3, 1, 2]},
-        hands={0: [red, blue], 1: ["any cargo"] * 4, 2: ["any cargo"] * 4, 3: ["any cargo"] * 4},
-        ports={0: ["Banda"], 1: ["Ternate", "rrg/r"], 2: ["Malacca"]},
-    )
-    assert move(bot, game) == f"ship {red} 1"
 
 
 @pytest.mark.parametrize(("led", "spared"), [("yellow", "green"), ("green", "yellow")])

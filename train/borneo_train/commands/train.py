@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shlex
 import sys
@@ -52,17 +53,18 @@ def train(
     try:
         from borneo_train.distributed.local import LocalWorkers
         from borneo_train.distributed.ray import RayWorkers, run_on
-        from borneo_train.run.training import CURVE, Training
+        from borneo_train.run.training import Training
     except ModuleNotFoundError as error:
         raise ValueError(str(missing(error))) from None
     settings = Settings(**given)
-    typed = {name for name in given if getattr(context.get_parameter_source(name), "name", "") == "COMMANDLINE"}
+    sources = {name: context.get_parameter_source(name) for name in given}
+    typed = {name: given[name] for name, source in sources.items() if source and source.name == "COMMANDLINE"}
     check_numbers(settings, typed)
     command = shlex.join(["borneo", *sys.argv[1:]])
     workers = LocalWorkers if cluster is None else RayWorkers
     with owned(Path(settings.out), "a training"):
         if resume:
-            training = Training.resume(settings, workers, typed=typed)
+            training = Training.resume(settings.out, typed, workers)
         else:
             training = Training.create(settings, command, fresh, workers)
         if cluster is None:
@@ -70,6 +72,6 @@ def train(
         else:
             run_on(cluster, training)
     if as_json:
-        print((training.folder / CURVE).read_text(encoding="utf-8"), end="")
+        print(json.dumps(training.curve))
     if training.stopped and training.stopping:  # by Ctrl-C; minutes that are over are no interruption
         raise typer.Exit(130)

@@ -16,44 +16,44 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Self
 
 import numba
 import torch
 from borneo_agents.arena.workers.worker_process import worker_environment
 
-from borneo_env.files import on_one_line
 from borneo_train.distributed.process_group import ProcessGroup, rendezvous
 from borneo_train.run.config import CPU, Settings
+from kontor.files import on_one_line
 
 POLL_SECONDS = 0.02  # between two looks at a worker
 EXIT_SECONDS = 5.0  # within which a worker is gone whose connection is closed
 LAST_LINE = 300  # letters of it that are shown
-STORE = "store"  # the file by which all meet
 
 
-class WorkerGroup(Protocol):
-    """The other processes of a training, as rank 0 uses them."""
+class WorkerGroup:
+    """The other processes of a training, as rank 0 uses them in a with block."""
 
-    group: ProcessGroup
+    def __init__(self, group: ProcessGroup) -> None:
+        self.group = group
 
-    def start(self, checkpoints: Path) -> WorkerGroup:
+    def start(self, checkpoints: Path) -> Self:
         """Start them, each from the newest checkpoint."""
+        return self
 
     def command(self, command: int, progress: float) -> None:
         """Have all processes do something together, and know how much of the training is over."""
+        self.group.broadcast(command, progress)
 
-    def __enter__(self) -> WorkerGroup: ...
+    def __enter__(self) -> Self:
+        return self
 
-    def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None: ...
-
-
-class WorkerEnded(ValueError):
-    """A worker that has ended before its training."""
+    def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
+        """End them."""
 
 
-class LocalWorkers:
-    """The processes beside this one, in a with block; none if it learns alone."""
+class LocalWorkers(WorkerGroup):
+    """The processes beside this one; none if it learns alone."""
 
     devices: tuple[str, ...] = (CPU,)  # on which several learn
 
@@ -63,52 +63,25 @@ class LocalWorkers:
                 "--workers of one machine are for the CPU: on a GPU one process learns; machines with a card each "
                 "learn together with --cluster"
             )
-        self.group = ProcessGroup(size=settings.workers)
+        super().__init__(ProcessGroup(size=settings.workers))
         self._settings = settings
-        self._processes: list[subprocess.Popen[bytes]] = []
+        self.processes: list[subprocess.Popen[bytes]] = []
         self._has_met = False
 
-    def start(self, checkpoints: Path) -> LocalWorkers:
-        """Start them, each from the newest checkpoint."""
+    def start(self, checkpoints: Path) -> Self:
         if self.group.size > 1:
-            self._folder = tempfile.TemporaryDirectory()
-            self._store = rendezvous(self._file(STORE), self.group.size)
-            self._processes = [self._started(rank, checkpoints) for rank in range(1, self.group.size)]
+            self._scratch = tempfile.TemporaryDirectory()
+            store = Path(self._scratch.name) / "store"
+            self._store = rendezvous(store, self.group.size)
+            about = {
+                "parent": os.getpid(), "store": str(store), "settings": self._settings.as_dict(),
+                "out": str(self._settings.out.absolute()), "checkpoints": str(checkpoints.absolute()),
+            }  # fmt: skip
+            self.processes = [self._started({"rank": rank} | about) for rank in range(1, self.group.size)]
         return self
 
-    def __enter__(self) -> LocalWorkers:
-        return self
-
-    def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
-        """End them all. If an error came from one that has ended, say that."""
-        reason = self._why_ended() if isinstance(error, RuntimeError) else None
-        for process in self._processes:
-            process.kill()
-            process.wait()
-        if self._processes:
-            self.group.destroy()
-            self._folder.cleanup()
-        self._processes, self._has_met = [], False
-        if reason:
-            raise WorkerEnded(reason) from error
-
-    def command(self, command: int, progress: float) -> None:
-        """Have all processes do something together; the first time, wait until they are there."""
-        if self._processes and not self._has_met:
-            self._meet()
-        self.group.broadcast(command, progress)
-
-    def pids(self) -> list[int]:
-        """Their process numbers."""
-        return [process.pid for process in self._processes]
-
-    def _started(self, rank: int, checkpoints: Path) -> subprocess.Popen[bytes]:
-        about = {
-            "rank": rank, "parent": os.getpid(), "store": str(self._file(STORE)),
-            "settings": self._settings.as_dict(), "out": str(self._settings.out.absolute()),
-            "checkpoints": str(checkpoints.absolute()),
-        }  # fmt: skip
-        with open(self._log(rank), "wb") as log:
+    def _started(self, about: dict[str, Any]) -> subprocess.Popen[bytes]:
+        with open(self._log(about["rank"]), "wb") as log:
             return subprocess.Popen(
                 [sys.executable, "-P", "-m", "borneo_train.distributed.worker", json.dumps(about)],
                 stdin=subprocess.DEVNULL,
@@ -118,37 +91,49 @@ class LocalWorkers:
                 process_group=0,  # so that Ctrl-C reaches rank 0 alone
             )
 
+    def command(self, command: int, progress: float) -> None:
+        if self.processes and not self._has_met:
+            self._meet()
+        super().command(command, progress)
+
     def _meet(self) -> None:
         """Wait for the workers, who need some seconds to start."""
         ready = [ready_key(rank) for rank in range(1, self.group.size)]
         while not self._store.check(ready):
-            if any(process.poll() is not None for process in self._processes):
+            if any(process.poll() is not None for process in self.processes):
                 raise RuntimeError("a worker has not started")
             time.sleep(POLL_SECONDS)
         self.group.init(self._store, self._settings.device)
         self._has_met = True
 
+    def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
+        """End them all. If an error came from one that has ended, say that."""
+        reason = self._why_ended() if isinstance(error, RuntimeError) else None
+        for process in self.processes:
+            process.kill()
+            process.wait()
+        if self.processes:
+            self.group.destroy()
+            self._scratch.cleanup()
+        self.processes, self._has_met = [], False
+        if reason:
+            raise ValueError(reason) from error
+
     def _why_ended(self) -> str | None:
-        """Which worker has ended, and why, in words."""
+        """Which worker has ended, and why, in words: by its last line, unless it was killed."""
         deadline = time.monotonic() + EXIT_SECONDS
         while time.monotonic() < deadline:
-            for rank, process in enumerate(self._processes, 1):
-                if process.poll() is not None:
-                    killed = process.returncode < 0  # and has written nothing of it
-                    last_line = "" if killed else self._last_line(rank)
-                    reason = on_one_line(last_line or status(process.returncode), LAST_LINE)
-                    return f"worker {rank} has ended: {reason}; --resume goes on from the last checkpoint"
+            for rank, process in enumerate(self.processes, 1):
+                if (code := process.poll()) is not None:
+                    said = self._log(rank).read_text(encoding="utf-8", errors="replace").strip().rpartition("\n")[2]
+                    reason = signal.strsignal(-code) if code < 0 else said or f"status {code}"
+                    shown = on_one_line(str(reason), LAST_LINE)
+                    return f"worker {rank} has ended: {shown}; --resume goes on from the last checkpoint"
             time.sleep(POLL_SECONDS)
         return None
 
-    def _last_line(self, rank: int) -> str:
-        return self._log(rank).read_text(encoding="utf-8", errors="replace").strip().rpartition("\n")[2]
-
-    def _file(self, name: str) -> Path:
-        return Path(self._folder.name) / name
-
     def _log(self, rank: int) -> Path:
-        return self._file(f"{rank}.log")
+        return Path(self._scratch.name) / f"{rank}.log"
 
 
 def ready_key(rank: int) -> str:
@@ -167,8 +152,3 @@ def threads(count: int) -> Iterator[None]:
     finally:
         numba.config.NUMBA_NUM_THREADS = engine_threads
         torch.set_num_threads(torch_threads)
-
-
-def status(code: int) -> str:
-    """How a process has ended."""
-    return str(signal.strsignal(-code)) if code < 0 else f"status {code}"

@@ -40,13 +40,11 @@ class ProcessGroup:
         return values
 
     def average_gradients(self, network: nn.Module) -> None:
-        """Put the mean of all processes' gradients in the place of this one's."""
+        """Put the mean of all processes' gradients in the place of this one's: all of them in one message."""
         if self.size > 1:
             gradients = [parameter.grad for parameter in network.parameters() if parameter.grad is not None]
-            flat = self.mean(torch.cat([gradient.flatten() for gradient in gradients]))
-            for gradient, part in zip(
-                gradients, torch.split_with_sizes(flat, [one.numel() for one in gradients]), strict=True
-            ):
+            mean = self.mean(torch.cat([gradient.flatten() for gradient in gradients]))
+            for gradient, part in zip(gradients, mean.split([one.numel() for one in gradients]), strict=True):  # type: ignore[no-untyped-call]
                 gradient.copy_(part.view_as(gradient))
 
     def broadcast(self, command: int = STEP, progress: float = 0.0) -> tuple[int, float]:
@@ -60,14 +58,9 @@ class ProcessGroup:
         """For rank 0 the bytes of all processes, by rank; all processes call it together."""
         if self.size == 1:
             return [content]
-        size = torch.zeros(self.size, dtype=torch.int64)
-        size[self.rank] = len(content)
-        dist.all_reduce(size)
-        own = torch.zeros(max(1, int(size.max())), dtype=torch.uint8)
-        own[: len(content)] = torch.frombuffer(bytearray(content or b"\0"), dtype=torch.uint8)[: len(content)]
-        found = [torch.empty_like(own) for _ in size] if self.rank == 0 else None
-        dist.gather(own, found)
-        return [part[:length].numpy().tobytes() for part, length in zip(found or [], size.tolist(), strict=False)]
+        found: list[bytes] | None = [b""] * self.size if self.rank == 0 else None
+        dist.gather_object(content, found)
+        return found or []
 
     def destroy(self) -> None:
         """Leave the group, whatever was under way."""

@@ -20,21 +20,21 @@ from borneo_agents.arena.ray.parcel import ParcelError
 from borneo_agents.cluster import LOCAL, ClusterError, cores_of, joined
 
 from borneo_env.agent import find_agent
-from borneo_env.files import on_one_line
-from borneo_train.distributed.local import LocalWorkers, threads
+from borneo_train.distributed.local import LocalWorkers, WorkerGroup, threads
 from borneo_train.distributed.process_group import SHUTDOWN, TIMEOUT, ProcessGroup, loopback
 from borneo_train.distributed.worker import Follower
 from borneo_train.run import checkpoint
 from borneo_train.run.checks import agents_of
 from borneo_train.run.config import CPU, CUDA, Settings
-from borneo_train.run.progress import ProgressReporter
-from borneo_train.run.tasks import Measurement
-from borneo_train.run.training import STOPPING, Training
+from borneo_train.run.progress import STOPPING, ProgressReporter
+from borneo_train.run.tasks import Evaluation
+from borneo_train.run.training import Training
+from kontor.files import on_one_line
 
 RESTARTS = 20  # of a training whose machines are lost
 POLL_SECONDS = 0.2  # between two looks at the progress
 BACKENDS = "cpu:gloo,cuda:nccl"
-ENDED, FAILED = "ended", "failed"  # what is posted at the end: whether it was stopped, or what is wrong
+ENDED, FAILED = "ended", "failed"  # what is posted at the end: whether it was stopped, and its curve; or what is wrong
 
 
 class RayWorkers(LocalWorkers):
@@ -43,20 +43,8 @@ class RayWorkers(LocalWorkers):
     devices = (CPU, CUDA)
 
 
-class RayFollowers:
+class RayFollowers(WorkerGroup):
     """The workers as rank 0 sees them."""
-
-    def __init__(self, group: ProcessGroup) -> None:
-        self.group = group
-
-    def start(self, checkpoints: Path) -> RayFollowers:
-        return self
-
-    def command(self, command: int, progress: float) -> None:
-        self.group.broadcast(command, progress)
-
-    def __enter__(self) -> RayFollowers:
-        return self
 
     def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
         if error is None or isinstance(error, ValueError):  # others let Ray Train start all anew
@@ -109,7 +97,7 @@ class RemoteProgress(ProgressReporter):
     def update(self, part: float, steps: int, speed: float, metrics: dict[str, float]) -> None:
         self._post("update", part, steps, speed, metrics)
 
-    def evaluation(self, steps: int, found: list[Measurement]) -> None:
+    def evaluation(self, steps: int, found: list[Evaluation]) -> None:
         self._post("evaluation", steps, found)
 
     def _post(self, what: str, *about: Any) -> None:
@@ -184,7 +172,7 @@ def _show(ray: Any, training: Training, server: Any, fit: Fit) -> None:
         try:
             for what, about in ray.get(server.poll.remote()):
                 if what == ENDED:
-                    ended, (training.stopped,) = True, about
+                    ended, (training.stopped, training.curve) = True, about
                 elif what == FAILED:
                     raise ValueError(about[0])
                 else:
@@ -217,7 +205,8 @@ def train_on_node(about: dict[str, Any]) -> None:
             settings = Settings.kept(about["settings"], Path(about["out"]))
             if group.rank:
                 with threads(1):
-                    learner = checkpoint.newest_learner(settings, group, settings.out / checkpoint.FOLDER)
+                    newest = checkpoint.newest(settings.out / checkpoint.FOLDER)
+                    learner, _ = checkpoint.learner_from(newest, settings, group)
                     learner.learn(Follower(learner))
             else:
                 _lead(ray, about["server"], settings, group)
@@ -231,13 +220,15 @@ def _lead(ray: Any, server: Any, settings: Settings, group: ProcessGroup) -> Non
     """Train as the command does."""
     reporter = RemoteProgress(ray, server)
     restarted = ray.get(server.start.remote())
-    training = reporter.training = Training.resume(settings, lambda _: RayFollowers(group), reporter)
+    training = reporter.training = Training.resume(
+        settings.out, settings.as_dict(), lambda _: RayFollowers(group), reporter
+    )
     if restarted:
         reporter.log(
             f"a worker has ended; all go on from the checkpoint after {training.learner.decisions:,} decisions"
         )
     training.run()
-    ray.get(server.post.remote(ENDED, training.stopped))
+    ray.get(server.post.remote(ENDED, training.stopped, training.curve))
 
 
 def _fail(ray: Any, about: dict[str, Any], reason: str) -> None:

@@ -50,7 +50,7 @@ def main() -> None:
     threading.Thread(target=_exit_with, args=(about["parent"],), daemon=True).start()
     settings = Settings.kept(about["settings"], Path(about["out"]))
     group = ProcessGroup(about["rank"], settings.workers)
-    learner = checkpoint.newest_learner(settings, group, Path(about["checkpoints"]))
+    learner, _ = checkpoint.learner_from(checkpoint.newest(Path(about["checkpoints"])), settings, group)
     store = rendezvous(Path(about["store"]), group.size)
     store.set(ready_key(group.rank), "")
     group.init(store, settings.device)

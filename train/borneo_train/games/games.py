@@ -8,8 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
+import numpy as np
 import torch
 from borneo_agents.policy.model import MARGIN, MOST_MARGIN
 from torch import Tensor
@@ -24,11 +26,12 @@ from borneo_env.vector import ALL_SEATS, Seats
 from borneo_train.networks.mlp import aligned
 
 ARRAYS = ("observation", "mask", "seat", "reward", "done", "final_scores", "final_places")  # of Seats and GpuSeats
-WHOLE_GAME = 160  # decisions of a game, about; see `Games.stagger`
+WHOLE_GAME = 160  # decisions of a game, about; see `LearnerGames.stagger`
 WIN = "win"  # the task whose reward is made here
+GAMES, SAVED = "games.", "games.npz"  # how names of saved games begin; the file of a group
 
 
-class Games:
+class LearnerGames:
     """Many games at once. All arrays have a row for each game; `play` fills them anew.
 
     Attributes:
@@ -59,23 +62,17 @@ class Games:
         self.task, self.device, self.actions = task, torch.device(device), len(action_table(slots))
         self.groups: list[Any] = []
         self.slices: list[slice] = []
-        n = 0
-        for has_opponents, lot in ((False, sizes), (True, opponent_sizes or {})):
-            if has_opponents:
-                first_with_opponents = n
-            for players, size in lot.items():
-                if not size:
-                    continue
-                on_cpu = device == "cpu" or (has_opponents and opponents_on_cpu)
-                kind: Any = Seats if on_cpu else GpuSeats
+        n, kind = 0, Seats if device == "cpu" else GpuSeats
+        with_opponents = [(*one, Seats if opponents_on_cpu else kind) for one in (opponent_sizes or {}).items()]
+        for players, size, made in [*((*one, kind) for one in sizes.items()), *with_opponents]:
+            if size:
                 ruleset = Ruleset(edition=edition, players=players)
-                self.groups.append(
-                    kind(size, ruleset, seat=ALL_SEATS, reward=task, seed=seed, first=n, whole_table=True)
-                )
+                about: dict[str, Any] = {"seat": ALL_SEATS, "reward": task, "seed": seed, "whole_table": True}
+                self.groups.append(made(size, ruleset, first=n, **about))
                 self.slices.append(slice(n, n + size))
                 n += size
         self.on_card = all(isinstance(group, GpuSeats) for group in self.groups)
-        self.with_opponents = slice(first_with_opponents, n)
+        self.with_opponents = slice(sum(sizes.values()), n)
         self.width = state_length(slots)
         self.state = self._zeros(torch.int8, n, aligned(self.width + SEATS))
         self.mask = self._zeros(torch.bool, n, self.actions)
@@ -132,24 +129,25 @@ class Games:
         drawn = torch.rand(self.mask.shape, generator=generator, device=self.device)
         return (drawn * self.mask).argmax(1)
 
-    def save(self, folder: Path, rank: int = 0) -> None:
-        """Write the games of a process as they stand, a file for each group."""
-        for name, group in zip(self.files(rank), self.groups, strict=True):
-            group.batch.save(folder / name)
+    def tensors(self) -> dict[str, Tensor]:
+        """The games as they stand: the file of each group, as bytes."""
+        found = {}
+        with TemporaryDirectory() as folder:
+            for number, group in enumerate(self.groups):
+                group.batch.save(file := Path(folder) / SAVED)
+                found[f"{GAMES}{number}"] = torch.from_numpy(np.fromfile(file, np.uint8))
+        return found
 
-    def restore(self, folder: Path, rank: int = 0) -> None:
+    def restore(self, tensors: dict[str, Tensor]) -> None:
         """Go on with saved games; others than there should be are a ValueError."""
-        for name, group in zip(self.files(rank), self.groups, strict=True):
-            group.go_on(Batch.load(folder / name))
+        if len(tensors) != len(self.groups):
+            raise ValueError(f"it has {len(tensors)} files of games, not {len(self.groups)}")
+        with TemporaryDirectory() as folder:
+            for number, group in enumerate(self.groups):
+                file = Path(folder) / SAVED
+                file.write_bytes(tensors[f"{GAMES}{number}"].numpy().tobytes())
+                group.go_on(Batch.load(file))
         self._look_at_all()
-
-    def files(self, rank: int = 0) -> list[str]:
-        """The names of the files of the groups."""
-        first = self.with_opponents.start
-        return [
-            file_of(group.ruleset.players, rows.start >= first, rank)
-            for group, rows in zip(self.groups, self.slices, strict=True)
-        ]
 
     def _look_at_all(self) -> None:
         for number in range(len(self.groups)):
@@ -178,12 +176,6 @@ def _tensor(array: Any) -> Tensor:
     return torch.from_numpy(array if array.flags.writeable else array.copy())
 
 
-def file_of(players: int, with_opponents: bool = False, rank: int = 0) -> str:
-    """The name of the file that a group of games is saved in."""
-    parts = ["games", str(players), *["opponents"] * with_opponents, *[f"worker-{rank}"] * (rank > 0)]
-    return "-".join(parts) + ".npz"
-
-
 def even_sizes(n: int, counts: Sequence[int]) -> dict[int, int]:
     """So many games, spread evenly over player counts."""
     share, left = divmod(n, len(counts))
@@ -192,15 +184,15 @@ def even_sizes(n: int, counts: Sequence[int]) -> dict[int, int]:
 
 def from_decider(values: Tensor, seat: Tensor, players: Tensor) -> Tensor:
     """(..., 5): values by seat, in the order that begins with the deciding seat; empty seats last."""
-    order = torch.arange(SEATS, device=seat.device)
-    players = players.expand_as(seat)[..., None]
-    turned = (seat[..., None] + order) % players
-    return values.gather(-1, torch.where(order < players, turned, order))
+    return _turned(values, seat, 1, players)
 
 
 def by_seat(values: Tensor, seat: Tensor, players: Tensor) -> Tensor:
     """(..., 5): values counted from the deciding seat, in the order of the seats: the reverse of `from_decider`."""
-    order = torch.arange(SEATS, device=seat.device)
-    players = players.expand_as(seat)[..., None]
-    turned = (order - seat[..., None]) % players
+    return _turned(values, seat, -1, players)
+
+
+def _turned(values: Tensor, seat: Tensor, direction: int, players: Tensor) -> Tensor:
+    order, players = torch.arange(SEATS, device=seat.device), players.expand_as(seat)[..., None]
+    turned = (order + direction * seat[..., None]) % players
     return values.gather(-1, torch.where(order < players, turned, order))

@@ -20,7 +20,7 @@ from torch import Tensor
 
 from borneo_env.agent import Agent, Views, find_agent
 from borneo_env.engine.state import SEATS
-from borneo_train.games.games import Games, from_decider
+from borneo_train.games.games import LearnerGames, from_decider
 from borneo_train.networks.actor_critic import Networks
 from borneo_train.networks.mlp import Dense, apply, from_model, prepared
 from borneo_train.networks.sampling import categorical, masked
@@ -31,7 +31,7 @@ SELF = "self"  # the name of earlier versions of the learner
 class Opponents:
     """The seats of opponents, and what is played there."""
 
-    def __init__(self, games: Games, player: Player | None = None) -> None:
+    def __init__(self, games: LearnerGames, player: Player | None = None) -> None:
         """Without a player there are no games with opponents."""
         self.games, self.player = games, player
         self.rows = games.with_opponents
@@ -63,22 +63,20 @@ class Opponents:
 
     def tensors(self) -> dict[str, Tensor]:
         """What a checkpoint holds, in place."""
-        layers = self.player.layers if isinstance(self.player, EarlierVersion) else []
-        named = [(number, layer._asdict().items()) for number, layer in enumerate(layers)]
-        return {
-            f"opponent.{number}.{name}": part for number, parts in named for name, part in parts if part is not None
-        }
+        parts = self.player.parts() if isinstance(self.player, EarlierVersion) else []
+        return {f"opponent.{number}": part for number, part in enumerate(parts)}
 
 
 class NetworkPlayer:
     """Plays what a network likes best: its moves are a copy of an agent's, most often."""
 
-    on_cpu = False
-
     def __init__(self, layers: Sequence[Dense]) -> None:
         self.layers = list(layers)
 
-    def act(self, games: Games, rows: slice, asked: Tensor, u: Tensor) -> Tensor:
+    def parts(self) -> list[Tensor]:
+        return [part for layer in self.layers for part in layer if part is not None]
+
+    def act(self, games: LearnerGames, rows: slice, asked: Tensor, u: Tensor) -> Tensor:
         """(rows,): actions; those where it is not asked mean nothing."""
         return masked(apply(self.layers, games.state[rows]), games.mask[rows]).argmax(1)
 
@@ -89,12 +87,10 @@ class EarlierVersion(NetworkPlayer):
     @torch.no_grad()
     def load(self, layers: Sequence[Dense]) -> None:
         """Be this version from now on."""
-        for own, layer in zip(self.layers, layers, strict=True):
-            for place, part in zip(own, layer, strict=True):
-                if place is not None and part is not None:
-                    place.copy_(part)
+        for own, part in zip(self.parts(), NetworkPlayer(layers).parts(), strict=True):
+            own.copy_(part)
 
-    def act(self, games: Games, rows: slice, asked: Tensor, u: Tensor) -> Tensor:
+    def act(self, games: LearnerGames, rows: slice, asked: Tensor, u: Tensor) -> Tensor:
         logits = masked(apply(self.layers, games.state[rows]), games.mask[rows])
         return categorical(logits.softmax(1), u)
 
@@ -102,21 +98,17 @@ class EarlierVersion(NetworkPlayer):
 class RandomPlayer:
     """Plays any legal action, where the learner is."""
 
-    on_cpu = False
-
-    def act(self, games: Games, rows: slice, asked: Tensor, u: Tensor) -> Tensor:
+    def act(self, games: LearnerGames, rows: slice, asked: Tensor, u: Tensor) -> Tensor:
         return categorical(games.mask[rows].float(), u)
 
 
 class AgentPlayer:
     """An agent, which plays on the CPU."""
 
-    on_cpu = True
-
     def __init__(self, agent: Agent) -> None:
         self.agent = agent
 
-    def act(self, games: Games, rows: slice, asked: Tensor, u: Tensor) -> Tensor:
+    def act(self, games: LearnerGames, rows: slice, asked: Tensor, u: Tensor) -> Tensor:
         where = torch.zeros(len(games), dtype=torch.bool, device=asked.device)
         where[rows] = asked
         action = torch.zeros(len(games), dtype=torch.int64)
@@ -152,25 +144,25 @@ def player_of(opponent: str, networks: Networks, edition: str, device: torch.dev
     return NetworkPlayer(prepared(from_model(model.layers, device), device))
 
 
-def actions_of(agent: Agent, games: Games, where: NDArray[np.bool_]) -> NDArray[np.int64]:
+def actions_of(agent: Agent, games: LearnerGames, where: NDArray[np.bool_]) -> NDArray[np.int64]:
     """What an agent would play in some games, all of them on the CPU; nothing is played."""
     bot = COMPILED.get(type(agent))
     found: list[NDArray[np.integer[Any]]] = [np.zeros(0, np.int64)]
-    for group, rows in chosen_of(games, where):
-        if bot is None:
-            found.append(agent.act(Views(group.ruleset, *group.batch.view(rows))))
-        else:
+    if bot is None:
+        found += [agent.act(views) for views in views_of(games, where)]
+    else:
+        for group, rows in chosen_of(games, where):
             kinds = np.full((len(group), group.ruleset.players), bot, np.int8)
             found.append(Bots(group.batch).choose(kinds, rows))
     return np.concatenate(found).astype(np.int64)
 
 
-def views_of(games: Games, where: NDArray[np.bool_]) -> list[Views]:
+def views_of(games: LearnerGames, where: NDArray[np.bool_]) -> list[Views]:
     """What the deciding seats of some games see, by player count."""
     return [Views(group.ruleset, *group.batch.view(rows)) for group, rows in chosen_of(games, where)]
 
 
-def chosen_of(games: Games, where: NDArray[np.bool_]) -> list[tuple[Any, NDArray[np.intp]]]:
+def chosen_of(games: LearnerGames, where: NDArray[np.bool_]) -> list[tuple[Any, NDArray[np.intp]]]:
     """The groups with chosen games, and their rows there."""
     rows = [np.flatnonzero(where[part]) for part in games.slices]
     return [(group, own) for group, own in zip(games.groups, rows, strict=True) if len(own)]

@@ -77,10 +77,6 @@ class Networks(nn.Module):
         """Both as plain layers, as the device wants them."""
         return ActorCritic(*(prepared(network.layers(), network.scale.device) for network in (self.actor, self.critic)))
 
-    def adam(self, learning_rate: Tensor) -> torch.optim.Adam:
-        """Their optimiser, whose rate is that tensor, always."""
-        return adam(self, learning_rate)
-
     def tensors(self, optimizer: torch.optim.Optimizer) -> dict[str, Tensor]:
         """All weights and moments of the optimiser by name, in place."""
         found = dict(self.state_dict())

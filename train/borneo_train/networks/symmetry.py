@@ -17,15 +17,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from borneo_env.cards import COMPANIES, SPICES
-from borneo_env.engine.actions import OPEN_PORTS, action_table
-from borneo_env.engine.observe import Block, state_layout
+from borneo_env.engine.actions import OPEN_PORTS, Move, action_table
+from borneo_env.engine.observe import state_layout
 from borneo_env.engine.rules.cargo import TOP_ROW
 from borneo_env.engine.state import DOUBLE, make_box, slots_of
 from borneo_env.ruleset import Ruleset
+from kontor.layout import Block
 
 OTHER = "other"
 COMPANY, SPICE, PORT = KINDS = ("company", "spice", "port")
-COUNTS = {COMPANY: len(COMPANIES), SPICE: len(SPICES), PORT: OPEN_PORTS}
+NAMES: dict[str, Sequence[object]] = {COMPANY: COMPANIES, SPICE: SPICES, PORT: range(OPEN_PORTS)}
 FREE, OF_COMPANY, OF_SPICE, AT_PORT = GROUPS = ((), (COMPANY,), (SPICE,), (COMPANY, PORT))  # what units are about
 
 
@@ -45,7 +46,7 @@ class Feature(NamedTuple):
 
 def members(group: Group) -> list[tuple[int, ...]]:
     """The indices of the units' groups of one kind: all companies, say."""
-    return list(product(*(range(COUNTS[kind]) for kind in group)))
+    return list(product(*(range(len(NAMES[kind])) for kind in group)))
 
 
 def orbit(feature: Feature, group: Group, member: tuple[int, ...]) -> tuple[object, ...]:
@@ -121,25 +122,20 @@ def card_relations(edition: str) -> list[dict[str, dict[int, str]]]:
 def action_features(edition: str) -> list[Feature]:
     """The actions."""
     table = action_table(slots_of(Ruleset(edition)))
-    return [_action(table.block_of(action).name, table.texts(action)[0], edition) for action in range(len(table))]
+    return [_action(table.block_of(action).name, table.moves(action)[0], edition) for action in range(len(table))]
 
 
-def _action(block: str, text: str, edition: str) -> Feature:
-    _, *words = text.split()
-    if block in ("ship", "card"):
-        relations = dict(card_relations(edition)[int(words[0])])
-        if block == "ship":
-            relations[PORT] = {int(words[1]): "same"}
-        return Feature((block,), relations, (PORT, words[1]) if block == "ship" else ())
+def _action(block: str, move: Move, edition: str) -> Feature:
     label: list[object] = [block]
-    relations = {}
+    relations: dict[str, dict[int, str]] = {}
     indices: list[object] = []
-    for place, word in enumerate(words):
-        for kind, names in ((COMPANY, COMPANIES), (SPICE, SPICES)):
-            if word in names:
-                relations.setdefault(kind, {})[names.index(word)] = f"word {place}"
-                indices.append((place, word))
-                break
+    for name, kind in move.kinds.items():
+        part = move.parts[name]
+        if kind == "card":
+            relations |= card_relations(edition)[part]
+        elif part in NAMES.get(kind, ()):
+            relations.setdefault(kind, {})[NAMES[kind].index(part)] = name
+            indices.append((name, part))
         else:
-            label.append(word)
+            label.append(part)
     return Feature(tuple(label), relations, tuple(indices))

@@ -56,19 +56,65 @@ class TiedWeights(nn.Module):
     """The weights of all parts of a network in one list: each may stand in several places of its part."""
 
     places: Tensor
+    by_weight: Tensor
+    position: Tensor
 
     def __init__(self, parts: Sequence[Part]) -> None:
         super().__init__()
         begins = np.cumsum([0, *(len(part.first) for part in parts)])
         places = np.concatenate([begin + part.places.ravel() for begin, part in zip(begins, parts, strict=False)])
+        tables, position = tables_of_places(places)
         self.weights = nn.Parameter(torch.cat([part.first for part in parts]))
         self.shapes = [part.places.shape for part in parts]
-        self.register_buffer("places", torch.from_numpy(places), persistent=False)
+        self.tables = [table.shape for table in tables]
+        by_weight = np.concatenate([table.ravel() for table in tables])
+        for name, numbers in (("places", places), ("by_weight", by_weight), ("position", position)):
+            self.register_buffer(name, torch.from_numpy(numbers), persistent=False)
 
     def forward(self) -> list[Tensor]:
-        placed = self.weights.index_select(0, self.places)
-        parts = torch.split(placed, [int(np.prod(shape)) for shape in self.shapes])
-        return [part.view(shape) for part, shape in zip(parts, self.shapes, strict=True)]
+        placed: Tensor = InPlaces.apply(self.weights, self)  # type: ignore[no-untyped-call]
+        return cut(placed, self.shapes)
+
+
+class InPlaces(torch.autograd.Function):
+    """Weights put in their places. The gradient of each is the sum over its places, always in the same order.
+
+    Autograd would add them up in any order on a card, where the same seed must give the same weights.
+    """
+
+    @staticmethod
+    def forward(ctx: Any, weights: Tensor, shared: TiedWeights) -> Tensor:
+        ctx.shared = shared
+        return weights.index_select(0, shared.places)
+
+    @staticmethod
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None]:
+        shared = ctx.shared
+        sorted_by_weight = functional.pad(gradient, (0, 1)).index_select(0, shared.by_weight)
+        sums = [table.sum(1) for table in cut(sorted_by_weight, shared.tables)]
+        return torch.cat(sums).index_select(0, shared.position), None
+
+
+def tables_of_places(places: NDArray[np.int64]) -> tuple[list[NDArray[np.int64]], NDArray[np.int64]]:
+    """Tables (weights, places) that say where each weight stands, and at which row of all of them each weight is.
+
+    Rows of a table are equally long, a power of four; behind a weight's last place is one behind all places.
+    """
+    counts = np.bincount(places)
+    first, order = np.cumsum(counts) - counts, np.append(np.argsort(places, kind="stable"), len(places))
+    lengths = 4 ** np.ceil(np.log2(counts) / 2).astype(np.int64)
+    tables, weights = [], []
+    for length in np.unique(lengths):
+        own, number = np.flatnonzero(lengths == length), np.arange(length)
+        tables.append(order[np.where(number < counts[own, None], first[own, None] + number, -1)])
+        weights.append(own)
+    return tables, np.argsort(np.concatenate(weights))
+
+
+def cut(values: Tensor, shapes: Sequence[tuple[int, ...]]) -> list[Tensor]:
+    """Values in one row as tensors of these shapes, one after the other."""
+    parts = torch.split(values, [int(np.prod(shape)) for shape in shapes])
+    return [part.view(shape) for part, shape in zip(parts, shapes, strict=True)]
 
 
 def unit_groups(width: Width) -> list[tuple[Group, tuple[int, ...], int]]:
@@ -125,13 +171,7 @@ class TiedNetwork(nn.Module):
     scale: Tensor
 
     def __init__(
-        self,
-        inputs: Sequence[Feature],
-        scale: Floats,
-        width: Width,
-        depth: int,
-        outputs: Sequence[Feature],
-        std: float,
+        self, inputs: Sequence[Feature], scale: Floats, width: Width, depth: int, outputs: Sequence[Feature], std: float
     ) -> None:
         super().__init__()
         self.inputs, self.outputs, self.width, self.depth = inputs, outputs, width, depth
@@ -162,10 +202,13 @@ class TiedNetwork(nn.Module):
         parts = from_model(layers, self.scale.device)
         inputs = own[0].weight.shape[1] - parts[0].weight.shape[1]
         parts[0] = parts[0]._replace(weight=functional.pad(parts[0].weight, (0, max(0, inputs))))
-        if [layer.each(_shape) for layer in parts] != [layer.each(_shape) for layer in own]:
-            raise ValueError(
-                f"it has {_described(parts)}, and should have {_described(own)}: train with layers of its size"
+        shapes = [[part.shape for layer in network for part in layer if part is not None] for network in (parts, own)]
+        if shapes[0] != shapes[1]:
+            theirs, ours = (
+                f"layers of {network[0].weight.shape[0]}x{len(network) - 1} for {network[0].weight.shape[1]} numbers"
+                for network in (parts, own)
             )
+            raise ValueError(f"it has {theirs}, and should have {ours}: train with layers of its size")
         *normed, last = parts
         weights = [normed[0].weight / self.scale, *(layer.weight for layer in normed[1:])]
         norms = [part for layer in normed for part in layer[1:]]
@@ -174,12 +217,3 @@ class TiedNetwork(nn.Module):
         self.last_bias.copy_(last.bias)
         if not torch.allclose(self.shared.weights[self.shared.places], flat, atol=1e-6):
             raise ValueError("its weights are not tied: train with --network plain")
-
-
-def _shape(part: Tensor) -> Any:
-    return part.shape
-
-
-def _described(layers: Sequence[Dense]) -> str:
-    """The size of a network in the words of the options."""
-    return f"layers of {layers[0].weight.shape[0]}x{len(layers) - 1} for {layers[0].weight.shape[1]} numbers"

@@ -2,38 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from dataclasses import replace
-from itertools import product
 from pathlib import Path
 from typing import Any
 
 import torch
 
 from borneo_env.agent import UnknownAgent, check_agents, check_registered, find_agent
-from borneo_env.engine.threads import available_cores
-from borneo_env.files import on_one_line
 from borneo_env.ruleset import Ruleset
 from borneo_train.games.opponents import SELF, is_policy
-from borneo_train.run.checkpoint import CheckpointError
 from borneo_train.run.config import Settings, option
-from borneo_train.run.tasks import MEASURES, Measurement
+from kontor.engine.threads import available_cores
 
 MAY_CHANGE = ("timesteps", "minutes")  # when a training is resumed
-MOST = 1e15  # steps, seconds and measures are smaller
 
 
 def filled(settings: Settings) -> Settings:
-    """The same with what this machine adds."""
-    return settings.filled(torch.cuda.is_available(), available_cores())
-
-
-def check(settings: Settings) -> None:
-    """Refuse settings nothing can be trained with; those of the device are filled in."""
+    """The same with what this machine adds; settings nothing can be trained with are refused."""
+    settings = settings.filled(torch.cuda.is_available(), available_cores())
     settings.check()
     agents = {name: find_agent(name) for name in agents_of(settings)}
     for count in settings.counts():
         check_agents(agents, Ruleset(settings.edition, count))
+    return settings
 
 
 def agents_of(settings: Settings) -> list[str]:
@@ -42,52 +33,32 @@ def agents_of(settings: Settings) -> list[str]:
     return [*settings.tables(), *opponents]
 
 
-def lengthened(before: Settings, given: Settings) -> Settings:
+def lengthened(before: Settings, timesteps: int = 0, minutes: float = 0.0, **_: Any) -> Settings:
     """The same with the length that is given now, if one is. Minutes beside timesteps are those of a session."""
-    timesteps = given.timesteps or before.timesteps
-    return replace(before, timesteps=timesteps, minutes=given.minutes or (0.0 if timesteps else before.minutes))
+    timesteps = timesteps or before.timesteps
+    return replace(before, timesteps=timesteps, minutes=minutes or (0.0 if timesteps else before.minutes))
 
 
-def check_notes(path: Path, notes: dict[str, Any], settings: Settings) -> None:
-    """Refuse notes of a checkpoint that no training has made."""
-    measures = [measure.name for measure in MEASURES[settings.task]]
-    measured = set(product(measures, settings.tables(), settings.counts()))
-    try:
-        values = [notes["seconds"], notes["best"] or 0]
-        if type(notes["curve"]) is not list or notes["seconds"] < 0:
-            raise ValueError("it has a list as its curve, and seconds from 0")
-        for entry in notes["curve"]:
-            found = [Measurement(**one) for one in entry["strength"]]
-            if {(one.measure, one.against, one.players) for one in found} != measured:
-                raise ValueError("the curve is that of another training")
-            values += [entry["steps"], *(value for one in found for value in (one.value, one.low or 0, one.high or 0))]
-        if not all(type(value) in (int, float) and abs(value) < MOST for value in values):
-            raise ValueError("a number is none, or too large")
-    except (ValueError, KeyError, TypeError) as error:
-        reason = on_one_line(str(error))
-        raise CheckpointError(f"{path}: cannot go on from this checkpoint: its notes: {reason}") from None
+def refuse_code(path: Path, before: Settings, given: dict[str, Any]) -> None:
+    """Refuse an agent in a file that is no registered one: finding it would run code that the file names.
 
-
-def refuse_code(path: Path, before: Settings, given: Settings) -> None:
-    """Refuse an agent in a file that is no registered one: finding it would run code that the file names."""
+    A user who types it may run any code.
+    """
     for name, agents in {"against": before.tables(), "opponent": agents_of(before)[len(before.tables()) :]}.items():
-        if getattr(given, name) == getattr(before, name):
-            continue  # it was typed, by a user who may run any code
         try:
-            for agent in agents:
+            for agent in agents if name not in given else ():
                 check_registered(agent)
         except UnknownAgent as error:
             remedy = f"if you trust this one, resume with {option(name)} and its name"
             raise UnknownAgent(f"{path}: {error}; {remedy}") from None
 
 
-def refuse_other_settings(given: Settings, before: Settings, typed: Collection[str]) -> None:
-    """Refuse what was typed and cannot be changed once a training has started."""
-    for name, value in before.as_dict().items():
-        wish = getattr(given, name)
-        if name in typed and name not in MAY_CHANGE and wish != value:
+def refuse_other_settings(given: dict[str, Any], before: Settings) -> None:
+    """Refuse what cannot be changed once a training has started."""
+    for name, wish in given.items():
+        if name not in MAY_CHANGE and name in before.as_dict() and wish != getattr(before, name):
             may = " and ".join(map(option, MAY_CHANGE))
             raise ValueError(
-                f"the training has {option(name)} {value} and cannot go on with {wish}: only {may} may change; leave "
-                "it out, or train anew with another --out"
+                f"the training has {option(name)} {getattr(before, name)} and cannot go on with {wish}: only {may} may "
+                "change; leave it out, or train anew with another --out"
             )

@@ -144,10 +144,6 @@ class Settings(RunSettings, PPOSettings, NetworkSettings, EvaluationSettings, Op
         """Whether games and minibatches can be divided among so many workers."""
         return self.n_envs % workers == 0 and self.batch_size % workers == 0
 
-    def typed(self) -> set[str]:
-        """The names of settings that were typed: those that are not as by default."""
-        return {field.name for field in fields(self) if getattr(self, field.name) != field.default}
-
     def check(self) -> None:
         """Refuse settings nothing can be trained with; those of the device are filled in."""
         check_choices(self)

@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
+import platform
 from dataclasses import replace
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 import torch
 from borneo_agents.policy.model import CARD, Model, ModelCard, read_model
 
-from borneo_env.files import on_one_line
 from borneo_train.distributed.process_group import SINGLE, ProcessGroup
-from borneo_train.games.games import Games, even_sizes
+from borneo_train.games.games import LearnerGames, even_sizes
 from borneo_train.games.opponents import Opponents, player_of, plays_on_cpu
 from borneo_train.networks.actor_critic import Networks
 from borneo_train.ppo import PPO
 from borneo_train.run.config import SEEDS, Settings, shape_of
+from kontor.files import on_one_line
 
 WORKER_SEED_STEP = 2**40 + 0x9E3779B1  # between the seeds of two workers; torch looks at 32 bits of a seed on a CPU
 LAST = "last"  # the folder of a training's newest policy
+SOFTWARE = ("borneo-env", "numpy", "numba", "torch")
 
 
 def create_learner(settings: Settings, group: ProcessGroup = SINGLE, resuming: bool = False) -> PPO:
@@ -32,7 +35,7 @@ def create_learner(settings: Settings, group: ProcessGroup = SINGLE, resuming: b
         load_start(networks, settings)
     n = settings.n_envs // group.size
     with_opponents = round(n * settings.opponent_share)
-    games = Games(
+    games = LearnerGames(
         even_sizes(n - with_opponents, counts), even_sizes(with_opponents, counts),
         opponents_on_cpu=plays_on_cpu(settings.opponent), edition=settings.edition, task=settings.task, seed=seed,
         device=settings.device,
@@ -57,18 +60,17 @@ def load_start(networks: Networks, settings: Settings) -> None:
         raise ValueError(f"--start {folder}: cannot start with it: {reason}") from error
 
 
-def model_of(learner: PPO, settings: Settings, command: str, software: dict[str, str]) -> Model:
+def software() -> dict[str, str]:
+    """The versions of what trains."""
+    return {name: version(name) for name in SOFTWARE} | {"python": platform.python_version()}
+
+
+def model_of(learner: PPO, settings: Settings, command: str) -> Model:
     """The policy of a learner as it is now."""
     card = ModelCard(
-        edition=settings.edition,
-        players=settings.counts(),
-        task=settings.task,
-        steps=learner.decisions,
-        seed=settings.seed,
-        command=command,
-        settings=settings.as_dict(),
-        software=software,
-    )
+        edition=settings.edition, players=settings.counts(), task=settings.task, steps=learner.decisions,
+        seed=settings.seed, command=command, settings=settings.as_dict(), software=software(),
+    )  # fmt: skip
     actor, critic = learner.networks.layers_of_model(float(learner.return_scale))
     return Model(card, actor, critic)
 

@@ -2,15 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import signal
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from itertools import groupby
 from typing import Any
 
-from borneo_agents.statistics.intervals import Estimate
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
-from borneo_train.run.tasks import Measurement
+from borneo_train.run.tasks import Evaluation
+
+STOPPING = "stopping after this update; Ctrl-C again stops at once"
+
+
+@contextmanager
+def interruptible(run: Any, log: Callable[[str], None]) -> Iterator[None]:
+    """Ctrl-C tells a run that it is `stopping`; a second one stops at once. Only the main thread can listen."""
+
+    def interrupt(*_: Any) -> None:
+        if run.stopping:
+            raise KeyboardInterrupt
+        run.stopping = True
+        log(STOPPING)
+
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGINT, interrupt)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 class ProgressReporter:
@@ -38,7 +62,7 @@ class ProgressReporter:
         shown = f"{short(steps)} decisions, {short(speed)}/s, entropy {metrics['entropy']:.2f}"
         self._progress.update(self._training, completed=part, shown=shown)
 
-    def evaluation(self, steps: int, found: list[Measurement]) -> None:
+    def evaluation(self, steps: int, found: list[Evaluation]) -> None:
         for against, measured in groupby(found, lambda one: one.against):
             shown = [f"{one.measure} {one.words} with {one.players} players" for one in measured]
             self.log(f"{steps:,} decisions, against {against}: " + "; ".join(shown))
@@ -46,19 +70,11 @@ class ProgressReporter:
 
 def bar_of(console: Console) -> Progress:
     """A progress bar whose tasks have a field `shown`, where there is a terminal."""
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(bar_width=20),
-        TaskProgressColumn(),
-        TextColumn("{task.fields[shown]}"),
-        TimeElapsedColumn(),
-        TimeRemainingColumn(),
-    )
-    return Progress(*columns, console=console, disable=not console.is_terminal)
-
-
-def in_percent(share: Estimate) -> str:
-    return f"{share.words('.1f', 0.01)} %"
+    return Progress(
+        TextColumn("{task.description}"), BarColumn(bar_width=20), TaskProgressColumn(),
+        TextColumn("{task.fields[shown]}"), TimeElapsedColumn(), TimeRemainingColumn(),
+        console=console, disable=not console.is_terminal,
+    )  # fmt: skip
 
 
 def short(number: float) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,25 +16,30 @@ from borneo_agents.statistics.results import Floats, seat_sums
 
 from borneo_env.agent import Agent
 from borneo_env.cards import CONTRACT_KINDS
-from borneo_env.engine.state import CONTESTS_DEFENDED, CONTESTS_WON
-from borneo_env.outcomes import points_by_source
+from borneo_env.outcomes import measures
 from borneo_env.ruleset import Ruleset
-
-LEARNER = "learner"
 
 
 @dataclass(frozen=True)
 class Measure:
-    """A figure for each seat of each game."""
+    """A figure for each seat of each game: the sum of those that outcomes have by name, or the share of the win."""
 
     name: str
-    of_seats: Callable[[ArenaResult], Floats]  # (games, players)
-    bounds: tuple[float, float] | None
+    group: str = ""
+    parts: tuple[str, ...] = ()
     more_is_better: bool = True
+
+    def of_seats(self, result: ArenaResult) -> Floats:
+        """(games, players)"""
+        if not self.parts:
+            return result.results.win_shares
+        found = measures(result.tournament.ruleset, result.outcomes)[self.group]
+        total: Floats = np.sum([found[part] for part in self.parts], 0, dtype=float)
+        return total
 
 
 @dataclass(frozen=True)
-class Measurement:
+class Evaluation:
     """What an agent came to against a table full of others, with its 95 % interval."""
 
     measure: str
@@ -46,22 +51,19 @@ class Measurement:
     low: float | None
     high: float | None
 
-
-def _contract_points(result: ArenaResult) -> Floats:
-    points = points_by_source(result.tournament.ruleset, result.outcomes)
-    of_contracts: Floats = points[..., : len(CONTRACT_KINDS)].sum(-1).astype(float)
-    return of_contracts
-
-
-def _contests_won(result: ArenaResult) -> Floats:
-    tally: Floats = result.outcomes["tally"].astype(float)
-    return tally[..., CONTESTS_WON] + tally[..., CONTESTS_DEFENDED]
+    @property
+    def words(self) -> str:
+        scale, unit, digits = (100, " %", 1) if self.measure == WIN_SHARE.name else (1, "", 2)
+        value = f"{self.value * scale:.{digits}f}{unit}"
+        if self.low is None or self.high is None:
+            return value
+        return f"{value} ({self.low * scale:.{digits}f} to {self.high * scale:.{digits}f})"
 
 
-WIN_SHARE = Measure("win share", lambda result: result.results.win_shares, (0.0, 1.0))
-CONTRACT_POINTS = Measure("contract points", _contract_points, None)
-MEAN_RANK = Measure("mean rank", lambda result: result.outcomes["rank"].astype(float), None, more_is_better=False)
-CONTESTS = Measure("contests won", _contests_won, None)
+WIN_SHARE = Measure("win share")
+CONTRACT_POINTS = Measure("contract points", "points", CONTRACT_KINDS)
+MEAN_RANK = Measure("mean rank", "doings", ("mean rank at the end",), more_is_better=False)
+CONTESTS = Measure("contests won", "doings", ("contests won", "contests defended"))
 
 # What shows how well a task was learnt; the first measure decides. There is a reward of the same name for each task.
 MEASURES = {
@@ -89,21 +91,19 @@ def evaluate(
     seed: int,
     edition: str = "board",
     jobs: int | None = None,
-) -> list[Measurement]:
+) -> list[Evaluation]:
     """Measure an agent, alone at tables full of another, on the same deals from every seat."""
-    table, ruleset = {LEARNER: agent, against: against}, Ruleset(edition, players)
+    table, ruleset = {"learner": agent, against: against}, Ruleset(edition, players)
     result = play_arena(table, ruleset, lineups=CHALLENGE, games=games, seed=seed, jobs=jobs, chunk=CHUNK)
     if lines := fault_lines(result):
         raise ValueError(
             f"{lines[0]} at a table against {against}: such games measure nothing; `borneo arena` says why"
         )
-    rng = np.random.default_rng(seed)
-    measurements = []
+    rng, found = np.random.default_rng(seed), []
     for measure in MEASURES[task]:
         sums, counts = seat_sums(result.results, measure.of_seats(result))
-        estimate = mean_estimates(sums[:, :1], counts[:, :1], rng, measure.bounds)[0]
-        played = int(counts[:, 0].sum())
-        measurements.append(
-            Measurement(measure.name, against, players, played, seed, estimate.value, estimate.low, estimate.high)
-        )
-    return measurements
+        bounds = (0.0, 1.0) if measure is WIN_SHARE else None
+        estimate = mean_estimates(sums[:, :1], counts[:, :1], rng, bounds)[0]
+        about = measure.name, against, players, int(counts[:, 0].sum()), seed
+        found.append(Evaluation(*about, estimate.value, estimate.low, estimate.high))
+    return found

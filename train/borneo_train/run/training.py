@@ -4,14 +4,9 @@ from __future__ import annotations
 
 import json
 import os
-import platform
-import signal
-import threading
 import time
-from collections.abc import Callable, Collection, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import asdict
-from importlib.metadata import version
 from io import BytesIO
 from itertools import product
 from math import ceil
@@ -21,50 +16,37 @@ from typing import Any
 import torch
 from borneo_agents.arena.result import Drawing
 from borneo_agents.policy.agent import Policy
-from borneo_agents.policy.model import BEST, CARD, WEIGHTS, Model, read_model, write_model
+from borneo_agents.policy.model import BEST, Model
 from rich.console import Console
 from torch.utils.tensorboard import SummaryWriter
 
-from borneo_env.engine.threads import available_cores
-from borneo_env.files import on_one_line, parse_json, read_text
 from borneo_train.distributed.local import LocalWorkers, WorkerGroup, threads
 from borneo_train.distributed.process_group import CHECKPOINT, STEP
 from borneo_train.run import checkpoint
-from borneo_train.run.checks import check, check_notes, filled, lengthened, refuse_code, refuse_other_settings
+from borneo_train.run.checks import filled, lengthened, refuse_code, refuse_other_settings
 from borneo_train.run.config import CUDA, EVAL_SEED_OFFSET, Settings, option
 from borneo_train.run.curve import picture, svg_of, too_short
 from borneo_train.run.folders import (
-    clear_folder,
-    folders_by_steps,
-    move_folder,
+    MODEL_FILES,
+    NAMED_BY_STEPS,
+    keep_model,
+    named_by,
     refuse_others,
     remove_file,
     remove_folder,
     write_here,
 )
-from borneo_train.run.learner import LAST, create_learner, model_of, with_strength
-from borneo_train.run.progress import ProgressReporter
-from borneo_train.run.tasks import Measurement, evaluate, score
+from borneo_train.run.learner import LAST, model_of, software, with_strength
+from borneo_train.run.progress import ProgressReporter, interruptible
+from borneo_train.run.tasks import Evaluation, evaluate, score
+from kontor.engine.threads import available_cores
+from kontor.files import on_one_line, parse_json, read_text
 
-SOFTWARE = ("borneo-env", "numpy", "numba", "torch")
 CHECKPOINTS = 20  # of a training, evenly, beside those at evaluations
 CURVE, PICTURE, SETTINGS = FILES = ("curve.jsonl", "curve.png", "settings.json")
 LOG = "tensorboard"
 FOLDERS = (checkpoint.FOLDER, BEST, LAST, LOG)
-MODEL_FILES = (CARD, WEIGHTS)
-NEW = ".new"  # how the name of a model's folder ends while it is written
 LARGEST_SETTINGS = 2**20  # bytes
-STOPPING = "stopping after this update; Ctrl-C again stops at once"
-
-
-class Diverged(ValueError):
-    """A learner whose weights are no numbers any more."""
-
-    def __init__(self, best: Path, decisions: int) -> None:
-        super().__init__(
-            f"after {decisions:,} decisions the weights are no numbers any more: train anew with a smaller "
-            f"--learning-rate; the best model before is in {best}"
-        )
 
 
 class Training:
@@ -75,16 +57,14 @@ class Training:
         cls, settings: Settings, command: str, fresh: bool = False, workers: type[LocalWorkers] = LocalWorkers
     ) -> Training:
         """A new training; `fresh` removes one that is in its folder."""
-        settings = filled(settings)
-        check(settings)
-        folder = settings.out
+        settings, folder = filled(settings), settings.out
         holds = (folder / SETTINGS).exists()
         if holds and not fresh:
             raise ValueError(f"{folder} holds a training: --resume goes on, --fresh starts anew; or give another --out")
         others = [name for name in (*FILES, *FOLDERS) if not holds and os.path.lexists(folder / name)]
         if others:
             raise ValueError(f"{folder} holds no training, but {', '.join(others)}: give another --out, or move that")
-        training = cls(settings, command, workers)  # complains before anything is removed
+        training = cls(settings, command, workers, anew=True)  # complains before anything is removed
         training.clear()
         training.keep_settings()
         return training
@@ -92,35 +72,29 @@ class Training:
     @classmethod
     def resume(
         cls,
-        settings: Settings,
+        folder: Path,
+        given: dict[str, Any],
         workers: Callable[[Settings], WorkerGroup] = LocalWorkers,
         reporter: ProgressReporter | None = None,
-        typed: Collection[str] | None = None,
     ) -> Training:
-        """The training in a folder, from its newest checkpoint; timesteps and minutes may be others.
+        """The training in a folder, from its newest checkpoint.
 
-        Other settings that were `typed` must be as they were; without that, those that are not as by default.
+        Of the settings that are given, timesteps and minutes may be others than before.
         """
-        folder = Path(settings.out)
         try:
             kept = parse_json(read_text(folder / SETTINGS, LARGEST_SETTINGS))
             before, command = Settings.kept(kept["settings"], folder), str(kept["command"])
         except (ValueError, KeyError, TypeError) as error:
             raise ValueError(f"{folder}: there is no training to go on with: {on_one_line(str(error))}") from None
-        refuse_other_settings(settings, before, settings.typed() if typed is None else typed)
-        refuse_code(folder / SETTINGS, before, settings)
+        refuse_other_settings(given, before)
+        refuse_code(folder / SETTINGS, before, given)
         if before.device == CUDA and not torch.cuda.is_available():
             raise ValueError(f"{folder} was trained on a GPU and goes on on one only; torch can use none here")
-        changed = lengthened(before, settings)
+        changed = lengthened(before, **given)
         length = changed.length()
         if getattr(changed, length) != getattr(before, length):
             command += f" and then --resume {option(length)} {getattr(changed, length)}"
-        newest = checkpoint.newest(folder / checkpoint.FOLDER)
-        changed = filled(changed)
-        check(changed)
-        training = cls(changed, command, workers, reporter, resuming=newest is not None)
-        if newest is not None:  # else it was stopped before there was anything to keep, and starts again
-            training._restore(newest, before)
+        training = cls(filled(changed), command, workers, reporter)
         training.keep_settings()
         return training
 
@@ -130,9 +104,9 @@ class Training:
         command: str,
         workers: Callable[[Settings], WorkerGroup] = LocalWorkers,
         reporter: ProgressReporter | None = None,
-        resuming: bool = False,
+        anew: bool = False,
     ) -> None:
-        """With other workers and another reporter on a cluster; one that is resuming restores a checkpoint next."""
+        """On a cluster with other workers and another reporter. Goes on from the newest checkpoint, unless `anew`."""
         self.settings, self.command = settings, command
         self.folder = Path(settings.out)
         for name in FOLDERS:
@@ -145,17 +119,18 @@ class Training:
         self.stopping = self.stopped = False
         self.workers = workers(settings)
         self._cores = available_cores()
+        newest = None if anew else checkpoint.newest(self.folder / checkpoint.FOLDER)
         with threads(self._threads):
-            self.learner = create_learner(settings, self.workers.group, resuming)
+            self.learner, notes = checkpoint.learner_from(newest, settings, self.workers.group)
+        if notes:  # else it was stopped before there was anything to keep, and starts again
+            self._go_on(notes)
 
     @property
     def _threads(self) -> int:
         """Of this process while it learns: workers fill the cores."""
         return self._cores if self.settings.workers == 1 else 1
 
-    def _restore(self, newest: Path, before: Settings) -> None:
-        notes = checkpoint.restore(newest, self.learner)
-        check_notes(newest, notes, before)
+    def _go_on(self, notes: dict[str, Any]) -> None:
         self.curve, self.best, self.seconds = notes["curve"], notes["best"], notes["seconds"]
         self.learner.progress = self.progress()  # of a length that may be another
         self.next_checkpoint = self._next_part(CHECKPOINTS)
@@ -172,12 +147,11 @@ class Training:
 
     def clear(self) -> None:
         """Remove what a training has left in the folder, and nothing else."""
-        checkpoints = self.folder / checkpoint.FOLDER
-        measured = [path for end in ("", NEW) for path in folders_by_steps(checkpoints, MODEL_FILES, end)]
-        for path in (*measured, *(self.folder / name for name in (BEST, LAST, BEST + NEW, LAST + NEW))):
+        checkpoints, log = self.folder / checkpoint.FOLDER, self.folder / LOG
+        measured = [path for path in checkpoints.glob("*") if NAMED_BY_STEPS.fullmatch(path.name)]
+        for path in (*measured, self.folder / BEST, self.folder / LAST):
             remove_folder(path, MODEL_FILES)
-        checkpoint.clear(checkpoints)
-        log = self.folder / LOG
+        remove_folder(checkpoints, [path.name for path in checkpoint.all_in(checkpoints)])
         remove_folder(log, [path.name for path in log.glob("events.out.tfevents.*")])
         for name in FILES:  # the settings last: as long as there are some, there is a training
             remove_file(self.folder / name)
@@ -193,7 +167,7 @@ class Training:
                     self.reporter.log(
                         f"this training is over; --resume with more {option(self.settings.length())} makes it longer"
                     )
-                with self.workers.start(self.folder / checkpoint.FOLDER), self._interruptible():
+                with self.workers.start(self.folder / checkpoint.FOLDER), interruptible(self, self.reporter.log):
                     with threads(self._threads):
                         self.learner.learn(self)
                     if self.stopped:
@@ -202,24 +176,6 @@ class Training:
                 self._end()
         finally:
             self.log.close()
-
-    @contextmanager
-    def _interruptible(self) -> Iterator[None]:
-        """Ctrl-C stops after the update; a second one stops at once. Only the main thread can listen."""
-        if threading.current_thread() is not threading.main_thread():
-            yield
-            return
-        before = signal.signal(signal.SIGINT, self._interrupt)
-        try:
-            yield
-        finally:
-            signal.signal(signal.SIGINT, before)
-
-    def _interrupt(self, *_: Any) -> None:
-        if self.stopping:
-            raise KeyboardInterrupt
-        self.stopping = True
-        self.reporter.log(STOPPING)
 
     def goes_on(self) -> bool:
         """Whether another update comes; evaluates and saves first where that is due."""
@@ -241,7 +197,10 @@ class Training:
         """Write down an update, and show how far the training is."""
         learner, settings = self.learner, self.settings
         if not learner.networks.are_finite():
-            raise Diverged(self.folder / BEST, learner.decisions)
+            raise ValueError(
+                f"after {learner.decisions:,} decisions the weights are no numbers any more: train anew with a smaller "
+                f"--learning-rate; the best model before is in {self.folder / BEST}"
+            )
         spent = time.monotonic() - self._update_began
         self.seconds += spent
         self.session += spent
@@ -272,28 +231,23 @@ class Training:
             self.log.add_scalar(f"{'rollout' if name.startswith('ep_') else 'train'}/{name}", value, steps)
         self.log.add_scalar("time/fps", speed, steps)
 
-    def _report(self) -> list[Row]:
-        """Compare the best model with the bots, and draw the curve; after Ctrl-C only the curve."""
-        draw_curve(self.curve, self.settings, self.folder / PICTURE)
+    def _end(self) -> None:
+        """Draw the curve, and say what is to be said."""
+        written = BytesIO()
+        picture(self.curve, self.settings).savefig(written, format="png")
+        write_here(self.folder / PICTURE, written.getvalue())
         if doubt := too_short(self.curve, self.settings):
             self.reporter.log(doubt)
         if self.stopped:
             self.reporter.log(f"stopped after {self.learner.decisions:,} decisions; --resume goes on")
-        if self.stopping:
-            return []
-        counts = self.settings.counts()
-        players = 4 if 4 in counts else counts[0]
-        # Other games than those by which the best model was chosen.
-        games, seed = self.settings.evaluation_games, self.settings.seed + EVAL_SEED_OFFSET + 1
-        rows = compare(read_model(self.folder / BEST), self.settings.task, players=players, games=games, seed=seed)
-        found = list(self.reporter.comparing(rows))
-        about = {"command": self.command, "doubt": doubt, "comparison": [asdict(row) for row in found]}
-        write_here(self.folder / REPORT, json.dumps(about, indent=2) + "\n")
-        return found
+        self.reporter.log(
+            f"All is in {self.folder}: the model in best, its curve in curve.png and curve.jsonl. "
+            f"`borneo arena policy:{self.folder / BEST} random merchant` compares it with bots."
+        )
 
     def plot(self) -> Drawing:
         """The curve so far, which shows itself in a notebook."""
-        return plot_curve(self.curve, self.settings)
+        return svg_of(self.curve, self.settings)
 
     # ------------------------------------------------------------ evaluating and saving
 
@@ -303,8 +257,8 @@ class Training:
         if self.curve and self.curve[-1]["steps"] == steps:
             return None  # it was evaluated already
         self.next_evaluation = self._next_part(settings.evaluations)
-        model = model_of(self.learner, settings, self.command, software())
-        found: list[Measurement] = []
+        model = model_of(self.learner, settings, self.command)
+        found: list[Evaluation] = []
         with threads(self._cores):
             for against, count in product(settings.tables(), settings.counts()):
                 found += evaluate(
@@ -335,19 +289,7 @@ class Training:
         self.next_checkpoint = self._next_part(CHECKPOINTS)
         notes = {"curve": self.curve, "best": self.best, "seconds": self.seconds}
         self.workers.command(CHECKPOINT, self.learner.progress)
-        path = checkpoint.save(self.folder / checkpoint.FOLDER, self.learner, notes)
+        folder = self.folder / checkpoint.FOLDER
+        checkpoint.save_all(folder, self.learner, notes)
         if evaluated is not None:
-            keep_model(path, evaluated)
-
-
-def keep_model(folder: Path, model: Model) -> None:
-    """Write a model into a folder, whose files are replaced once all of it is written."""
-    new = folder.with_name(folder.name + NEW)
-    clear_folder(new, MODEL_FILES)
-    write_model(new, model)
-    move_folder(new, folder)
-
-
-def software() -> dict[str, str]:
-    """The versions of what trains."""
-    return {name: version(name) for name in SOFTWARE} | {"python": platform.python_version()}
+            keep_model(folder / named_by(self.learner.decisions), evaluated)

@@ -25,13 +25,14 @@ from torch import Tensor
 from torch.nn.utils import clip_grad_norm_
 
 from borneo_env.agent import find_agent
-from borneo_train.games.games import WHOLE_GAME, Games, even_sizes
+from borneo_train.games.games import WHOLE_GAME, LearnerGames, even_sizes
 from borneo_train.games.opponents import actions_of, views_of
 from borneo_train.networks.actor_critic import actor_of, adam
 from borneo_train.networks.cuda_graphs import graphed
 from borneo_train.networks.mlp import Dense, aligned, apply, prepared, to_model
 from borneo_train.networks.sampling import categorical, masked
 from borneo_train.run.config import EVAL_SEED_OFFSET, counts_of, shape_of
+from borneo_train.run.learner import software
 from borneo_train.run.progress import short
 from borneo_train.supervised.config import BCConfig
 
@@ -56,7 +57,7 @@ class ReplayBuffer:
     def __len__(self) -> int:
         return min(self.seen, len(self.mask))
 
-    def add(self, games: Games, probs: Tensor) -> None:
+    def add(self, games: LearnerGames, probs: Tensor) -> None:
         """Keep a decision of every game, instead of the oldest ones."""
         device = self.mask.device
         rows = torch.arange(self.seen, self.seen + len(games), device=device) % len(self.mask)
@@ -77,7 +78,8 @@ class BehaviourCloning:
         self.device = torch.device(config.device)
         self.agents: list[Any] = [find_agent(name) for name in config.agent.split(",")]
         self.roll_in = find_agent(config.roll_in) if config.roll_in else None
-        if config.rollouts and not self._learns_from_policy:
+        self.teacher = self.agents[0].model if len(self.agents) == 1 and isinstance(self.agents[0], Policy) else None
+        if config.rollouts and not self.teacher:
             raise ValueError("--rollouts is for one policy, such as: borneo imitate policy:FOLDER:budget=0 --rollouts")
         torch.manual_seed(config.seed)
         self.generator = torch.Generator().manual_seed(config.seed)
@@ -86,7 +88,12 @@ class BehaviourCloning:
         self.actor = actor_of(config.network, config.edition, *size).to(self.device)
         self.start = read_model(config.start) if config.start else None
         if self.start:
-            self._load(self.start)
+            try:
+                if self.start.card.edition != config.edition:
+                    raise ValueError(f"it has learnt the {self.start.card.edition} edition: give --edition of it")
+                self.actor.load_layers(self.start.layers)
+            except ValueError as error:
+                raise ValueError(f"--start {config.start}: cannot start with it: {error}") from None
         soft = any(hasattr(agent, "probabilities") for agent in self.agents)
         rows, numbers = REPLAY_SIZE * config.n_steps * len(self.games), aligned(len(self.actor.inputs))
         self.replay = ReplayBuffer(rows, numbers, self.games.actions, self.device, soft)
@@ -95,33 +102,16 @@ class BehaviourCloning:
         self.loss = torch.zeros((), device=self.device)  # the sum of an update
         self._train_step = graphed(self._train_step_now, self.device.type == "cuda")
 
-    def _games(self, seed: int) -> Games:
+    def _games(self, seed: int) -> LearnerGames:
         sizes = even_sizes(self.config.n_envs, counts_of(self.config.players))
-        games = Games(sizes, edition=self.config.edition, seed=seed)
+        games = LearnerGames(sizes, edition=self.config.edition, seed=seed)
         games.stagger(self.generator)
         return games
-
-    def _load(self, model: Model) -> None:
-        try:
-            if model.card.edition != self.config.edition:
-                raise ValueError(f"it has learnt the {model.card.edition} edition: give --edition of it")
-            self.actor.load_layers(model.layers)
-        except ValueError as error:
-            raise ValueError(f"--start {self.config.start}: cannot start with it: {error}") from None
-
-    @property
-    def _learns_from_policy(self) -> bool:
-        return len(self.agents) == 1 and isinstance(self.agents[0], Policy)
-
-    @property
-    def seen(self) -> int:
-        """Decisions so far."""
-        return self.replay.seen
 
     def update(self, progress: float) -> str:
         """Watch some decisions and learn from those that are kept; returns a line for the bar."""
         agreement = self.watch()
-        return f"{short(self.seen)} decisions, {agreement:.1%} agreement, loss {self.learn(progress):.2f}"
+        return f"{short(self.replay.seen)} decisions, {agreement:.1%} agreement, loss {self.learn(progress):.2f}"
 
     # ------------------------------------------------------------ watching
 
@@ -134,7 +124,7 @@ class BehaviourCloning:
         return float(np.mean(shares))
 
     @torch.no_grad()
-    def _watched(self, games: Games) -> Iterator[tuple[Tensor, NDArray[np.bool_]]]:
+    def _watched(self, games: LearnerGames) -> Iterator[tuple[Tensor, NDArray[np.bool_]]]:
         """For some decisions in every game, the agent's probabilities, and where the network agrees with it."""
         number = torch.arange(len(games))
         has_roll_in = number * ROLL_IN_SHARE % 1 < ROLL_IN_SHARE  # spread evenly
@@ -153,7 +143,7 @@ class BehaviourCloning:
                 action[at] = torch.from_numpy(actions_of(self.roll_in, games, at.numpy()))
             games.play(action)
 
-    def _probabilities(self, games: Games) -> Tensor:
+    def _probabilities(self, games: LearnerGames) -> Tensor:
         """(games, actions): the probabilities of the agent of each game; of several, each has a share of the games."""
         number = np.arange(len(games)) // max(counts_of(self.config.players)) % len(self.agents)
         probs = np.zeros((len(games), games.actions), np.float32)
@@ -201,33 +191,26 @@ class BehaviourCloning:
         for _ in range(WHOLE_GAME // self.config.n_steps):  # else positions of random play would count
             for _ in self._watched(games):
                 pass
-        agreed = sum(agrees.astype(float) for _, agrees in self._watched(games))
-        asked = np.full((len(games), 1), float(self.config.n_steps))
-        return mean_estimates(np.reshape(agreed, (-1, 1)), asked, np.random.default_rng(self.config.seed), (0.0, 1.0))[
-            0
-        ]
+        agreed = np.sum([agrees for _, agrees in self._watched(games)], 0, dtype=float)[:, None]
+        asked, rng = np.full_like(agreed, self.config.n_steps), np.random.default_rng(self.config.seed)
+        return mean_estimates(agreed, asked, rng, (0.0, 1.0))[0]
 
     @torch.no_grad()
-    def model(self, command: str, software: dict[str, str]) -> Model:
+    def model(self, command: str) -> Model:
         """A policy that plays as the agent does, as far as it has learnt that.
 
         If it learnt from a policy, and started as one, it keeps the other networks of its start, and searches. If it
         learnt rollouts, it is that policy, in whose searches the network plays on.
         """
         config, layers = self.config, to_model(self.actor.layers())
-        if config.rollouts:
-            teacher: Model = self.agents[0].model
-            card = replace(teacher.card, command=f"{teacher.card.command}; the rollout network: {command}")
-            return replace(teacher, card=card, rollout=layers)
-        before = self.start if self._learns_from_policy else None
+        if config.rollouts and self.teacher:
+            card = replace(self.teacher.card, command=f"{self.teacher.card.command}; the rollout network: {command}")
+            return replace(self.teacher, card=card, rollout=layers)
+        before = self.start if self.teacher else None
+        settings = (before.card.settings if before else {}) | asdict(config)
         card = ModelCard(
-            edition=config.edition,
-            players=counts_of(config.players),
-            task=before.card.task if before else f"imitate {config.agent}",
-            steps=self.seen,
-            seed=config.seed,
-            command=command,
-            settings=(before.card.settings if before else {}) | asdict(config),
-            software=software,
-        )
+            edition=config.edition, players=counts_of(config.players), steps=self.replay.seen, seed=config.seed,
+            task=before.card.task if before else f"imitate {config.agent}", command=command, settings=settings,
+            software=software(),
+        )  # fmt: skip
         return replace(before, card=card, layers=layers) if before else Model(card, layers)

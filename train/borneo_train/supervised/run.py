@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 import os
-import signal
 import time
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Any
 
 from borneo_agents.policy.model import CARD
 from borneo_agents.statistics.intervals import Estimate
 
 from borneo_env.console import err
 from borneo_train.run.checks import filled
-from borneo_train.run.config import Settings, check_choices, check_numbers, shape_of
-from borneo_train.run.folders import refuse_others
+from borneo_train.run.config import Settings, check_choices, check_numbers
+from borneo_train.run.folders import keep_model, refuse_others
 from borneo_train.run.learner import with_strength
-from borneo_train.run.progress import bar_of
-from borneo_train.run.training import STOPPING, keep_model, software
+from borneo_train.run.progress import bar_of, interruptible
 from borneo_train.supervised.behaviour_cloning import BehaviourCloning
 from borneo_train.supervised.config import BCConfig
 
@@ -32,47 +29,28 @@ class SupervisedRun:
             raise ValueError(f"{out} holds a policy: give another --out, or --fresh to replace it")
         if not (min(timesteps, minutes) >= 0 and max(timesteps, minutes) > 0):
             raise ValueError("--minutes or --timesteps say how long to learn: give a number above 0, and none below")
+        check_choices(config)
+        check_numbers(config)
         self.out, self._timesteps, self._seconds = out, timesteps, 60 * minutes
-        self.trainee = BehaviourCloning(checked(config))
+        device = filled(Settings(device=config.device)).device
+        self.trainee = BehaviourCloning(replace(config, device=device))
         self.stopping = False
 
     def run(self, command: str) -> Estimate:
         """Learn to the end, or until Ctrl-C, and write the policy; returns the agreement with its interval."""
-        before = signal.signal(signal.SIGINT, self._interrupt)
-        try:
-            self._learn()
-        finally:
-            signal.signal(signal.SIGINT, before)
-        model = self.trainee.model(command, software())
+        with interruptible(self, err.print), bar_of(err) as bar:
+            began, task = time.monotonic(), bar.add_task("watching", total=1.0, shown="")
+            while (progress := self._progress(began)) < 1 and not self.stopping:
+                shown = self.trainee.update(progress)
+                bar.update(task, completed=progress, shown=shown)
+        model = self.trainee.model(command)
         keep_model(self.out, model)  # measuring takes a while, and may be cut short
         err.print("measuring it in games it has not seen")
         found = self.trainee.measured()
         keep_model(self.out, with_strength(model, [{"measure": self.trainee.measure, **asdict(found)}]))
         return found
 
-    def _learn(self) -> None:
-        began = time.monotonic()
-        with bar_of(err) as bar:
-            task = bar.add_task("watching", total=1.0, shown="")
-            while (progress := self._progress(began)) < 1 and not self.stopping:
-                shown = self.trainee.update(progress)
-                bar.update(task, completed=progress, shown=shown)
-
     def _progress(self, began: float) -> float:
         if self._timesteps:
-            return min(1.0, self.trainee.seen / self._timesteps)
+            return min(1.0, self.trainee.replay.seen / self._timesteps)
         return min(1.0, (time.monotonic() - began) / self._seconds)
-
-    def _interrupt(self, *_: Any) -> None:
-        if self.stopping:
-            raise KeyboardInterrupt
-        self.stopping = True
-        err.print(STOPPING)
-
-
-def checked(config: BCConfig) -> BCConfig:
-    """The same with the device it runs on; a config that nothing can be learnt by is a ValueError."""
-    check_choices(config)
-    check_numbers(config)
-    shape_of(config.network, config.actor, "--actor")
-    return replace(config, device=filled(Settings(device=config.device)).device)

@@ -10,7 +10,7 @@ import typer
 
 from borneo_env.commands.records import RecordFile
 from borneo_env.console import AsJson, progress_bar
-from borneo_env.files import check_writable, on_one_line
+from kontor.files import check_writable, on_one_line
 
 NO_THOUGHTS = "none"
 

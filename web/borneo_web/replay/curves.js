@@ -37,7 +37,7 @@ class Curve {
     for (const player of this.values[0].keys()) {
       const points = this.values.map((row, at) => `${this.x(at).toFixed(1)},${this.y(row[player]).toFixed(1)}`).join(" ");
       yield draw("polyline", { class: "case", points });
-      yield draw("polyline", { class: `line p${player}`, points });
+      yield draw("polyline", { class: `line player${player}`, points });
     }
   }
 
@@ -47,7 +47,7 @@ class Curve {
     const heights = spread(order.map((player) => this.y(row[player])));
     this.cursor.replaceChildren(
       draw("line", { class: "cursor", x1: x, x2: x, y1: TOP - 6, y2: HIGH - BOTTOM }),
-      ...order.map((player, i) => draw("g", { class: `point p${player}` },
+      ...order.map((player, i) => draw("g", { class: `point player${player}` },
         draw("circle", { cx: x, cy: heights[i], r: 7.5 }), draw("text", { x, y: heights[i] + 4 }, String(player)))));
   }
 }

@@ -16,5 +16,5 @@ function filled(element, attributes, children) {
   return element;
 }
 
-const token = (player) => make("span", { class: `token p${player}`, "aria-hidden": "true" }, String(player));
+const token = (player) => make("span", { class: `trader player${player}`, "aria-hidden": "true" }, String(player));
 const percent = (perMille) => `${Math.round(perMille / 10)} %`;

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 
 import numpy as np
-from borneo_agents.search.win_probability import win_probability
+from borneo_agents.scripted.valuation.win_probability import win_probability
 from numpy.typing import NDArray
 
 from borneo_env.engine.hiding import redact, resample
@@ -37,7 +37,7 @@ class Eyes:
         """Whose hands are seen."""
         if self.seat is None:
             return "all"
-        return "none" if self.seat == SPECTATOR else f"only {self._game.page_names[self.seat]}"
+        return "none" if self.seat == SPECTATOR else f"only {self._game.names[self.seat]}"
 
     @property
     def title(self) -> str:
@@ -111,12 +111,3 @@ class Parts:
     def contents(self) -> list[list[str]]:
         """The contents of each part, by their numbers."""
         return [list(contents) for contents in self._number]
-
-
-def rebuilt(head: str, contents: Sequence[Sequence[str]], changes: Iterable[Change], tail: str) -> Iterator[str]:
-    """The drawings that parts and changes stand for: what `pictures.js` does in the browser."""
-    now = [""] * len(contents)
-    for change in changes:
-        for part, number in zip(change[::2], change[1::2], strict=True):
-            now[part] = contents[part][number]
-        yield head + "".join(now) + tail

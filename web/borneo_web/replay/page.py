@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import json
 import zlib
-from base64 import b64decode, b64encode
+from base64 import b64encode
+from collections.abc import Iterator
 from functools import cache
 from hashlib import sha256
 from html import escape
@@ -16,12 +17,12 @@ from importlib.resources import files
 from string import Template
 from typing import Any
 
-from borneo_env.render import symbols
-from borneo_env.render.pen import FONT, INK, STYLE
+from borneo_env.render.pen import STYLE
+from borneo_web import look
 
 # In their order.
-SCRIPTS = ("unpack", "elements", "theme", "pictures", "curves", "words", "story", "decision", "steps", "start")
-COLOURS = ("PAPER", "PAPER_EDGE", "CARD", "FAINT", "GOLD", "SEA", "FOAM", "WAX", "GLOW")  # of the pictures
+SCRIPTS = ("unpack", "elements", "pictures", "curves", "words", "story", "decision", "navigation", "start")
+STROKES = {"#3b2a1a": "#a3956f", "#705a38": "#8d9a8c", "#b08d57": "#6b7f7d"}  # of pictures, and those by night
 FILES = files("borneo_web.replay")
 BRAND = '<b class="brand">BORNEO</b>'  # in the header
 RAW = -15  # deflate without a header, which browsers unpack
@@ -53,11 +54,6 @@ def packed(content: Any) -> str:
     return b64encode(deflate.compress(written.encode()) + deflate.flush()).decode()
 
 
-def unpacked(text: str) -> Any:
-    """What was packed."""
-    return json.loads(zlib.decompress(b64decode(text), wbits=RAW))
-
-
 @cache
 def policy() -> str:
     """What a browser may run and load: the script and the styles of the page, and nothing from anywhere."""
@@ -72,18 +68,25 @@ def _hash(text: str) -> str:
 @cache
 def _script() -> str:
     """All scripts as one, which shares nothing with the page around it."""
-    return '"use strict";\n(() => {\n' + "\n".join(_file(f"{name}.js") for name in SCRIPTS) + "})();\n"
+    return (
+        '"use strict";\n(() => {\n'
+        + "\n".join([look.theme_script(), *(_file(f"{name}.js") for name in SCRIPTS)])
+        + "})();\n"
+    )
 
 
 @cache
 def _style() -> str:
-    """The style, with the colours and the type of the pictures."""
-    named = {name: getattr(symbols, name) for name in COLOURS} | {"INK": INK, "FONT": f"'{FONT}'"}
-    players = zip(symbols.PLAYER_COLOURS, symbols.PLAYER_INKS, strict=True)
-    for player, (colour, ink) in enumerate(players):
-        named |= {f"PLAYER_{player}": colour, f"PLAYER_{player}_INK": ink}
-    variables = "".join(f"--{name.lower().replace('_', '-')}:{value};" for name, value in named.items())
-    return f":root{{{variables}}}\n{_file('page.css')}"
+    """The style of all pages, that of this one, and the pictures by night."""
+    return look.style() + _file("page.css") + "".join(_by_night())
+
+
+def _by_night() -> Iterator[str]:
+    """What the colours of the pictures are on a dark page."""
+    for colour, dark in look.NIGHT.items():
+        yield f'#picture :not(text)[fill="{colour}"]{{fill:light-dark({colour},{dark})}}\n'
+    for colour, dark in STROKES.items():
+        yield f'#picture [stroke="{colour}"]{{stroke:light-dark({colour},{dark})}}\n'
 
 
 @cache

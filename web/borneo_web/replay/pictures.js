@@ -28,12 +28,6 @@ class Board {
     });
     this.drawing.setAttribute("aria-label", label);
   }
-
-  // The picture as a file, just as `borneo show --svg` draws it.
-  file(view, at) {
-    const { head, parts, tail } = this.content;
-    return head + this.lists[view][at].map((number, part) => parts[part][number]).join("") + tail;
-  }
 }
 
 function parsed(text) {

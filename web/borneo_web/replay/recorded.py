@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Container, Iterator, Sequence
 from typing import Any, NamedTuple
 
@@ -26,15 +25,13 @@ from borneo_env.engine.state import (
     TAKE,
     YIELD,
 )
-from borneo_env.files import on_one_line
 from borneo_env.pieces import Pieces, plain
 from borneo_env.record import Line, Moment, RecordError, replay
 from borneo_env.story import Narrator, Told, deed, drawn
+from kontor.files import on_one_line
 
 LONGEST_NAME = 40  # characters of a name that are shown
-RIGHT_TO_LEFT = ("R", "AL", "AN")
 UNSETTLED = (PAY, COMMIT, DEFEND, KEEP, YIELD, TAKE, DROP)
-ISOLATE, END_ISOLATE = "\u2068", "\u2069"  # around words that are read in another direction than those beside them
 
 
 class Position(NamedTuple):
@@ -46,7 +43,7 @@ class Position(NamedTuple):
     turn: int  # its number; 0 before the first
 
 
-class Decision(NamedTuple):
+class RecordedDecision(NamedTuple):
     """What is decided in a position."""
 
     actions: list[int]
@@ -67,11 +64,6 @@ class RecordedGame:
 
     def __len__(self) -> int:
         return len(self.positions)
-
-    @property
-    def page_names(self) -> list[str]:
-        """The players' names for a page, where one that is written from right to left must not turn others round."""
-        return [isolated(name) for name in self.names]
 
     def points(self) -> list[list[int]]:
         """Everybody's points in each position."""
@@ -101,17 +93,17 @@ class RecordedGame:
         batch.refresh(check=False)
         return batch
 
-    def decisions(self, players: Container[int | None]) -> list[Decision | None]:
+    def decisions(self, players: Container[int | None]) -> list[RecordedDecision | None]:
         """What some players decide, by position; None where it is not one of them who does."""
         table, one = self.table(0), Batch(1, self.ruleset, finished="hold", skip_forced=False)
         return [self._decision(i, table, one) if table.player[i] in players else None for i in range(len(self))]
 
-    def _decision(self, number: int, table: Batch, one: Batch) -> Decision:
+    def _decision(self, number: int, table: Batch, one: Batch) -> RecordedDecision:
         one.games[:] = self.games[number]  # `option` tells about the first game of a batch
         actions, phase = np.flatnonzero(table.mask[number]).tolist(), table.phase_name(number)
         moves = [table.actions.move(action, phase) for action in actions]
         played = moves.index(self._moves[number]) if number < len(self._moves) else None
-        return Decision(actions, [option(one, move) for move in moves], played)
+        return RecordedDecision(actions, [option(one, move) for move in moves], played)
 
 
 def called(agents: Sequence[str]) -> list[str]:
@@ -119,12 +111,6 @@ def called(agents: Sequence[str]) -> list[str]:
     cut = [on_one_line(name, LONGEST_NAME) for name in agents]
     names = [name if cut.count(name) == 1 else f"{name} {seat}" for seat, name in enumerate(cut)]
     return names if len(set(names)) == len(names) else [f"{name} {seat}" for seat, name in enumerate(cut)]
-
-
-def isolated(name: str) -> str:
-    """A name that leaves the direction of the words around it as it is."""
-    turned = any(unicodedata.bidirectional(letter) in RIGHT_TO_LEFT for letter in name)
-    return f"{ISOLATE}{name}{END_ISOLATE}" if turned else name
 
 
 def _moves(record: Sequence[Line]) -> tuple[list[list[Moment]], bool]:

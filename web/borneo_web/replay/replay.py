@@ -7,8 +7,6 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from borneo_env.engine.arguments import checked_seat
-from borneo_env.files import write_file
 from borneo_env.pieces import as_json
 from borneo_env.record import Line, read_record
 from borneo_env.render.picture import TAIL
@@ -16,6 +14,8 @@ from borneo_web.replay.eyes import Eyes, Parts, swings
 from borneo_web.replay.page import page
 from borneo_web.replay.recorded import Position, RecordedGame
 from borneo_web.replay.thoughts import PER_MILLE, Track, thoughts, untracked, usual_agents
+from kontor.engine.arguments import checked_seat
+from kontor.files import write_file
 
 FORMAT = "borneo-replay/2"
 HEIGHT = 900  # pixels in a notebook
@@ -72,8 +72,7 @@ class Replay:
         """In a frame of its own, which can reach nothing of the notebook."""
         page = escape(self.html())
         style = f"width:100%;height:{HEIGHT}px;border:0"
-        may = 'sandbox="allow-scripts allow-downloads"'
-        return f'<iframe title="A game of Borneo" {may} srcdoc="{page}" style="{style}"></iframe>'
+        return f'<iframe title="A game of Borneo" sandbox="allow-scripts" srcdoc="{page}" style="{style}"></iframe>'
 
 
 def write_replay(record: Path, page: Path) -> None:
@@ -104,7 +103,7 @@ def _content(
         "format": FORMAT,
         "title": watching[0].title,
         "cards": [[*card.flags, card.spice, card.count] for card in game.ruleset.tables.cargo],
-        "names": game.page_names,
+        "names": game.names,
         "finished": game.finished,
         "head": next(watching[0].pictures()).head(),
         "parts": parts.contents,

@@ -3,7 +3,7 @@ async function start() {
   const content = await unpack(find("content").textContent);
   const board = new Board(content, find("picture"));
   let view = 0, curves = [];
-  const steps = new Steps(content, show);
+  const steps = new Navigation(content, show);
 
   function show(at) {
     const { win } = content.views[view];
@@ -56,7 +56,6 @@ async function start() {
   find("help-open").addEventListener("click", () => find("help").showModal());
   find("zoom").addEventListener("click", () => zoom());
   find("picture").addEventListener("click", zoom);
-  find("save").addEventListener("click", () => save(board.file(view, steps.at), `move${steps.at}.svg`));
   board.show(view, steps.addressed(), "The board");
   await painted();
   look(0);
@@ -83,13 +82,7 @@ function zoom(event) {
   figure.scrollTo(x * (figure.scrollWidth - box.width), y * (figure.scrollHeight - box.height));
 }
 
-function save(text, name) {
-  const address = URL.createObjectURL(new Blob([text], { type: "image/svg+xml" }));
-  make("a", { href: address, download: name }).click();
-  URL.revokeObjectURL(address);
-}
-
 start().catch((error) => {
   find("trouble").hidden = false;
-  find("trouble").textContent = `The game cannot be shown (${error.message}). A browser from 2023 or newer is needed.`;
+  find("trouble").textContent = `The game cannot be shown (${error.message}). A browser from 2024 or newer is needed.`;
 });

@@ -1,11 +1,11 @@
 // The story in words, every move with its address, and the moments that decided the game.
-const heard = (content, view, at) =>
+const known = (content, view, at) =>
   content.story[at].filter(([, , seat]) => seat === null || content.views[view].seat === null || content.views[view].seat === seat);
 
 function tellAll(content, view, place) {
   const lines = [];
   content.story.forEach((_, at) => {
-    const here = heard(content, view, at);
+    const here = known(content, view, at);
     for (const [words, kind] of here) if (kind === "heading") lines.push(make("h3", {}, ...told(content, words)));
     const others = here.filter(([, kind]) => kind !== "heading");
     if (others.length) {
@@ -18,14 +18,14 @@ function tellAll(content, view, place) {
 const paragraph = (content, [words, kind]) => make("p", { class: kind }, ...told(content, words));
 
 function tellNow(content, view, at, place) {
-  const lines = heard(content, view, at).map((line) => paragraph(content, line));
+  const lines = known(content, view, at).map((line) => paragraph(content, line));
   place.replaceChildren(...(lines.length ? lines : [make("p", {}, "The cards are dealt.")]));
 }
 
 function tellMoments(content, view, place) {
   const { win, moments } = content.views[view];
   const items = moments.map(([from, to, player]) => {
-    const words = heard(content, view, from + 1).find(([, kind]) => kind === "move");
+    const words = known(content, view, from + 1).find(([, kind]) => kind === "move");
     const change = `${percent(win[from][player])} → ${percent(win[to][player])}`;
     return make("li", {}, make("a", { href: `#${to}` },
       token(player), `${content.names[player]} `, make("b", {}, change), ` · move ${from + 1}: `, ...told(content, words ? words[0] : [])));

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from borneo_env.agent import Agent, Views, ask, find_agent
 from borneo_env.engine.batch import Batch
 from borneo_env.ruleset import Ruleset
-from borneo_web.replay.recorded import Decision, RecordedGame
+from borneo_web.replay.recorded import RecordedDecision, RecordedGame
 
 MERCHANT, POLICY = "merchant", "policy"
 TOGETHER = 8  # decisions of one question, so that a progress bar moves
@@ -35,7 +35,7 @@ def usual_agents(ruleset: Ruleset) -> list[str]:
 
 
 def thoughts(
-    game: RecordedGame, decisions: Sequence[Decision | None], agents: Sequence[str], seed: int, track: Track
+    game: RecordedGame, decisions: Sequence[RecordedDecision | None], agents: Sequence[str], seed: int, track: Track
 ) -> list[dict[str, Any]]:
     """For each agent its name and, by position, the number of its choice, or the probability of each option in ‰."""
     asked = [i for i, decision in enumerate(decisions) if decision and len(decision.actions) > 1]
@@ -55,20 +55,22 @@ def thoughts(
     return told
 
 
-def _choices(agent: Agent, table: Batch, rows: NDArray[np.intp], decisions: Sequence[Decision | None]) -> Iterable[int]:
+def _choices(
+    agent: Agent, table: Batch, rows: NDArray[np.intp], decisions: Sequence[RecordedDecision | None]
+) -> Iterable[int]:
     actions = ask(table, rows, [agent], np.zeros((len(table), table.ruleset.players), np.int64))
     for row, action in zip(rows.tolist(), actions.tolist(), strict=True):
         yield _actions(decisions[row]).index(action)
 
 
 def _probabilities(
-    agent: Any, table: Batch, rows: NDArray[np.intp], decisions: Sequence[Decision | None]
+    agent: Any, table: Batch, rows: NDArray[np.intp], decisions: Sequence[RecordedDecision | None]
 ) -> Iterable[list[int]]:
     shares = agent.probabilities(Views(table.ruleset, *table.view(rows)))
     for row, share in zip(rows.tolist(), shares, strict=True):
         yield np.rint(PER_MILLE * share[_actions(decisions[row])]).astype(int).tolist()
 
 
-def _actions(decision: Decision | None) -> list[int]:
+def _actions(decision: RecordedDecision | None) -> list[int]:
     assert decision is not None  # nobody is asked where nothing is decided
     return decision.actions

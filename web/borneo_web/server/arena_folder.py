@@ -10,33 +10,29 @@ from typing import Any, NamedTuple
 from borneo_agents.arena.store.folder import GAMES, RECORDS, RESULTS, UNFINISHED
 from borneo_agents.statistics.intervals import Estimate
 
-from borneo_env.files import FileError, on_one_line, parse_json, read_text
 from borneo_env.record import Line, read_record
-from borneo_env.render.scene import NUMBER_WORDS
+from borneo_env.ruleset import PLAYER_COUNTS
+from borneo_web.server.training_folder import holding, short
+from kontor.files import FileError, on_one_line, parse_json, read_text
 
 LARGEST = 64 * 2**20  # bytes of a table; 100,000 games take some 10 MB
 RECORD = re.compile(r"game(\d{7,9})\.jsonl")
-MOST_SEATS = max(NUMBER_WORDS)
-LONGEST_NAME = 80  # characters of an agent's name that are shown
+MEASURES = (("win_share", 0.01), ("place", 1), ("points", 1))  # of an agent, and their units: wins are in percent
 
 
-class Standing(NamedTuple):
-    """An agent over all games: means with their 95 % intervals, as words; wins are in percent."""
+class ArenaSeat(NamedTuple):
+    """An agent in a game, as words."""
 
     agent: str
-    wins: str
+    score: str
     place: str
-    points: str
-    seats: str
 
 
-class Played(NamedTuple):
-    """A game: who sat where, points and places by seat, and what it was lost by."""
+class ArenaGame(NamedTuple):
+    """A game: what came of it, and what it was lost by."""
 
     number: int
-    agents: list[str]
-    scores: list[str]
-    places: list[str]
+    seats: list[ArenaSeat]
     fault: str
 
 
@@ -48,27 +44,21 @@ class ArenaFolder:
         if not (path / RESULTS).is_file() and not (path / RECORDS).is_dir():
             raise FileError(path, f"is no folder of an arena: there is no {RESULTS}, and no {RECORDS}")
 
-    def standings(self) -> list[Standing]:
-        """The standings, best first; none before all is played."""
-        if not (self.path / RESULTS).is_file():
+    def standings(self) -> list[list[str]]:
+        """Rows of agents, best first: name, measures with their 95 % intervals, seats; none before all is played."""
+        file = self.path / RESULTS
+        if not file.is_file():
             return []
-        try:
-            results = parse_json(read_text(self.path / RESULTS, LARGEST))
-            return [_standing(row) for row in results["standings"]]
-        except FileError:
-            raise
-        except Exception:  # what is no table of ours can raise nearly anything
-            raise FileError(self.path / RESULTS, "holds no results of an arena") from None
+        with holding(file, "results of an arena"):
+            return [_standing(row) for row in parse_json(read_text(file, LARGEST))["standings"]]
 
-    def games(self) -> list[Played]:
+    def games(self) -> list[ArenaGame]:
         """All games; before all is played, those that were recorded."""
-        if not (self.path / GAMES).is_file():
-            return [Played(number, [], [], [], "") for number in self.recorded()]
-        rows = csv.DictReader(read_text(self.path / GAMES, LARGEST).splitlines())
-        try:
-            return [_played(row) for row in rows]
-        except Exception:
-            raise FileError(self.path / GAMES, "is no table of games") from None
+        file = self.path / GAMES
+        if not file.is_file():
+            return [ArenaGame(number, [], "") for number in self.recorded()]
+        with holding(file, "table of games"):
+            return [_game(row) for row in csv.DictReader(read_text(file, LARGEST).splitlines())]
 
     def recorded(self) -> dict[int, Path]:
         """The records by the numbers of their games; those of games that were lost by a fault break off."""
@@ -82,20 +72,15 @@ class ArenaFolder:
         return None if file is None else read_record(file)
 
 
-def _standing(row: dict[str, Any]) -> Standing:
-    wins, place, points = (Estimate(**row[key]).words(".1f", unit)
-                           for key, unit in (("win_share", 0.01), ("place", 1), ("points", 1)))  # fmt: skip
-    return Standing(_short(row["agent"]), wins, place, points, f"{int(row['seats']):,}")
+def _standing(row: dict[str, Any]) -> list[str]:
+    measured = (Estimate(**row[measure]).words(".1f", unit) for measure, unit in MEASURES)
+    return [short(row["agent"]), *measured, f"{int(row['seats']):,}"]
 
 
-def _played(row: dict[str, str]) -> Played:
-    seats = range(sum(key.startswith("agent ") for key in row))  # a row longer than the heads has a key None
-    if len(seats) > MOST_SEATS:
+def _game(row: dict[str, str]) -> ArenaGame:
+    players = range(sum(key.startswith("agent ") for key in row))  # a row longer than the heads has a key None
+    if len(players) > max(PLAYER_COUNTS):
         raise ValueError("no game has so many players")
-    agents, scores, places = ([_short(row[f"{what} {seat}"]) for seat in seats] for what in ("agent", "score", "place"))
+    seats = [ArenaSeat(*(short(row[f"{what} {i}"]) for what in ("agent", "score", "place"))) for i in players]
     fault = f"{row['fault']}: {row['reason']}" if row["fault"] else ""
-    return Played(int(row["game"]), agents, scores, places, on_one_line(fault))
-
-
-def _short(name: Any) -> str:
-    return on_one_line(str(name), LONGEST_NAME)
+    return ArenaGame(int(row["game"]), seats, on_one_line(fault))

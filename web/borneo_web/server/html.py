@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from html import escape
 
-VOID = ("meta", "link", "input", "br")
+VOID = ("meta", "link", "input", "img")
 
 
 class Html(str):

@@ -9,8 +9,8 @@ from starlette.datastructures import URL
 
 from borneo_env.engine.state import SPECTATOR
 from borneo_web.server.html import Html, tag
-from borneo_web.server.page import page
-from borneo_web.server.table import Table
+from borneo_web.server.live_game import LiveGame
+from borneo_web.server.page import sheet, sheets_page
 
 ONLY_HERE = (
     "These links lead to this machine only. For people elsewhere, start the server with --host and open this page "
@@ -18,7 +18,7 @@ ONLY_HERE = (
 )
 
 
-def lobby_page(table: Table, base: URL) -> Html:
+def lobby_page(table: LiveGame, base: URL) -> Html:
     """Where the one who has dealt finds the links of all seats.
 
     Arguments:
@@ -28,26 +28,23 @@ def lobby_page(table: Table, base: URL) -> Html:
     agents = [name for name, kind in zip(names, table.game.seats, strict=True) if kind != HUMAN]
     seats = [_seat(table, seat, base) for seat in (*table.game.humans, SPECTATOR)]
     also = f" {' and '.join(agents)} {'is' if len(agents) == 1 else 'are'} played by the server." if agents else ""
-    return page(
+    words = (
+        "Send each person their own link, and nobody another's: whoever has it sees that hand. Then sit down yourself. "
+        f"Nobody need wait here.{also}"
+    )
+    return sheets_page(
         "Waiting for the others" if not table.game.over else "Who has played",
-        tag(
-            "main",
-            tag(
-                "section",
-                tag("h2", ", ".join(names)),
-                tag("p", "Send each person their own link, and nobody another's: whoever has it sees that hand. Then "
-                         f"sit down yourself. Nobody need wait here.{also}"),
-                tag("ul", *seats, class_="lobby", id="lobby"),
-                tag("p", ONLY_HERE, class_="hint") if _is_local(base) else None,
-                class_="sheet",
-            ),
-            class_="start",
+        sheet(
+            ", ".join(names),
+            tag("p", words),
+            tag("ul", *seats, class_="lobby", id="lobby"),
+            tag("p", ONLY_HERE, class_="hint") if _is_local(base) else None,
         ),
         script="lobby.js",
-    )  # fmt: skip
+    )
 
 
-def _seat(table: Table, seat: int, base: URL) -> Html:
+def _seat(table: LiveGame, seat: int, base: URL) -> Html:
     """The link of a seat, or of watching."""
     name = "Whoever watches" if seat == SPECTATOR else table.game.names[seat]
     address = table.address(seat)
@@ -63,7 +60,7 @@ def _seat(table: Table, seat: int, base: URL) -> Html:
     )  # fmt: skip
 
 
-def _came(table: Table, seat: int) -> str:
+def _came(table: LiveGame, seat: int) -> str:
     """Whether somebody sits there, as far as open pages tell."""
     if seat == SPECTATOR:
         return {0: "nobody now", 1: "1 watches"}.get(table.here[seat], f"{table.here[seat]} watch")

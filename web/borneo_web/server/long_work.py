@@ -12,11 +12,11 @@ from concurrent.futures import BrokenExecutor, Future
 from contextlib import contextmanager
 from typing import Any, Protocol
 
-from borneo_web.server.table import Refused
+from borneo_web.server.live_game import Refused
 
 
 class Worker(Protocol):
-    """Does jobs, one after the other: `Process`, or in tests a thread."""
+    """Does jobs, one after the other: `BackgroundProcess`, or in tests a thread."""
 
     def submit(self, job: Callable[..., Any], /, *arguments: Any) -> Future[Any]:
         """The result of a job to come."""

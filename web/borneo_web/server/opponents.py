@@ -15,18 +15,30 @@ from borneo_env.ruleset import EDITIONS, PLAYER_COUNTS
 
 POLICY = "policy"
 ALL_GAMES = frozenset(product(EDITIONS, PLAYER_COUNTS))
+USUAL = "normal"  # who is sat down at first
+LEVELS = {
+    "easy": "easy: fights for ranks",
+    USUAL: "normal: a merchant",
+    "hard": "hard: searches, takes its time",
+    POLICY: "policy: trained, strongest",
+}
 
 
 class Opponent(NamedTuple):
     """An agent that can be played against."""
 
     name: str
+    group: str
     games: frozenset[tuple[str, int]] = ALL_GAMES  # editions and player counts
-    learnt: bool = False  # whether it is a model of the training that is looked at
+
+    @property
+    def words(self) -> str:
+        """What it is called in a list, and for which games it is, if not for all."""
+        return LEVELS.get(self.name, self.name) + (f" ({self.only})" if self.only else "")
 
     @property
     def only(self) -> str:
-        """For which games it is, in words; nothing if for all."""
+        """For which games it is; nothing if for all."""
         editions, counts = (sorted(set(part)) for part in zip(*self.games, strict=True))
         missing = [f"{editions[0]} edition"] if len(editions) < len(EDITIONS) else []
         if len(counts) < len(PLAYER_COUNTS):
@@ -35,10 +47,12 @@ class Opponent(NamedTuple):
 
 
 def opponents(learnt: Mapping[str, str]) -> list[Opponent]:
-    """The registered agents, and the models of a training: what they are called, and their names with arguments."""
-    registered = [Opponent(name, _games(name)) for name in known_agents()]
-    models = [Opponent(name, _games(agent), learnt=True) for name, agent in learnt.items()]
-    return [one for one in (*registered, *models) if one.games]
+    """The registered agents, those with a level first, and the models of a training, by name with arguments."""
+    others = [name for name in known_agents() if name not in LEVELS]
+    found = [Opponent(name, "Opponents", _games(name)) for name in LEVELS if name in known_agents()]
+    found += [Opponent(name, "Of the training", _games(agent)) for name, agent in learnt.items()]
+    found += [Opponent(name, "Agents by name", _games(name)) for name in others]
+    return [one for one in found if one.games]
 
 
 def _games(agent: str) -> frozenset[tuple[str, int]]:

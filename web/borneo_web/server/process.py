@@ -19,7 +19,7 @@ from typing import Any
 BEHIND = 10  # how nice it is: pages come first
 
 
-class Process:
+class BackgroundProcess:
     """A process that does one job after the other. It is started for the first one, and anew after it has ended.
 
     It ends with this process, however that ends.

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from starlette.responses import HTMLResponse
@@ -10,8 +11,8 @@ from starlette.responses import HTMLResponse
 from borneo_env.record import Line, RecordError, parse_record
 from borneo_web.replay import Replay
 from borneo_web.replay.page import policy, with_way_back
+from borneo_web.server.live_game import Refused
 from borneo_web.server.long_work import LongWork, Worker
-from borneo_web.server.table import Refused
 
 if TYPE_CHECKING:  # whose package takes a while, and few servers need it
     from borneo_web.server.arena_folder import ArenaFolder
@@ -27,40 +28,36 @@ def replays(worker: Worker) -> LongWork:
 
 def replay_of(record: Sequence[Line]) -> str:
     """The page of a record; Refused if it is wrong."""
-    try:
+    with _refused():
         return Replay.of(record).html()
-    except RecordError as error:
-        raise _wrong(error) from None
 
 
 def replay_of_sent(body: bytes) -> str:
     """The page of a record that somebody has sent."""
-    try:
-        return replay_of(parse_record(_text(body)))
-    except RecordError as error:
-        raise _wrong(error) from None
+    with _refused():
+        try:
+            text = body.decode("utf-8")
+        except UnicodeDecodeError:
+            raise RecordError(1, "the file is not text in UTF-8") from None
+        return replay_of(parse_record(text))
 
 
 def replay_of_arena(arena: ArenaFolder, number: int | None) -> str:
     """The page of a game that an arena has recorded."""
-    try:
+    with _refused():
         record = None if number is None else arena.record(number)
-    except RecordError as error:
-        raise _wrong(error) from None
     if record is None:
         raise Refused(404, "There is no record of this game. `borneo arena --records` writes them.")
     return replay_of(record)
 
 
-def _wrong(error: RecordError) -> Refused:
-    return Refused(422, f"Records are files that end in .jsonl, and this one is wrong: {error}")
-
-
-def _text(body: bytes) -> str:
+@contextmanager
+def _refused() -> Iterator[None]:
     try:
-        return body.decode("utf-8")
-    except UnicodeDecodeError:
-        raise RecordError(1, "the file is not text in UTF-8") from None
+        yield
+    except RecordError as error:
+        words = f"Records are files that end in .jsonl, and this one is wrong: {error}"
+        raise Refused(422, words) from None
 
 
 def replay_answer(page: str, words: str, address: str) -> HTMLResponse:

@@ -6,7 +6,7 @@ from urllib.parse import parse_qsl
 
 from starlette.requests import ClientDisconnect, Request
 
-from borneo_web.server.table import Refused
+from borneo_web.server.live_game import Refused
 
 LARGEST_FORM = 8192  # bytes; a new game takes some 300
 MOST_FIELDS = 32

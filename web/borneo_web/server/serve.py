@@ -14,20 +14,20 @@ from contextlib import ExitStack, suppress
 from errno import EADDRNOTAVAIL
 from ipaddress import ip_address
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import uvicorn
 from platformdirs import user_data_path
+from starlette.types import ASGIApp
 
 from borneo_env.console import say
-from borneo_env.files import FileError
 from borneo_web.server.app import LOCAL_NAMES, make_app
 from borneo_web.server.connections import connections
-from borneo_web.server.games import Games
-from borneo_web.server.guard import App
-from borneo_web.server.process import Process
-from borneo_web.server.rehearsal import rehearse
+from borneo_web.server.live_games import LiveGames
+from borneo_web.server.process import BackgroundProcess
 from borneo_web.server.training_folder import TrainingFolder
+from borneo_web.server.warm_up import warm_up
+from kontor.files import FileError
 
 if sys.platform != "win32":
     import resource
@@ -36,7 +36,7 @@ if TYPE_CHECKING:  # whose package takes a while, and few servers need it
     from borneo_web.server.arena_folder import ArenaFolder
 
 LOOPBACK = "127.0.0.1"
-MOST_FILES, FILES_OF_OURS = 10_240, 64  # that are open, if the system allows it; those that are no connections
+FILES_OF_OURS = 64  # open files that are no connections
 THINKING = 120  # seconds for which a connection is kept while a person thinks
 
 
@@ -57,8 +57,8 @@ def serve(
             f"the server is at {LOOPBACK}, for this machine alone"
         )
     learnt = TrainingFolder(training) if training else None
-    games = Games(folder or user_data_path("borneo-env") / "web", learnt.opponents if learnt else dict)
-    coach, reader = Process(), Process()
+    games = LiveGames(folder or user_data_path("borneo-env") / "web", learnt.opponents if learnt else dict)
+    coach, reader = BackgroundProcess(), BackgroundProcess()
     with ExitStack() as stack:
         stack.callback(games.end)
         token = secrets.token_urlsafe(24) if host else None
@@ -80,14 +80,14 @@ def serve(
         if everywhere:
             say(f"Other machines reach it under the addresses of this one, in place of {shown}.")
         signal.signal(signal.SIGTERM, signal.default_int_handler)  # ends it as Ctrl-C does
-        threading.Thread(target=rehearse, daemon=True).start()
+        threading.Thread(target=warm_up, daemon=True).start()
         if open_browser:
             threading.Timer(0.3, webbrowser.open, (address,)).start()
         with suppress(KeyboardInterrupt):
             Server(settings(app), games.close, coach.close, reader.close).run(sockets=[listening])
 
 
-def settings(app: App, port: int = 0) -> uvicorn.Config:
+def settings(app: ASGIApp, port: int = 0) -> uvicorn.Config:
     """How uvicorn serves the application."""
     return uvicorn.Config(
         app, port=port, access_log=False, log_level="warning", server_header=False, timeout_graceful_shutdown=1,
@@ -100,15 +100,8 @@ def _most_connections() -> int | None:
     """How many connections there may be: each is an open file, and some files are needed for games."""
     if sys.platform == "win32":
         return None
-    files, possible = resource.getrlimit(resource.RLIMIT_NOFILE)
-    if files == resource.RLIM_INFINITY:
-        return None
-    wanted = MOST_FILES if possible == resource.RLIM_INFINITY else min(possible, MOST_FILES)
-    if files < wanted:
-        with suppress(ValueError, OSError):  # the system has limits of its own
-            resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, possible))
-            files = wanted
-    return max(1, files - FILES_OF_OURS)
+    files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    return None if files == resource.RLIM_INFINITY else max(1, files - FILES_OF_OURS)
 
 
 def reached_under(host: str, address: str) -> tuple[frozenset[str], bool]:
@@ -138,22 +131,20 @@ class Server(uvicorn.Server):
 
 
 def _listen(host: str, port: int) -> socket.socket:
-    try:
-        family, kind, _, _, place = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
-        return _listening(socket.socket(family, kind), place)
-    except (OSError, OverflowError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        elsewhere = isinstance(error, socket.gaierror) or getattr(error, "errno", None) == EADDRNOTAVAIL
-        remedy = "give --host an address or a name of this machine" if elsewhere else "try --port 0, for any free one"
-        raise FileError(f"{host}:{port}", f"cannot be listened to: {reason}; {remedy}") from None
-
-
-def _listening(found: socket.socket, place: Any) -> socket.socket:
-    try:
-        found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        found.bind(place)
-        found.listen()  # whoever is told the address is not refused
-    except BaseException:
-        found.close()
-        raise
-    return found
+    """A socket at which whoever is told the address is not refused."""
+    with ExitStack() as stack:
+        try:
+            family, kind, _, _, place = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+            found = stack.enter_context(socket.socket(family, kind))
+            found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            found.bind(place)
+            found.listen()
+        except (OSError, OverflowError) as error:
+            reason = getattr(error, "strerror", None) or str(error)
+            elsewhere = isinstance(error, socket.gaierror) or getattr(error, "errno", None) == EADDRNOTAVAIL
+            remedy = (
+                "give --host an address or a name of this machine" if elsewhere else "try --port 0, for any free one"
+            )
+            raise FileError(f"{host}:{port}", f"cannot be listened to: {reason}; {remedy}") from None
+        stack.pop_all()
+        return found

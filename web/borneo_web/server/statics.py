@@ -1,4 +1,4 @@
-"""What is the same for everybody: style, scripts, colours, the icon and the rules."""
+"""What is the same for everybody: style, scripts, the icon and the rules."""
 
 from __future__ import annotations
 
@@ -10,14 +10,13 @@ from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
 
 from borneo_env.render import chart, symbols
-from borneo_env.render.pen import INK
-from borneo_web.server.guide import rules_page
+from borneo_web import look
+from borneo_web.server.game.guide import rules_page
 from borneo_web.server.html import Html
-from borneo_web.server.table import Refused
+from borneo_web.server.live_game import Refused
 
 FOLDER = files("borneo_web.server") / "static"
 TYPES = {"css": "text/css", "js": "text/javascript", "svg": "image/svg+xml"}
-COLOURS = ("PAPER", "PAPER_EDGE", "CARD", "FAINT", "GOLD", "SEA", "FOAM", "WATER", "LAND", "WHITE", "WAX", "GLOW")
 
 
 def routes() -> list[Route]:
@@ -45,15 +44,12 @@ def _rules_page() -> Html:
 def _contents() -> dict[str, str]:
     """All files by their names: those of the folder, and those that are made from the pictures."""
     kept = {file.name: file.read_text(encoding="utf-8") for file in FOLDER.iterdir()}
-    return kept | {"colours.css": _colours(), "icon.svg": _icon(), "chart.svg": _chart()}
-
-
-def _colours() -> str:
-    """The colours of the pictures, for the pages."""
-    colours = {name.lower().replace("_", "-"): getattr(symbols, name) for name in COLOURS} | {"ink": INK}
-    players = zip(symbols.PLAYER_COLOURS, symbols.PLAYER_INKS, strict=True)
-    chips = (f".player{i}{{background:{fill};color:{ink}}}" for i, (fill, ink) in enumerate(players))
-    return f":root{{{''.join(f'--{name}:{value};' for name, value in colours.items())}}}\n{''.join(chips)}\n"
+    return kept | {
+        "base.css": look.style(),
+        "theme.js": look.theme_script(),
+        "icon.svg": _icon(),
+        "chart.svg": _chart(),
+    }
 
 
 def _icon() -> str:

@@ -3,37 +3,30 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from borneo_agents.policy.model import CARD, WEIGHTS, ModelCard, ModelError, read_card
 
-from borneo_env.files import FileError, on_one_line, parse_json, read_text
+from kontor.files import FileError, on_one_line, parse_json, read_bytes, read_text
 
-CURVE, CHECKPOINTS = "curve.jsonl", "checkpoints"
+CURVE, PICTURE, CHECKPOINTS = "curve.jsonl", "curve.png", "checkpoints"
 BY_STEPS = re.compile("[0-9]{12,15}")  # the name of a checkpoint
-LARGEST = 16 * 2**20  # bytes of a curve; an evaluation takes some 500
+LARGEST = 16 * 2**20  # bytes of a curve, or of its picture; an evaluation takes some 500
 MOST_STEPS = 10**15  # decisions of a training
+PNG = b"\x89PNG\r\n\x1a\n"  # how such a picture begins
 POLICY = "policy"
-LONGEST_NAME = 60  # characters that are shown
+LONGEST_NAME = 80  # characters that are shown
 
 
 class Point(NamedTuple):
-    """A measure after so many decisions, with the ends of its 95 % interval; None where one is not known."""
+    """A measure after so many decisions, and its 95 % interval as far as it is known, as words."""
 
     steps: int
     value: float
-    low: float | None
-    high: float | None
-
-    @property
-    def interval(self) -> str:
-        if self.low is None or self.high is None:
-            return next(
-                (f"{side} {end:.3f}" for side, end in (("above", self.low), ("below", self.high)) if end is not None),
-                "",
-            )
-        return f"{self.low:.3f} to {self.high:.3f}"
+    interval: str
 
 
 Curves = dict[str, dict[str, list[Point]]]  # by measure, and by who it was measured against
@@ -71,20 +64,39 @@ class TrainingFolder:
 
     def curves(self) -> Curves:
         """What was measured in the training, in the order of its evaluations."""
-        if not (self.path / CURVE).is_file():
-            return {}
         curves: Curves = {}
-        try:
-            for line in read_text(self.path / CURVE, LARGEST).splitlines():
+        file = self.path / CURVE
+        with holding(file, "curve of a training"):
+            for line in read_text(file, LARGEST).splitlines() if file.is_file() else []:
                 entry = parse_json(line)
                 for measured in entry["strength"]:
-                    lines = curves.setdefault(_short(measured["measure"]), {})
+                    lines = curves.setdefault(short(measured["measure"]), {})
                     lines.setdefault(_table(measured), []).append(_point(int(entry["steps"]), measured))
-        except FileError:
-            raise
-        except Exception:  # what is no curve of ours can raise nearly anything
-            raise FileError(self.path / CURVE, "holds no curve of a training") from None
         return curves
+
+    def picture(self) -> bytes | None:
+        """The picture that the training has drawn of its curve; None if there is none."""
+        try:
+            content = read_bytes(self.path / PICTURE, LARGEST)
+        except FileError:
+            return None
+        return content if content.startswith(PNG) else None
+
+
+@contextmanager
+def holding(file: Path, what: str) -> Iterator[None]:
+    """What is read within holds something, or raises FileError: what is none of ours can raise nearly anything."""
+    try:
+        yield
+    except FileError:
+        raise
+    except Exception:
+        raise FileError(file, f"holds no {what}") from None
+
+
+def short(name: Any) -> str:
+    """A name as it may be shown."""
+    return on_one_line(str(name), LONGEST_NAME)
 
 
 def _inside(folder: Path) -> list[Path]:
@@ -102,16 +114,12 @@ def _learnt(name: str, folder: Path) -> Learnt:
 
 
 def _table(measured: dict[str, Any]) -> str:
-    return f"{int(measured['players']) - 1} {_short(measured['against'])}"
+    return f"{int(measured['players']) - 1} {short(measured['against'])}"
 
 
 def _point(steps: int, measured: dict[str, Any]) -> Point:
     if not 0 <= steps < MOST_STEPS:
         raise ValueError("nothing learns from so many decisions")
-    value = float(measured["value"])
-    low, high = (None if measured[end] is None else float(measured[end]) for end in ("low", "high"))
-    return Point(steps, value, low, high)
-
-
-def _short(name: Any) -> str:
-    return on_one_line(str(name), LONGEST_NAME)
+    low, high = (None if measured[end] is None else f"{float(measured[end]):.3f}" for end in ("low", "high"))
+    both = f"{low} to {high}" if low and high else f"above {low}" if low else f"below {high}" if high else ""
+    return Point(steps, float(measured["value"]), both)

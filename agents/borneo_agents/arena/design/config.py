@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from borneo_agents.arena.design.lineups import LINEUPS
-from borneo_env.engine.batch_state import LAST_NUMBER
-from borneo_env.files import in_short
 from borneo_env.ruleset import Ruleset
+from kontor.engine.batch_state import LAST_NUMBER
+from kontor.files import in_short
 
 
 class TournamentError(ValueError):
@@ -91,6 +91,10 @@ class ArenaConfig:
             f"a seed is a whole number from 0 to 2**64 - 1, not {self.seed}": not 0 <= self.seed < 2**64,
             f"the time limit is a number of seconds above 0, not {self.time_limit}": not 0 < self.time_limit < inf,
             f"jobs is a number from 0, not {self.jobs}": self.jobs is not None and self.jobs < 0,
+            f"what counts as better is a share between 0 and 0.5, not {self.effect}": not 0 < self.effect < 0.5,
+            f"the chance of a wrong decision lies between 0 and 1, not at {self.alpha} and {self.beta}": not (
+                0 < self.alpha < 1 and 0 < self.beta < 1
+            ),
             "records need a folder: give `out`": self.records and self.out is None,
             "a run with `debug` keeps no games: leave `out` away": self.debug and self.out is not None,
         }

@@ -21,8 +21,8 @@ from numpy.typing import NDArray
 
 from borneo_agents.arena.design.config import ArenaConfig, TournamentError
 from borneo_agents.arena.design.lineups import MIXED, Circle, block_of, circles, suitable_lineups
-from borneo_env.files import in_short
 from borneo_env.ruleset import Ruleset
+from kontor.files import in_short
 
 CHUNK = 1000  # games played side by side: more are hardly faster, and fewer are slower, since calls are for few games
 CHUNKS = 16  # so many at least, in long runs: what is not yet finished is lost if a run is stopped
@@ -110,9 +110,6 @@ def tournament(agents: Sequence[str], config: ArenaConfig, deals_per_chunk: int 
     for name in agents:
         if not isinstance(name, str) or not name.strip() or not name.isprintable():
             raise TournamentError(f"the name of an agent is printable text, not {in_short(name)}")
-    twice = [name for name, copies in Counter(agents).items() if copies > 1]
-    if twice:
-        raise TournamentError(f"{twice[0]} is named twice; results could not tell the two apart")
     ruleset = config.ruleset
     lineups = config.lineups or suitable_lineups(len(agents), ruleset.players)
     block = block_of(lineups, len(agents), ruleset.players)

@@ -36,11 +36,11 @@ from borneo_agents.arena.play.calls import (
 from borneo_agents.arena.play.isolated import instantiate_agent
 from borneo_agents.protocol.agent import ProcessAgent
 from borneo_env.agent import Agent, Views
-from borneo_env.engine.arguments import whole_numbers
 from borneo_env.engine.batch import Batch
-from borneo_env.engine.batch_state import LAST_NUMBER
 from borneo_env.engine.state import NOBODY
-from borneo_env.files import counted, in_short
+from kontor.engine.arguments import whole_numbers
+from kontor.engine.batch_state import LAST_NUMBER
+from kontor.files import counted, in_short
 
 
 class AgentSeats:
@@ -75,7 +75,7 @@ class AgentSeats:
     def _make(self, instance: int) -> None:
         number = int(self.agent_of[instance])
         try:
-            made = call_agent(self.heartbeat, Call(number, instance, MAKING), self._instantiated, number)
+            made = call_agent(self.heartbeat, Call(number, MAKING), self._instantiated, number)
             self._objects[instance] = made
         except CallFailed as failure:
             self._objects[instance] = CallFailed(failure.fault.because("cannot be made"))
@@ -91,7 +91,7 @@ class AgentSeats:
         """Delete all instances. That runs their code, too."""
         for instance in list(self._objects):
             with contextlib.suppress(CallFailed):
-                call = Call(int(self.agent_of[instance]), instance, LEAVING)
+                call = Call(int(self.agent_of[instance]), LEAVING)
                 call_agent(self.heartbeat, call, self._objects.__delitem__, instance)
 
     def game_over(self, instance: int, game: int, seat: int, *standing: Any) -> None:
@@ -108,7 +108,7 @@ class AgentSeats:
         alone = int(games[0]) if len(games) == 1 else NOBODY
         began = time.perf_counter()
         try:
-            call = Call(number, instance, round, alone, len(views))
+            call = Call(number, round, alone, len(views))
             answer = call_agent(self.heartbeat, call, _actions, agent, views, games)
         finally:
             took = time.perf_counter() - began
@@ -155,7 +155,7 @@ def warm_up(
         if isinstance(agent, str) and number not in left_out:
             views = Views(tournament.ruleset, *never_played.view(np.array([0])))
             with contextlib.suppress(CallFailed):
-                call_agent(heartbeat, Call(number, NOBODY, WARMING_UP), _first_answer, agent, tournament.isolate, views)
+                call_agent(heartbeat, Call(number, WARMING_UP), _first_answer, agent, tournament.isolate, views)
 
 
 def _first_answer(name: str, isolate: bool, views: Views) -> None:

@@ -9,16 +9,17 @@ import sys
 from collections.abc import Callable
 from typing import Any, NamedTuple, TypeVar
 
-from borneo_agents.protocol.messages import IllegalMove
+from borneo_agents.protocol.messages import IllegalAnswer
 from borneo_agents.protocol.process import BotFailed, Died, Stalled
+from borneo_env.bot import NotAnOption
 from borneo_env.console import let_raise
 from borneo_env.engine.state import NOBODY
-from borneo_env.files import on_one_line
 from borneo_env.traces import current_folder, printable, traceback_of
+from kontor.files import on_one_line
 
 CRASH, ILLEGAL, TIME_OUT, ENDED = "crash", "illegal move", "time-out", "ended the process"
 FAULTS = (CRASH, ILLEGAL, TIME_OUT, ENDED)
-OF_PROCESSES: dict[type[BotFailed], str] = {Stalled: TIME_OUT, Died: ENDED, IllegalMove: ILLEGAL}  # all else: CRASH
+OF_PROCESSES: dict[type[BotFailed], str] = {Stalled: TIME_OUT, Died: ENDED, IllegalAnswer: ILLEGAL}  # all else: CRASH
 LONGEST_REASON = 300  # characters
 WARMING_UP, MAKING, LEAVING = -1, -2, -3  # stand for the round of a call
 
@@ -50,15 +51,14 @@ class Call(NamedTuple):
     """Whose code is running."""
 
     agent: int
-    instance: int
     round: int  # or WARMING_UP, MAKING, LEAVING
     game: int = NOBODY  # of the chunk, if the call is for this one alone
     views: int = 1
 
     @property
     def for_one(self) -> bool:
-        """Whether a fault is that of this very decision, or of making the agent."""
-        return self.game != NOBODY or self.round == MAKING
+        """Whether a fault is that of this very decision, or of getting ready for any."""
+        return self.game != NOBODY or self.round < 0
 
 
 class Heartbeat:
@@ -92,7 +92,8 @@ def call_agent(heartbeat: Heartbeat, call: Call, code: Callable[..., Answer], *a
             raise
         if isinstance(error, BotFailed):
             raise _failure_of_process(error) from None
-        raise CallFailed(Fault(CRASH, error_words(error), traceback_of(error, folder))) from None
+        kind = ILLEGAL if isinstance(error, NotAnOption) else CRASH
+        raise CallFailed(Fault(kind, error_words(error), traceback_of(error, folder))) from None
     finally:
         sys.setrecursionlimit(depth)
         if folder is not None and current_folder() != folder:

@@ -5,26 +5,22 @@ from __future__ import annotations
 import contextlib
 import signal
 import threading
-import time
 from collections.abc import Iterator, Sequence
 from typing import Any
 
 from borneo_agents.arena.design.tournament import Tournament
 from borneo_agents.arena.play.agent_seats import warm_up
-from borneo_agents.arena.play.calls import Call, Heartbeat
+from borneo_agents.arena.play.calls import Heartbeat
 from borneo_agents.arena.play.match import Match
 from borneo_agents.arena.play.outcomes import PlayedChunk
-from borneo_agents.arena.play.slow_agents import SlowAgentNotices
 from borneo_env.agent import Agent
-
-LOOK = 0.5  # seconds between two looks at an agent that may take long
 
 
 def play_in_process(
     plan: Tournament, chunks: list[range], agents: Sequence[str | Agent], debug: bool
 ) -> Iterator[PlayedChunk]:
     """Play chunks; with `debug` the first fault of an agent is raised. Agents go once a chunk has been taken."""
-    with _noticing_ctrl_c(debug) as heartbeat, _noticing_slow_agents(plan, heartbeat):
+    with _noticing_ctrl_c(debug) as heartbeat:
         warm_up(plan, agents, heartbeat)
         for deals in chunks:
             match = Match(plan, deals, agents, heartbeat)
@@ -41,39 +37,9 @@ class _InProcessHeartbeat(Heartbeat):
     def __init__(self, debugging: bool) -> None:
         self.debugging = debugging
         self.pressed = False
-        self.running: tuple[Call, float] | None = None  # and since when
-
-    def asking(self, call: Call) -> None:
-        self.running = call, time.monotonic()
-
-    def answered(self) -> None:
-        self.running = None
 
     def stopped(self) -> bool:
         return self.pressed
-
-
-@contextlib.contextmanager
-def _noticing_slow_agents(plan: Tournament, heartbeat: _InProcessHeartbeat) -> Iterator[None]:
-    """Looks at the running call now and then; not in a debugger, where all take long."""
-    over, notices = threading.Event(), SlowAgentNotices(plan.agents)
-
-    def look() -> None:
-        while not over.wait(LOOK):
-            running = heartbeat.running
-            if running:
-                notices.look(running[0], time.monotonic() - running[1], None)
-
-    if heartbeat.debugging:
-        yield
-        return
-    thread = threading.Thread(target=look, daemon=True)
-    thread.start()
-    try:
-        yield
-    finally:
-        over.set()
-        thread.join()
 
 
 @contextlib.contextmanager

@@ -30,7 +30,7 @@ from borneo_env.agent import Agent, Views, WrongAnswer
 from borneo_env.engine.batch import Batch
 from borneo_env.engine.loops import NO_ACTION
 from borneo_env.engine.state import CHOICES, NOBODY, copy_games
-from borneo_env.files import on_one_line
+from kontor.files import on_one_line
 
 FIRST_CAPACITY = 256  # actions of a game; doubled when a game needs more
 MOST_STALLS = 3  # of a bot in a process of its own: then it is not asked any more in the chunk, since each costs long

@@ -1,46 +1,59 @@
-"""The arena on a cluster of Ray: every chunk is a task, which Ray gives to any machine, and again if that is lost."""
+"""The arena on a cluster of Ray: every chunk is a task, which Ray gives to any machine, and again if that is lost.
+
+Agents do not run in the processes of Ray, but in a worker beside each of these, as in any arena: one that hangs or
+crashes costs what it costs there. The worker goes on from chunk to chunk, and ends with the process of Ray.
+"""
 
 from __future__ import annotations
 
+import os
+import platform
 import secrets
 import time
+import zlib
 from collections.abc import Iterator, Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 from borneo_agents.arena.design.config import ArenaConfig
 from borneo_agents.arena.design.tournament import Tournament
-from borneo_agents.arena.play.slow_agents import on_stderr
-from borneo_agents.arena.ray.chunk_task import ChunkFiles, Job, play_chunk, write_files_into
-from borneo_agents.arena.ray.parcel import packed
-from borneo_agents.arena.store.folder import Folder
-from borneo_agents.arena.workers.pool import ArenaError
+from borneo_agents.arena.ray import parcel
+from borneo_agents.arena.ray.parcel import Parcel
+from borneo_agents.arena.store.folder import CHUNKS, LOG, RECORDS, Folder
+from borneo_agents.arena.store.scratch import scratch_folder
+from borneo_agents.arena.workers.pool import ArenaError, WorkerPool, on_stderr
 from borneo_agents.arena.workers.retries import FaultHistory
 from borneo_agents.cluster import cores_of, joined
 from borneo_env.agent import Agent
-from borneo_env.engine.threads import available_cores
-from borneo_env.files import on_one_line
+from kontor.engine.threads import available_cores
+from kontor.files import on_one_line, write_file
 
 RETRIES = 8  # of a chunk whose machine is lost
 LOOK = 0.2  # seconds between two looks at the tasks
 COUNT_EVERY = 5.0  # seconds between two looks at the size of the cluster: machines come and go
 AHEAD = 2  # chunks that are asked for, for each core: then none waits for this process
+LONGEST_LOG = 2**20  # bytes of what agents print in a chunk
 
 
-class ProgressActor:
-    """Where tasks report how far they are: a task of Ray itself returns nothing before its end."""
+@dataclass(frozen=True)
+class Job:
+    """What a machine must know to play chunks of a tournament."""
 
-    def __init__(self) -> None:
-        self._games: dict[int, int] = {}
-        self._notices: list[str] = []
+    name: str  # no other run has it
+    tournament: Tournament
+    config: ArenaConfig
+    parcel: Parcel
 
-    def report(self, chunk: int, games: int, notices: list[str]) -> None:
-        self._games[chunk] = games
-        self._notices += notices
 
-    def read(self) -> tuple[dict[int, int], list[str]]:
-        """Games over, by the first deal of a chunk; and notices, each once."""
-        notices, self._notices = self._notices, []
-        return self._games, notices
+@dataclass
+class ChunkFiles:
+    """A chunk on its way back."""
+
+    files: dict[str, bytes]  # records and games, compressed, by their paths in the folder of a run
+    log: bytes  # what agents have printed, and who was slow
+    history: FaultHistory  # with what this chunk has taught
 
 
 class ClusterPool:
@@ -52,18 +65,13 @@ class ClusterPool:
         assert config.cluster
         self.folder = folder
         self.jobs = config.jobs
-        self._job = Job(secrets.token_hex(8), tournament, config, packed(agents, tournament.isolate))
+        self._job = Job(secrets.token_hex(8), tournament, config, parcel.packed(agents, tournament.isolate))
         self._cluster = joined(config.cluster, config.jobs or available_cores())
         self.history = FaultHistory()
         self._open: dict[Any, range] = {}  # the chunks that are played, by their tasks
-        self._over: dict[int, int] = {}  # games that are over in them, by the first deal
 
     def __enter__(self) -> ClusterPool:
         self._ray = ray = self._cluster.__enter__()
-        here = ray.util.scheduling_strategies.NodeAffinitySchedulingStrategy(
-            ray.get_runtime_context().get_node_id(), soft=False
-        )
-        self._progress = ray.remote(num_cpus=0, scheduling_strategy=here)(ProgressActor).remote()
         self._sent = ray.put(self._job)
         self._task = ray.remote(num_cpus=1, max_retries=RETRIES, scheduling_strategy="SPREAD")(play_chunk)
         return self
@@ -71,11 +79,10 @@ class ClusterPool:
     def __exit__(self, *error: Any) -> None:
         for task in self._open:
             self._ray.cancel(task, force=True)
-        self._ray.kill(self._progress)
         self._cluster.__exit__(*error)
 
     def play(self, chunks: list[range]) -> Iterator[tuple[int, range | None]]:
-        """Play chunks. Yields, again and again, how many games of unfinished chunks are over, and a finished chunk."""
+        """Play chunks. Yields finished chunks; and, again and again, that there is none: then the caller may stop."""
         waiting, counted, most = list(reversed(chunks)), -COUNT_EVERY, 1
         while waiting or self._open:
             if time.monotonic() - counted > COUNT_EVERY:
@@ -86,10 +93,9 @@ class ClusterPool:
             for task in done:
                 deals = self._open.pop(task)
                 self._take_in(task, deals)
-                yield self._games_over(), deals
+                yield 0, deals
             if not done:
-                self._read_progress()
-                yield self._games_over(), None
+                yield 0, None
 
     def _most_tasks(self) -> int:
         """How many chunks may be asked for at a time."""
@@ -100,7 +106,7 @@ class ClusterPool:
 
     def _ask_for(self, deals: range) -> None:
         known = FaultHistory(self.history.disqualified, self.history.hung)
-        self._open[self._task.remote(self._sent, deals, known, self._progress)] = deals
+        self._open[self._task.remote(self._sent, deals, known)] = deals
 
     def _take_in(self, task: Any, deals: range) -> None:
         """Keep a chunk that has come back."""
@@ -118,14 +124,73 @@ class ClusterPool:
             self.folder.log(chunk.log.decode("utf-8", "replace").rstrip("\n"))
         self.history.merge(chunk.history)
 
-    def _read_progress(self) -> None:
-        """See how far tasks are, and pass their notices on; without the actor games go on."""
-        try:
-            self._over, notices = self._ray.get(self._progress.read.remote())
-        except self._ray.exceptions.RayError:
-            return
-        for notice in notices:
-            on_stderr(notice)
 
-    def _games_over(self) -> int:
-        return sum(self._over.get(deals.start, 0) for deals in self._open.values())
+def write_files_into(folder: Path, found: dict[str, bytes]) -> None:
+    """Write games and records that have come from another machine."""
+    for path, content in found.items():
+        if Path(path).parts[0] not in (RECORDS, CHUNKS) or ".." in Path(path).parts:
+            raise ValueError(f"a machine has sent a file to {path!r}")
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        write_file(folder / path, zlib.decompress(content), sync=path.startswith(CHUNKS))
+
+
+# ---------------------------------------------------------------- on a machine of the cluster
+
+
+class ChunkPlayer:
+    """Plays chunks of a job, one after another, in one worker."""
+
+    def __init__(self, job: Job) -> None:
+        self.job = job
+        with ExitStack() as stack:
+            self.folder = stack.enter_context(scratch_folder())
+            config = replace(job.config, jobs=1)
+            self.pool = stack.enter_context(WorkerPool(job.tournament, self.folder, config, say=self.folder.log))
+            parcel.unpack(job.parcel, self.folder.path / "files")
+            parcel.check(job.parcel)
+            self.end = stack.pop_all().close  # ends the worker, and removes the folder
+
+    def play(self, deals: range, known: FaultHistory) -> ChunkFiles:
+        """Play a chunk."""
+        self.pool.history = FaultHistory(dict(known.disqualified), set(known.hung))
+        for _ in self.pool.play([deals]):
+            pass
+        return ChunkFiles(self._files(), self._log(), self.pool.history)
+
+    def _files(self) -> dict[str, bytes]:
+        """The records of the chunk and then its games, which are here no longer."""
+        found = {}
+        for place in (RECORDS, CHUNKS):
+            for file in sorted((self.folder.path / place).rglob("*.*")):
+                found[str(file.relative_to(self.folder.path))] = zlib.compress(file.read_bytes(), 1)
+                file.unlink()
+        return found
+
+    def _log(self) -> bytes:
+        """The last of what agents have printed in the chunk."""
+        with open(self.folder.path / LOG, "r+b") as log:
+            log.seek(-min(LONGEST_LOG, log.seek(0, os.SEEK_END)), os.SEEK_END)
+            words = log.read()
+            log.truncate(0)
+        return words
+
+
+_player: ChunkPlayer | None = None  # of this process of Ray, for one job at a time
+
+
+def _player_of(job: Job) -> ChunkPlayer:
+    global _player
+    if _player is None or _player.job.name != job.name:
+        if _player:
+            _player.end()
+            _player = None
+        _player = ChunkPlayer(job)
+    return _player
+
+
+def play_chunk(job: Job, deals: range, known: FaultHistory) -> ChunkFiles | str:
+    """A chunk played in this process of Ray; or in words why this machine cannot."""
+    try:
+        return _player_of(job).play(deals, known)
+    except (ValueError, OSError) as error:
+        return f"{platform.node()}: {error}"

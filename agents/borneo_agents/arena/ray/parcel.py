@@ -20,7 +20,7 @@ from typing import NamedTuple
 from borneo_agents.arena.play.isolated import instantiate_agent
 from borneo_agents.arena.store.sources import IN_NO_FILE, INSTALLED, PROGRAM, digest_of, digest_of_program, files_of
 from borneo_env.agent import Agent
-from borneo_env.files import in_short, on_one_line, read_bytes
+from kontor.files import in_short, on_one_line, read_bytes
 
 LARGEST = 2**28  # bytes of a parcel
 MIB = 2**20

@@ -8,19 +8,30 @@ from html import escape
 from pathlib import Path
 
 from borneo_agents.arena.design.lineups import LINEUPS
-from borneo_agents.arena.report.colours import themed, variables
 from borneo_agents.arena.report.sections import EXAMPLE, Row, Section, sections
 from borneo_agents.arena.report.tables import ArenaTables, versions_used
 from borneo_agents.arena.report.words import fault_lines, headline, isolation_words, verdict_words
-from borneo_env.files import in_short
+from borneo_env.render.pen import INK
+from borneo_env.render.symbols import CARD, FAINT, FOAM, GOLD, PAPER, PAPER_EDGE, SEA
+from kontor.files import in_short
 
 NO_PLOTS = "No plots: matplotlib is missing. <code>pip install '.[arena]'</code> in the project's folder brings them."
 NO_REPLAYS: Mapping[int, str] = {}
 MOST_LINKED, PAGE = 1000, ".html"  # games; what the name of a page ends in
 MANY = 40  # rows from which on a table scrolls
-STYLE, SCRIPT = (Path(__file__).with_name(name).read_text(encoding="utf-8") for name in ("page.css", "page.js"))
-HEADER = """<header><span class="brand">BORNEO</span> <span>An arena</span>
-<button id="theme" type="button" title="Light or dark colours" hidden>Dark</button></header>"""
+STYLE = Path(__file__).with_name("page.css").read_text(encoding="utf-8")
+COLOURS = {  # by their names there, in light and in dark; plots are light
+    "ground": (PAPER, "#14272f"),
+    "leaf": (CARD, SEA),
+    "text": (INK, FOAM),
+    "quiet": (FAINT, "#cdbf9c"),
+    "edge": (PAPER_EDGE, "#5d7a80"),
+    "accent": ("#7a2019", "#f0c464"),
+    "sea": (SEA, SEA),
+    "foam": (FOAM, FOAM),
+    "gold": (GOLD, GOLD),
+}
+HEADER = '<header><span class="brand">BORNEO</span> <span>An arena</span></header>'
 
 
 def report(result: ArenaTables, command: str | None = None, replays: Mapping[int, str] = NO_REPLAYS) -> str:
@@ -35,10 +46,11 @@ def report(result: ArenaTables, command: str | None = None, replays: Mapping[int
         *(html_of(section, drawn, replays) for section in [*sections(result), *_recorded(result, replays)]),
         _how(result, command),
     ]
+    colours = "".join(f"--{name}:light-dark({light},{dark});" for name, (light, dark) in COLOURS.items())
     about = '<meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">'
-    about += f"<title>Borneo arena: {escape(', '.join(plan.agents))}</title>\n<style>{variables()}{STYLE}</style>"
+    about += f"<title>Borneo arena: {escape(', '.join(plan.agents))}</title>\n<style>:root{{{colours}}}{STYLE}</style>"
     body = "\n".join(part for part in parts if part)
-    page = f"{HEADER}\n<main>\n{body}\n</main>\n<script>{SCRIPT}</script>"
+    page = f"{HEADER}\n<main>\n{body}\n</main>"
     return f'<!doctype html>\n<html lang="en">\n<head>{about}</head>\n<body>\n{page}\n</body>\n</html>\n'
 
 
@@ -46,7 +58,7 @@ def html_of(section: Section, drawn: Mapping[str, str] = {}, links: Mapping[int,
     """A section of the page; none where it is only a plot that was not drawn."""
     if section.text:
         return f"<p>{escape(section.title)}:</p><pre>{escape(section.text)}</pre>"
-    plot = themed(drawn[section.plot]) if section.plot in drawn else ""
+    plot = drawn.get(section.plot, "")
     if not plot and not section.rows:
         return ""
     caption = "".join(f"<p>{escape(line)}</p>" for line in section.caption.splitlines())

@@ -13,21 +13,24 @@ import numpy as np
 from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
 
-from borneo_agents.arena.report import colours
-from borneo_agents.arena.report.colours import ACCENT, DEEP, GRID, ON_DARK, ON_LIGHT, SERIES, SOURCES
 from borneo_agents.arena.report.profile import Profile
 from borneo_agents.arena.report.tables import ArenaTables
-from borneo_agents.arena.report.words import ahead
 from borneo_env.render.pen import INK
-from borneo_env.render.symbols import FAINT
+from borneo_env.render.symbols import CARD, FAINT
 
-BEHIND_TO_BEFORE = LinearSegmentedColormap.from_list("places", [colours.BEHIND, colours.EVEN, colours.BEFORE])
+GRID, ACCENT, ON_LIGHT, ON_DARK = "#e3d7b8", "#b3541e", "#2a1d0e", "#fffdf6"
+SERIES = ("#b3541e", "#2b6777", "#a8780f", "#6a4c93", "#4f772d", "#c05780", "#3d5a80", "#8c6d46", "#66757f", "#222831")
+SOURCES = ("#f0c987", "#d9a441", "#c9772b", "#b3541e", "#7d2e13", "#7fa99b", "#2b6777", "#888888")
+DEEP = ("#b3541e", "#7d2e13", "#2b6777")  # those of the sources on which words must be light
+BEHIND_TO_BEFORE = LinearSegmentedColormap.from_list("places", ["#d98c5f", "#f7f3ea", "#6fa3ad"])
 WIDTH = 7.2  # inches
 WIDEST_HEAD = 11  # letters that have room above a column of the cross table
 STYLE: Any = {
     "font.family": "DejaVu Sans",
     "font.size": 9.5,
     "text.color": INK,
+    "savefig.facecolor": CARD,
+    "axes.facecolor": CARD,
     "axes.labelcolor": FAINT,
     "axes.edgecolor": GRID,
     "xtick.color": FAINT,
@@ -60,7 +63,7 @@ def draw(result: ArenaTables, name: str) -> str:
         figure = Figure()
         KINDS[name](figure, result)
         text = io.StringIO()
-        figure.savefig(text, format="svg", transparent=True, metadata={"Date": None, "Creator": None})
+        figure.savefig(text, format="svg", metadata={"Date": None, "Creator": None})
     svg = text.getvalue()[text.getvalue().index("<svg") :]
     return re.sub(r'(\bid="|href="#|url\(#)', rf"\g<1>{name}-", svg)
 
@@ -129,9 +132,6 @@ def _points(figure: Figure, result: ArenaTables) -> None:
 
 def _cross(figure: Figure, result: ArenaTables) -> None:
     order = [row.agent for row in result.standings]
-    if len(order) == 2:
-        _pair(figure, result)
-        return
     share = np.full((len(order), len(order)), np.nan)
     for row in result.cross_table:
         share[order.index(row.agent), order.index(row.other)] = row.before.value
@@ -150,21 +150,6 @@ def _cross(figure: Figure, result: ArenaTables) -> None:
     for (i, j), value in np.ndenumerate(share):
         if not np.isnan(value):
             axes.text(j, i, f"{100 * value:.0f} %", ha="center", va="center", fontsize=9, color=ON_LIGHT)
-
-
-def _pair(figure: Figure, result: ArenaTables) -> None:
-    """Of two agents there is one number: where it lies between never and always."""
-    met = ahead(result)
-    axes = _rows(figure, [f"{short(met.agent, 18)} before {short(met.other, 18)}"])
-    axes.axvline(50, color=FAINT, linewidth=0.8, linestyle="--")
-    value, *ends = (
-        100 * (met.before.value if end is None else end) for end in (met.before.value, met.before.low, met.before.high)
-    )
-    axes.plot(ends, [0, 0], color=ACCENT, linewidth=2.5)
-    axes.plot(value, 0, "o", color=ACCENT, markersize=6, clip_on=False)
-    _beside(axes, 0, f"{value:.0f} %")
-    axes.set_xlim(0, 100)
-    axes.set_xlabel("of their meetings, %")
 
 
 def _seats(figure: Figure, result: ArenaTables) -> None:

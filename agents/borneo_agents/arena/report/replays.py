@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from borneo_agents.arena.store.folder import RECORDS, REPLAYS, UNFINISHED
-from borneo_env.files import make_folder
+from kontor.files import make_folder
 
 GROUP = "borneo.replays"
 NAME = re.compile(r"game(\d{7,})")

@@ -19,11 +19,10 @@ from borneo_agents.arena.design.tournament import Tournament
 from borneo_agents.arena.play.outcomes import Forfeit, Trace
 from borneo_agents.arena.report.profile import Profile, profiles
 from borneo_agents.statistics.planning import Plan, difference_told, games_needed, measured_spread
-from borneo_agents.statistics.results import BadResults, Results, results
+from borneo_agents.statistics.results import BadResults, FinishedGames, finished_games
 from borneo_agents.statistics.sequential import Verdict
 from borneo_agents.statistics.standings import LoneSeat, Meeting, Standing, cross_table, lone_seats, standings
 from borneo_agents.statistics.strength import Strengths, strengths
-from borneo_env.record import RULESET_KEYS
 
 DIFFERENCES = (0.01, 0.02, 0.05, 0.1)  # of "placed before the other", for which the games needed are reckoned
 SOFTWARE = ("borneo-env", "numpy", "numba")
@@ -74,10 +73,10 @@ class ArenaTables:
     traces: tuple[Trace, ...] = ()  # the traceback of each agent's first fault of a kind
 
     @cached_property
-    def results(self) -> Results:
+    def results(self) -> FinishedGames:
         """The games as the statistics take them."""
         games = self.outcomes
-        return results(self.tournament.agents, games["seats"], games["places"], games["scores"], games["deal"])
+        return finished_games(self.tournament.agents, games["seats"], games["places"], games["scores"], games["deal"])
 
     @cached_property
     def standings(self) -> tuple[Standing, ...]:
@@ -131,7 +130,7 @@ class ArenaTables:
             "settings": {
                 "agents": list(names),
                 "ruleset": rules.name,
-                **{key: getattr(rules, key) for key in RULESET_KEYS},
+                **rules.choices,
                 "seed": self.tournament.seed,
                 "lineups": self.tournament.lineups,
                 "time_limit": self.tournament.time_limit,

@@ -1,84 +1,34 @@
-"""What an arena shows in the terminal: a table that grows while it plays, and the sections at the end."""
+"""What an arena shows in the terminal: how far it is, and the sections at the end."""
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
 from rich import box
 from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
-from rich.live import Live
 from rich.measure import Measurement
-from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
 from borneo_agents.arena.report.sections import EXAMPLE, NAME, Row, Section, sections
 from borneo_agents.arena.report.tables import ArenaTables, Progress
 from borneo_agents.arena.report.words import fault_lines, verdict_words
-from borneo_agents.statistics.results import results, seat_sums
+from borneo_env.console import progress_bar
 from borneo_env.engine.state import NOBODY
-
-PER_SECOND = 4  # how often the growing table is drawn
 
 
 @contextmanager
-def watching(console: Console) -> Iterator[Callable[[Progress], None]]:
-    """A growing table, if the console is a terminal: what it yields is the `watch` of `play_arena`."""
-    began, drawn = time.monotonic(), 0.0
+def watching() -> Iterator[Callable[[Progress], None]]:
+    """A bar of the games that are over, in a terminal: what it yields is the `watch` of `play_arena`."""
+    with progress_bar() as bar:
 
-    def watch(progress: Progress) -> None:
-        nonlocal began, drawn
-        now = time.monotonic()
-        if progress.finished == progress.kept:
-            began = now  # getting ready does not count
-        if now - drawn > 1 / PER_SECOND:
-            drawn = now
-            live.update(_growing(progress, now - began), refresh=True)
+        def watch(progress: Progress) -> None:
+            if not bar.task_ids:
+                bar.add_task("games", total=progress.tournament.games, completed=progress.kept)
+            bar.update(bar.task_ids[0], completed=progress.finished)
 
-    with Live(console=console, auto_refresh=False, transient=True) as live:
         yield watch
-
-
-def _growing(progress: Progress, seconds: float) -> RenderableType:
-    total = progress.tournament.games
-    played = progress.finished - progress.kept
-    speed = played / seconds if seconds else 0.0
-    left = _clock((total - progress.finished) / speed) if speed else "?"
-    line = Table.grid(padding=(0, 2))
-    line.add_row(
-        ProgressBar(total, progress.finished, width=30),
-        f"{progress.finished:,} of {total:,} games",
-        f"{speed:,.1f} games/s" if speed < 10 else f"{speed:,.0f} games/s",
-        f"{left} left",
-    )
-    return Group(line, _running(progress))
-
-
-def _running(progress: Progress) -> RenderableType:
-    games = progress.outcomes
-    if not len(games):
-        return Text("the agents get ready, and the first games are under way", style="dim")
-    found = results(progress.tournament.agents, games["seats"], games["places"], games["scores"], games["deal"])
-    columns = []
-    for values in (found.win_shares, found.mean_places, found.scores):
-        sums, seats = seat_sums(found, values)
-        columns.append(sums.sum(0) / seats.sum(0))
-    rows = []
-    for i in columns[0].argsort()[::-1]:
-        wins, place, points = (column[i] for column in columns)
-        rows.append([found.agents[i], f"{wins:.1%}", f"{place:.2f}", f"{points:.1f}"])
-    return Fitted(["agent", "win share", "place", "points"], rows, least=("points", "place"))
-
-
-def _clock(seconds: float) -> str:
-    minutes, seconds = divmod(int(seconds), 60)
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours}:{minutes:02}:{seconds:02}" if hours else f"{minutes}:{seconds:02}"
-
-
-# ---------------------------------------------------------------- at the end
 
 
 def print_result(console: Console, result: ArenaTables) -> None:

@@ -10,8 +10,8 @@ from borneo_agents.arena.play.isolated import is_program
 from borneo_agents.arena.play.outcomes import Trace
 from borneo_agents.arena.report.tables import ArenaTables
 from borneo_agents.statistics.sequential import BETTER, UNDECIDED
-from borneo_agents.statistics.standings import Meeting, Standing
-from borneo_env.files import counted
+from borneo_agents.statistics.standings import Standing
+from kontor.files import counted
 
 BY = {
     CRASH: "by a crash",
@@ -68,17 +68,12 @@ def _percent(share: float) -> str:
     return f"{100 * share:.3g} %"
 
 
-def ahead(result: ArenaTables) -> Meeting:
-    """How often the first agent of the standings was placed before the second."""
-    first, second = (row.agent for row in result.standings[:2])
-    return next(row for row in result.cross_table if (row.agent, row.other) == (first, second))
-
-
 def ahead_words(result: ArenaTables) -> str:
-    """The same in words: all that is to say of two agents."""
-    met = ahead(result)
+    """How often the first agent of the standings was placed before the second: all that is to say of two."""
+    first, second = (row.agent for row in result.standings[:2])
+    met = next(row for row in result.cross_table if (row.agent, row.other) == (first, second))
     share = met.before.words(".1f", unit=0.01)
-    return f"{met.agent} was placed before {met.other} in {share} % of their meetings, ties half."
+    return f"{first} was placed before {second} in {share} % of their meetings, ties half."
 
 
 def fault_lines(result: ArenaTables) -> list[str]:

@@ -25,8 +25,8 @@ from borneo_agents.arena.design.tournament import Tournament
 from borneo_agents.arena.play.outcomes import PlayedChunk
 from borneo_agents.arena.store.chunk_file import chunk_bytes, read_chunk
 from borneo_agents.arena.store.sources import IN_NO_FILE, digest_of_program
-from borneo_env.engine.batch_state import LAST_NUMBER
-from borneo_env.files import (
+from kontor.engine.batch_state import LAST_NUMBER
+from kontor.files import (
     FileError,
     in_short,
     make_folder,
@@ -36,7 +36,6 @@ from borneo_env.files import (
     remove_half_written,
     write_file,
 )
-from borneo_env.record import RULESET_KEYS
 
 SETTINGS, CHUNKS, RECORDS, UNFINISHED, LOG = "settings.json", "chunks", "records", "unfinished", "agents.log"
 REPLAYS = "replays"
@@ -60,7 +59,7 @@ def settings_of(tournament: Tournament, sources: dict[str, str], records: bool) 
         "agents": list(tournament.agents),
         SOURCES: sources,
         PROGRAM: digest_of_program(),
-        **{key: getattr(tournament.ruleset, key) for key in RULESET_KEYS},
+        **tournament.ruleset.choices,
         "cards": hashlib.sha256(cards.encode()).hexdigest()[:16],
         "seed": tournament.seed,
         "lineups": tournament.lineups,

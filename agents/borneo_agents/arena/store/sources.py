@@ -19,7 +19,7 @@ from numba.extending import is_jitted
 import borneo_agents
 import borneo_env
 from borneo_env.agent import Agent
-from borneo_env.compile.digest import digest_of as digest_of_code
+from kontor.compile.digest import digest_of as digest_of_code
 
 PROGRAM = (borneo_env, borneo_agents)
 CODE = (*SOURCE_SUFFIXES, *EXTENSION_SUFFIXES)

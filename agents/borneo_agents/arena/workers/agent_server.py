@@ -21,9 +21,9 @@ from borneo_env.cards import read_tables
 from borneo_env.engine.actions import action_table
 from borneo_env.engine.batch import Batch
 from borneo_env.engine.state import GAME, slots_of
-from borneo_env.files import on_one_line, parse_json
 from borneo_env.ruleset import Ruleset
 from borneo_env.traces import current_folder, traceback_of
+from kontor.files import on_one_line, parse_json
 
 LONGEST_ERROR = 300  # characters
 

@@ -10,31 +10,36 @@ times.
 from __future__ import annotations
 
 import os
+import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from borneo_agents.arena.design.config import ArenaConfig
 from borneo_agents.arena.design.tournament import Tournament
 from borneo_agents.arena.play.calls import ENDED, LEAVING, MAKING, TIME_OUT, WARMING_UP, Call, Fault
-from borneo_agents.arena.play.slow_agents import SlowAgentNotices
 from borneo_agents.arena.store.folder import LOG, Folder
 from borneo_agents.arena.workers.retries import ChunkTask, FaultHistory
 from borneo_agents.arena.workers.worker_process import SOON, WorkerJob, WorkerProcess
 from borneo_env.agent import is_registered
-from borneo_env.engine.threads import available_cores
 from borneo_env.traces import current_folder, where_it_was
+from kontor.engine.threads import available_cores
 
 RETRIES = 2
 READY, READY_PER_SECOND = 40.0, 10.0  # seconds for a first call, and more for each second of the time limit
 COMPILING = 600.0  # seconds more for agents that are installed: they may compile
 GRACE = 1.0  # seconds a call may take beyond its limit until the worker is ended: it may yet answer, too late
+SLOW = 5.0  # seconds after which it is said whom the arena waits for
 TAIL = 2000  # bytes of the log that are shown when the arena fails
 
-WHEN = {WARMING_UP: "at its first call, before any game", MAKING: "in its __init__"}
+WHEN = {WARMING_UP: "at its first call, before any game", MAKING: "in its __init__", LEAVING: "in its __del__"}
 
 
 class ArenaError(ValueError):
     """The arena itself failed, not an agent."""
+
+
+def on_stderr(words: str) -> None:
+    print(words, file=sys.stderr, flush=True)
 
 
 class WorkerPool:
@@ -45,16 +50,16 @@ class WorkerPool:
         tournament: Tournament,
         folder: Folder,
         config: ArenaConfig,
-        scratch: bool = False,
+        say: Callable[[str], None] = on_stderr,
     ) -> None:
         self.tournament = tournament
         self.folder = folder
         self.config = config
         self.jobs = config.jobs or available_cores()
-        self.scratch = scratch  # whether the folder can go when this process has gone
         self.history = FaultHistory()
         self.workers: list[WorkerProcess] = []
-        self.notices = SlowAgentNotices(tournament.agents)
+        self.say = say
+        self.slow: set[int] = set()  # agents that the user knows to be slow
 
     def __enter__(self) -> WorkerPool:
         return self
@@ -96,7 +101,7 @@ class WorkerPool:
 
     def _started(self) -> WorkerProcess:
         left_out = set(self.history.disqualified)
-        return WorkerProcess(WorkerJob(self.tournament, self.folder.path, self.config.records, left_out), self.scratch)
+        return WorkerProcess(WorkerJob(self.tournament, self.folder.path, self.config.records, left_out))
 
     def _games_over(self) -> int:
         return sum(worker.state().games_over for worker in self.workers)
@@ -110,10 +115,15 @@ class WorkerPool:
 
     def _stuck(self, worker: WorkerProcess) -> bool:
         """Whether it has been running an agent's code for too long."""
-        call, since = worker.running()
-        limit = self._limit(call) if call else None
-        self.notices.look(call, since, limit)
-        return limit is not None and since > limit
+        call, seconds = worker.running()
+        if call is None:
+            return False
+        limit = self._limit(call)
+        if seconds >= SLOW and call.agent not in self.slow:
+            self.slow.add(call.agent)
+            name = self.tournament.agents[call.agent]
+            self.say(f"waiting for {name}: {seconds:.0f} s {_when(call)}; it has {limit:.0f} s")
+        return seconds > limit
 
     def _limit(self, call: Call) -> float:
         """Seconds that a call may take."""
@@ -140,12 +150,15 @@ class WorkerPool:
 
     def _fault(self, call: Call, status: str, trace: str) -> Fault:
         """What the agent of a call has done, if its worker has ended with a status, or else hangs."""
-        when = WHEN.get(call.round, f"at decision {call.round}")
         if status:
-            return Fault(ENDED, f"the process has ended ({status}) {when}", trace)
-        return Fault(TIME_OUT, f"no answer within {self._limit(call):.3g} s {when}", trace)
+            return Fault(ENDED, f"the process has ended ({status}) {_when(call)}", trace)
+        return Fault(TIME_OUT, f"no answer within {self._limit(call):.3g} s {_when(call)}", trace)
 
     def _last_words(self) -> str:
         with open(self.folder.path / LOG, "rb") as log:
             log.seek(-min(TAIL, log.seek(0, os.SEEK_END)), os.SEEK_END)
             return log.read().decode("utf-8", "replace").strip()
+
+
+def _when(call: Call) -> str:
+    return WHEN.get(call.round, f"at decision {call.round}")

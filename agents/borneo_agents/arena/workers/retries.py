@@ -1,12 +1,14 @@
 """What follows from the faults of agents that hang or end a process: for the next attempt at a chunk, and beyond it.
 
-The very decision is known once an agent is asked for one game at a time: that game is forfeited. After `PATIENCE`
-forfeits in a chunk the agent is disqualified in it: it loses all games in which it would have to decide. After
-`PATIENCE` such chunks it is disqualified in all that are still to come, since each of these games costs a new worker.
-So is one that does not even answer its first call, before any game.
+| an agent hangs or ends the process | what follows |
+| --- | --- |
+| when it is asked for many games | it is asked for one at a time, so that the very decision is known |
+| at the decision of a game | the game is forfeited |
+| before any game | the agent is disqualified: it loses all games in which it would have to decide |
+| `MOST_FAULTS` times in a chunk | it is disqualified in this chunk |
+| so in `MOST_CHUNKS` chunks | it is disqualified in all that are still to come, since each fault costs a new worker |
 
-A process can also be ended from outside. Therefore a decision at which a process has ended costs the game only when
-this has happened twice.
+A process can also be ended from outside. Therefore an end says nothing until there is another at the same call.
 """
 
 from __future__ import annotations
@@ -14,11 +16,11 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, field
 
-from borneo_agents.arena.play.calls import ENDED, MAKING, TIME_OUT, WARMING_UP, Call, Fault
+from borneo_agents.arena.play.calls import ENDED, TIME_OUT, Call, Fault
 from borneo_agents.arena.play.match import RetryPlan
 
-PATIENCE = 3
-MOST_FAULTS = 4 * PATIENCE  # of an agent in a chunk, whether it loses a game by them or not
+MOST_FAULTS = 6  # of an agent that is asked for one game at a time; a hang counts as two
+MOST_CHUNKS = 3
 
 
 @dataclass
@@ -28,31 +30,8 @@ class ChunkTask:
     deals: range
     plan: RetryPlan = field(default_factory=RetryPlan)
     ended: set[Call] = field(default_factory=set)  # where a process has ended
-    faults: Counter[int] = field(default_factory=Counter)  # how often agents have hung or ended the process
-    forfeits: Counter[int] = field(default_factory=Counter)  # games they have lost by it
+    faults: Counter[int] = field(default_factory=Counter)  # by agent
     lost_workers: int = 0
-
-    def note(self, call: Call, fault: Fault) -> None:
-        """Change the plan for the next attempt."""
-        agent = call.agent
-        self.faults[agent] += 1
-        if self.faults[agent] > MOST_FAULTS:  # it does so elsewhere in every attempt
-            self._disqualify(agent, max(call.round, 0), fault)
-        elif fault.kind == ENDED and call.for_one and call not in self.ended:
-            self.ended.add(call)  # the next attempt shows whether it ends again: it may have been ended from outside
-        elif call.round == MAKING:
-            self._disqualify(agent, 0, fault)
-        elif call.for_one:
-            self.plan.forfeits[call.round, call.game] = fault
-            self.forfeits[agent] += 1
-            if self.forfeits[agent] >= PATIENCE:
-                self._disqualify(agent, call.round, fault)
-        else:
-            self.plan.alone.add(agent)
-
-    def _disqualify(self, agent: int, round: int, fault: Fault) -> None:
-        since = round, fault.because("not asked any more in this chunk")
-        self.plan.disqualified[agent] = min(since, self.plan.disqualified.get(agent, since))
 
 
 @dataclass
@@ -60,9 +39,8 @@ class FaultHistory:
     """What is known of agents beyond a chunk."""
 
     disqualified: dict[int, Fault] = field(default_factory=dict)  # agents that are asked no more, and why
-    hung: set[int] = field(default_factory=set)  # those that have lost a game by it
+    hung: set[int] = field(default_factory=set)
     in_chunks: dict[int, list[Fault]] = field(default_factory=dict)  # why, for each chunk they were disqualified in
-    ended: Counter[int] = field(default_factory=Counter)  # how often they have ended the process when first asked
 
     def prepare(self, task: ChunkTask) -> None:
         """Put what is known into the plan of a chunk."""
@@ -72,22 +50,26 @@ class FaultHistory:
 
     def note(self, task: ChunkTask, call: Call, fault: Fault) -> None:
         """Note a fault in a chunk, and change the plan for its next attempt."""
-        agent = call.agent
-        if call.round == WARMING_UP:
-            self.ended[agent] += fault.kind == ENDED
-            if fault.kind == TIME_OUT or self.ended[agent] > 1:  # it may have been ended from outside once
-                self.disqualified[agent] = fault
-            return
-        before = set(task.plan.disqualified)
-        task.note(call, fault)
-        if call.for_one and fault.kind == TIME_OUT:
+        agent, again = call.agent, call in task.ended
+        if fault.kind == TIME_OUT:
             self.hung.add(agent)
-        if agent in task.plan.disqualified.keys() - before:
+        if not call.for_one:
+            task.plan.alone.add(agent)
+            return
+        task.faults[agent] += 1 if fault.kind == ENDED else 2  # an end must come twice
+        if fault.kind == ENDED and not again:
+            task.ended.add(call)
+        elif call.round < 0:
+            self.disqualified[agent] = fault
+        else:
+            task.plan.forfeits[call.round, call.game] = fault
+        if task.faults[agent] >= MOST_FAULTS and agent not in task.plan.disqualified:
+            task.plan.disqualified[agent] = max(call.round, 0), fault.because("not asked any more in this chunk")
             self._note_chunk(agent, fault)
 
     def _note_chunk(self, agent: int, fault: Fault) -> None:
         self.in_chunks.setdefault(agent, []).append(fault)
-        if len(self.in_chunks[agent]) == PATIENCE:
+        if len(self.in_chunks[agent]) == MOST_CHUNKS:
             self.disqualified[agent] = fault.because("not asked any more")
 
     def merge(self, other: FaultHistory) -> None:

@@ -1,12 +1,9 @@
 """A worker: a process that plays chunks of a tournament, one after another.
 
-It is started with the number of its parent process, the numbers of two open files (one holds its heartbeat, into the
-other goes the stack when it crashes, or when the parent asks for it by a signal), and a folder that is removed when the
-parent ends, if there is one. It reads from its standard input: a `WorkerJob`, then one chunk at a time. For
-each chunk it writes a file into the folder of the arena, and notes it in the heartbeat. Agents find their input empty,
-and what they print goes to the log, as do errors of the worker.
-
-The worker is a child of the process that is started: this one supervises it, as it does bots in processes of their own.
+It is started with the numbers of two open files: one holds its heartbeat, into the other goes the stack when it
+crashes, or when the parent asks for it by a signal. It reads from its standard input: a `WorkerJob`, then one chunk at
+a time. For each chunk it writes a file into the folder of the arena, and notes it in the heartbeat. Agents find their
+input empty, and what they print goes to the log, as do errors of the worker.
 """
 
 from __future__ import annotations
@@ -14,11 +11,8 @@ from __future__ import annotations
 import faulthandler
 import os
 import pickle
-import shutil
 import signal
 import sys
-import threading
-import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -28,7 +22,6 @@ from borneo_agents.arena.store.folder import Folder
 from borneo_agents.arena.store.records import write_records
 from borneo_agents.arena.workers.heartbeat import WRITE_STACK, SharedHeartbeat
 from borneo_agents.arena.workers.worker_process import WorkerJob
-from borneo_agents.protocol.supervisor import adopt_orphans, end_as, end_tree, supervise
 
 
 def work(requests: Iterator[Any], heartbeat: SharedHeartbeat) -> None:
@@ -62,34 +55,15 @@ def _requests() -> Iterator[Any]:
         yield request
 
 
-def _leave_with(parent: int, scratch: str) -> None:
-    """End this process, and all below it, when its parent has ended: even one that had before this was called."""
-    while os.getppid() == parent:
-        time.sleep(1)
-    while scratch and os.path.exists(scratch):  # noqa: PTH110  # a game may be written into it at this very moment
-        shutil.rmtree(scratch, ignore_errors=True)
-    end_tree(os.getpid())
-    os.kill(os.getpid(), signal.SIGKILL)
-
-
 def main() -> None:
-    parent, file, stack, scratch = sys.argv[1:]
-    adopt_orphans()
-    worker = os.fork()
-    if worker:
-        leaving = threading.Thread(target=_leave_with, args=(int(parent), scratch), daemon=True)
-        leaving.start()
-        code = supervise(worker)
-        if os.getppid() != int(parent):  # the folder goes first
-            leaving.join()
-        end_as(code)
+    file, stack = map(int, sys.argv[1:])
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides
-    faulthandler.enable(int(stack), all_threads=False)
-    faulthandler.register(WRITE_STACK, int(stack), all_threads=False)
-    heartbeat = SharedHeartbeat(int(file))
-    os.close(int(file))
+    faulthandler.enable(stack, all_threads=False)
+    faulthandler.register(WRITE_STACK, stack, all_threads=False)
+    heartbeat = SharedHeartbeat(file)
+    os.close(file)
     work(_requests(), heartbeat)
-    signal.pause()  # there are no more requests: the parent ends this process, or has ended
+    os._exit(0)  # whatever agents have left running
 
 
 if __name__ == "__main__":

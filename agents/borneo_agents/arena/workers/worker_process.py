@@ -19,12 +19,13 @@ from borneo_agents.arena.store.folder import LOG
 from borneo_agents.arena.workers.heartbeat import SIZE, WRITE_STACK, HeartbeatState, SharedHeartbeat
 from borneo_agents.arena.workers.retries import ChunkTask
 from borneo_agents.cluster import TOKEN
-from borneo_agents.protocol.process import import_paths
+from borneo_agents.protocol.process import SUPERVISOR, import_paths
 from borneo_agents.protocol.supervisor import end_group, end_tree
 
 SOON = 0.05  # seconds between two looks at a worker
 MOST_LOOKS = 10  # for the stack of a worker that hangs
 LONGEST_STACK = 2**16  # bytes
+MEMORY = 2**62  # bytes it may have: no less than there are
 ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
 
 
@@ -38,30 +39,32 @@ class WorkerJob(NamedTuple):
 
 
 class WorkerProcess:
-    """A process that plays chunks of a job. A `scratch` folder is removed when the process that has started it ends."""
+    """A process that plays chunks of a job; like bots it has a supervisor, and ends with this process."""
 
     task: ChunkTask
 
-    def __init__(self, job: WorkerJob, scratch: bool) -> None:
+    def __init__(self, job: WorkerJob) -> None:
         self._given = 0
         self._seen = (-1, time.monotonic())  # how many notes there were, and since when there are as many
         self._stack = tempfile.TemporaryFile()  # noqa: SIM115  # closed in `end`
         with tempfile.TemporaryFile() as heartbeat, open(job.folder / LOG, "ab") as log:
             heartbeat.truncate(SIZE)
             self._heartbeat = SharedHeartbeat(heartbeat.fileno())
+            leash, self._leash = os.pipe()  # the supervisor holds one end, and sees this process's end at it
             self._process = subprocess.Popen(
                 [
+                    *SUPERVISOR, str(leash), str(MEMORY),
                     sys.executable, "-P", "-u", "-m", "borneo_agents.arena.workers.worker",
-                    str(os.getpid()), str(heartbeat.fileno()), str(self._stack.fileno()),
-                    str(job.folder) if scratch else "",
+                    str(heartbeat.fileno()), str(self._stack.fileno()),
                 ],
                 stdin=subprocess.PIPE,
                 stdout=log,
                 stderr=log,
-                pass_fds=[heartbeat.fileno(), self._stack.fileno()],
+                pass_fds=[leash, heartbeat.fileno(), self._stack.fileno()],
                 env=worker_environment(),
                 start_new_session=True,  # so that Ctrl-C reaches the parent alone
             )  # fmt: skip
+            os.close(leash)
         self._send(job)
 
     def give(self, task: ChunkTask) -> None:
@@ -112,6 +115,7 @@ class WorkerProcess:
         """End it, and the processes that agents have started in it."""
         (end_tree if self._process.poll() is None else end_group)(self._process.pid)
         self._process.wait()
+        os.close(self._leash)
         self._stack.close()
         if self._process.stdin:
             with contextlib.suppress(BrokenPipeError):  # what it was last sent and never read

@@ -13,11 +13,11 @@ from borneo_agents.scripted.valuation.goods import (
     prospects,
     spices,
 )
-from borneo_env.compile import rule
 from borneo_env.engine.actions import BARGAIN, JOKER, PAYMENT
 from borneo_env.engine.rules.contracts import first_owed
 from borneo_env.engine.rules.ending import PIRATE_PENALTY
 from borneo_env.engine.state import AMOUNT, CHEST, DOUBLE, N_SPICES, OF_ONE_SPICE, PORT
+from kontor.compile import rule
 
 PATIENCE = 0.3  # points by which waiting is preferred
 SPICE_OWED = 1.6  # points it costs to pay one spice
@@ -120,8 +120,10 @@ def choose_keep(box, g, options, count, scratch):
 
 
 @rule
-def most_gain(box, scratch, me, options, count):
-    """The card that is worth most to an appraised player."""
+def take_most_gain(box, g, options, count, scratch):
+    """Take the card that is worth most."""
+    me = whole(g.player)
+    appraise(box, g, scratch, me)
     for i in range(count):
         scratch.worth[i] = gain_of(box, scratch, me, options[i] - box.first_card)
     return most_worth(options, count, scratch)

@@ -9,8 +9,8 @@ from __future__ import annotations
 from borneo_agents.scripted.scratch import ONE, TINY, whole
 from borneo_agents.scripted.valuation.hands import STRONG_CARD, WEAK_CARD, share_of_hand
 from borneo_agents.scripted.valuation.sharing import STRONG
-from borneo_env.compile import rule
 from borneo_env.engine.state import NO_CARD
+from kontor.compile import rule
 
 LOST_ATTACK = 1.2  # points a lost attack costs: the defender keeps a card
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from borneo_agents.scripted.scratch import ANY, CACHE_SLOTS, ONE, TINY, TWO, whole
-from borneo_env.compile import rule
 from borneo_env.engine.rules.ending import score
 from borneo_env.engine.state import AMOUNT, CHEST, DOUBLE, N_KINDS, N_SPICES, OF_ONE_SPICE, PORT, SINGLE
+from kontor.compile import rule
 
 SPICES_EACH = 4.8  # spices that a distribution brings all players together
 REACH_EACH = 0.8  # how much of what a player may hope for fits a contract for each spice

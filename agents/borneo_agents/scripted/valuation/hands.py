@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from borneo_agents.scripted.scratch import whole
 from borneo_agents.scripted.valuation.sharing import STRONG
-from borneo_env.compile import rule
 from borneo_env.engine.state import CARDS, HAND, N_COMPANIES, PILE, SEATS, UNSEEN
+from kontor.compile import rule
 
 LATER = 0.45  # how likely a card that is not in hand now will be, a round later
 CARD = 0.4  # points of any card in a hand of three

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from borneo_agents.scripted.scratch import whole
 from borneo_agents.scripted.valuation.goods import distributions_left
-from borneo_env.compile import rule
 from borneo_env.engine.actions import OTHERS, TRANSFER
 from borneo_env.engine.state import N_COMPANIES
+from kontor.compile import rule
 
 SHARES = (0.6, 0.35, 0.18, 0.12)  # cards that a trader on each rank may hope for from any distribution
 HAND_HELPS = 0.3  # how much an own strong card adds to an own rank

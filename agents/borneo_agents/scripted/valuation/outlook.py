@@ -5,8 +5,8 @@ from __future__ import annotations
 from borneo_agents.scripted.scratch import ANY, TINY, whole
 from borneo_agents.scripted.valuation.goods import gain_of
 from borneo_agents.scripted.valuation.sharing import A_MONOPOLY, A_SHARE, NOTHING_YET, fill_pool, foresee
-from borneo_env.compile import rule
 from borneo_env.engine.state import AT_PORT, N_COMPANIES, OPEN_PORTS
+from kontor.compile import rule
 
 RIVALRY = 0.15  # what a point of another player costs me
 LEADER = 0.05  # and more for each point this player is ahead of the others
@@ -51,11 +51,7 @@ def survey(box, g, scratch, at, me):
     """Write what each player can make of a port, how likely they can, and what `me` would get of it."""
     for player in range(box.players):
         scratch.likely[at, player] = 0
-    scratch.stake[at] = 0
-    if g.open[at] < 0:
-        return
-    foresee(box, g, scratch, at)
-    if scratch.stake[at] == 0:  # nobody can share it out
+    if g.open[at] < 0 or not foresee(box, g, scratch, at):
         return
     each = card_at(g, scratch, at, me)
     for player in range(box.players):
@@ -133,38 +129,3 @@ def next_best_port(scratch, player, below):
         if scratch.likely[at, player] > 0 and most < points < below:
             place, most = whole(at), points
     return place, most
-
-
-@rule
-def survey_again(box, g, scratch, me, moved):
-    """Survey the ports that traders of some companies matter to, for a look: `forget_look` brings back what was."""
-    for at in range(OPEN_PORTS):
-        if scratch.stake[at] & moved:
-            keep_survey(box, scratch, at)
-            survey(box, g, scratch, at, me)
-
-
-@rule
-def forget_look(box, scratch, moved):
-    """Bring back what was surveyed before; whose traders matter to a port depends on its flags alone."""
-    for at in range(OPEN_PORTS):
-        if scratch.stake[at] & moved:
-            restore_survey(box, scratch, at)
-
-
-@rule
-def keep_survey(box, scratch, at):
-    """Put aside what was surveyed of a port."""
-    for player in range(box.players):
-        scratch.kept[at, 0, player] = scratch.best[at, player]
-        scratch.kept[at, 1, player] = scratch.likely[at, player]
-        scratch.kept[at, 2, player] = scratch.mine[at, player]
-
-
-@rule
-def restore_survey(box, scratch, at):
-    """Bring back what was put aside."""
-    for player in range(box.players):
-        scratch.best[at, player] = scratch.kept[at, 0, player]
-        scratch.likely[at, player] = scratch.kept[at, 1, player]
-        scratch.mine[at, player] = scratch.kept[at, 2, player]

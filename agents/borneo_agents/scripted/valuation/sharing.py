@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from borneo_agents.scripted.scratch import ANY, COMPANY_BIT, ONE, TINY, whole
+from borneo_agents.scripted.scratch import ANY, ONE, TINY, whole
 from borneo_agents.scripted.valuation.goods import gain_of
-from borneo_env.compile import rule
 from borneo_env.engine.rules.cargo import TOP_ROW, goes_before, monopolist
 from borneo_env.engine.state import AT_PORT, CARDS, HAND, N_COMPANIES, NOBODY, OPEN_PORTS, SEATS
+from kontor.compile import rule
 
 STRONG = whole(3)  # flags of a card's major company
 NOTHING_YET, A_MONOPOLY, A_SHARE = range(3)
@@ -110,10 +110,8 @@ def add_trigger(box, g, scratch, me, card, at):
         scratch.trigger_port[i] = at
         scratch.trigger_count[i] = sharers
         scratch.trigger_monopoly[i] = 1 if monopoly else 0
-        scratch.trigger_stake[i] = 0
         for k in range(sharers):
             scratch.trigger_sharers[i, k] = scratch.sharers[k]
-            scratch.trigger_stake[i] |= COMPANY_BIT[scratch.sharers[k]]
         scratch.triggers += 1
 
 
@@ -181,7 +179,11 @@ def hand_out(box, g, scratch, me, at, cards, sharers, monopoly):
 
 @rule
 def foresee(box, g, scratch, at):
-    """For each company: what would a card with three of its flags do at a port, and how many cards would each get?"""
+    """For each company: what would a card with three of its flags do at a port, and how many cards would each get?
+
+    Returns whether any would share it out.
+    """
+    found = False
     port = g.open[at]
     cards = whole(g.laid[at]) + 1
     covered = whole(box.flags_of[g.lowest[at], TOP_ROW]) if g.lowest[at] >= 0 else ANY
@@ -190,12 +192,15 @@ def foresee(box, g, scratch, at):
             scratch.picks[company, player] = 0
         scratch.outcome[company] = NOTHING_YET
         if flags_with(g, at, company, company, covered) >= box.monopoly[port]:
+            found = True
             scratch.outcome[company] = A_MONOPOLY
             scratch.sharers[0] = company
-            count_out(g, scratch, at, company, cards, ONE)
+            count_out(g, scratch, company, cards, ONE)
         elif cards >= box.limit[port]:
+            found = True
             scratch.outcome[company] = A_SHARE
-            count_out(g, scratch, at, company, cards, order_by_flags(g, scratch, at, company, covered))
+            count_out(g, scratch, company, cards, order_by_flags(g, scratch, at, company, covered))
+    return found
 
 
 @rule
@@ -221,10 +226,8 @@ def flags_with(g, at, other, company, covered):
 
 
 @rule
-def count_out(g, scratch, at, company, cards, sharers):
+def count_out(g, scratch, company, cards, sharers):
     """As share_out, but only count how many cards each player takes."""
-    for i in range(sharers):
-        scratch.stake[at] |= COMPANY_BIT[scratch.sharers[i]]
     longest = tallest(g, scratch, sharers)
     rank = 0
     left = cards if longest > 0 else 0

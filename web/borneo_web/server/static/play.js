@@ -10,7 +10,7 @@ let busy = false; // steps are being shown, or a page is being fetched
 let stale = false; // something has changed meanwhile
 
 const main = () => document.getElementById("main");
-const telling = (page) =>
+const version = (page) =>
   [page.dataset.told, page.dataset.state, page.dataset.next, page.querySelector("[name=decision]")?.value].join();
 
 // The page of an answer; where it has none, what it says stands on the page that is there, as it is.
@@ -18,11 +18,14 @@ async function parsed(answer) {
   const found = new DOMParser().parseFromString(await answer.text(), "text/html");
   const page = found.getElementById("main");
   if (page?.dataset.address) return page;
-  const words = document.getElementById("refused");
-  words.textContent = found.querySelector(".problem")?.textContent ?? "The server could not answer.";
-  words.hidden = false;
-  rest(main());
+  refuse(found.querySelector(".problem")?.textContent ?? "The server could not answer.");
   return null;
+}
+
+function refuse(words) {
+  document.getElementById("refused").textContent = words;
+  document.getElementById("refused").hidden = false;
+  rest(main());
 }
 
 // Whoever has chosen something, or asked the coach, finds it again while the same is decided.
@@ -37,7 +40,7 @@ function swap(page) {
   const ends = page.dataset.state === "over" && main().dataset.state !== "over";
   const open = [...main().querySelectorAll("details[open]")].map((details) => details.className);
   const scrolled = SCROLLING.map((place) => [place, main().querySelector(place)?.scrollLeft ?? 0, main().querySelector(place)?.scrollTop ?? 0]);
-  if (telling(page) === telling(main())) keep(main(), page);
+  if (version(page) === version(main())) keep(main(), page);
   main().replaceWith(page);
   for (const name of open) page.querySelector(`details.${name}`)?.setAttribute("open", "");
   for (const [place, across, down] of scrolled) Object.assign(page.querySelector(place) ?? {}, { scrollLeft: across, scrollTop: down });
@@ -61,7 +64,7 @@ async function refresh() {
       if (answer.status === 404) return location.reload(); // the game is not there any more
       const page = await parsed(answer);
       if (!page) return;
-      if (telling(page) === telling(main())) continue;
+      if (version(page) === version(main())) continue;
       if (speed()) await show(main(), await steps(main().dataset.told));
       swap(page);
       if (page.dataset.state === "asked") document.getElementById("status").focus({ preventScroll: true });
@@ -99,26 +102,18 @@ async function ask(button) {
   fields.set(button.name, button.value);
   button.disabled = true;
   button.textContent = "The coach thinks …";
-  let reason = "The server does not answer.";
+  document.getElementById("refused").hidden = true;
   try {
-    const answer = await fetch(`${button.formAction}?${fields}`);
-    const page = new DOMParser().parseFromString(await answer.text(), "text/html");
-    if (page.getElementById("main")) {
-      swap(page.getElementById("main"));
+    const page = await parsed(await fetch(`${button.formAction}?${fields}`));
+    if (page) {
+      swap(page);
       return main().querySelector("section.coach, .coach button")?.focus(); // it may be far from where the button was
     }
-    reason = page.querySelector(".problem")?.textContent ?? `The coach did not answer (${answer.status}).`;
   } catch {
-    // as it is told
+    refuse("The server does not answer.");
   }
   button.disabled = false;
   button.textContent = "Ask again";
-  const told = document.createElement("p");
-  told.className = "problem";
-  told.role = "alert";
-  told.textContent = reason;
-  button.closest(".coach").querySelector(".problem")?.remove();
-  button.closest(".coach").prepend(told);
 }
 
 function setUp() {
@@ -133,25 +128,14 @@ function setUp() {
       ask(button);
     });
   }
-  const button = document.getElementById("again");
-  button.hidden = !document.getElementById("news");
-  button.addEventListener("click", async () => {
-    if (busy) return;
-    busy = true;
-    await show(main(), await steps(main().dataset.heard), true);
-    busy = false;
-    again();
-  });
+  for (const link of main().querySelectorAll("[data-busy]")) {
+    link.addEventListener("click", () => { link.textContent = link.dataset.busy; });
+  }
   document.getElementById("status").tabIndex = -1;
   const advice = main().querySelector("section.coach");
   if (advice) advice.tabIndex = -1;
   document.title = main().dataset.state === "asked" ? `You decide · ${TITLE}` : TITLE;
   attach(main());
-}
-
-async function again() {
-  const page = await parsed(await fetch(main().dataset.address));
-  if (page) swap(page);
 }
 
 setUp();

@@ -40,17 +40,18 @@ export function schedule(steps, players, pace, round = fresh()) {
   return wanted.map((time) => pace * share * time);
 }
 
-/** Show steps on the table; by hand, each waits for a click. */
-export async function show(main, steps, byHand = false) {
+/** Show steps on the table. */
+export async function show(main, steps) {
   if (!steps.length) return;
   const bar = main.querySelector("#step");
   const [head, lines, buttons, go] = ["h2", "ul", "p", "button"].map((kind) => document.createElement(kind));
   go.type = "button";
+  go.textContent = "Skip";
   buttons.append(go);
   bar.replaceChildren(head, lines, buttons);
   lines.className = "story";
   cover(main);
-  const times = byHand ? [] : schedule(steps, Number(main.dataset.players), speed(), round);
+  const times = schedule(steps, Number(main.dataset.players), speed(), round);
   let due = performance.now(); // the end of a step: a slow machine takes drawing from its time, and leaves motion out
   for (const [number, step] of steps.entries()) {
     const name = main.querySelector(`#player${step.who} .who`)?.textContent;
@@ -61,14 +62,11 @@ export async function show(main, steps, byHand = false) {
       lines.append(line);
     }
     lines.scrollTop = lines.scrollHeight;
-    go.textContent = byHand ? `Next (${number + 1} of ${steps.length})` : "Skip";
     due += times[number];
-    lay(main, step, byHand ? GLIDE * Boolean(speed()) : Math.max(0, Math.min(GLIDE, 0.8 * (due - performance.now()))));
-    if (byHand) go.focus({ preventScroll: true });
+    lay(main, step, Math.max(0, Math.min(GLIDE, 0.8 * (due - performance.now()))));
     const clicked = new Promise((done) => go.addEventListener("click", () => done(true), { once: true }));
-    const time = new Promise((done) => byHand || setTimeout(done, due - performance.now(), false));
-    const skipped = (await Promise.race([clicked, time])) && !byHand;
-    if (skipped || !main.isConnected) break;
+    const time = new Promise((done) => setTimeout(done, due - performance.now(), false));
+    if ((await Promise.race([clicked, time])) || !main.isConnected) break;
   }
 }
 

@@ -1,6 +1,0 @@
-"""Until all imports say kontor.engine.arguments."""
-
-import sys
-from importlib import import_module
-
-sys.modules[__name__] = import_module("kontor.engine.arguments")

@@ -1,5 +1,0 @@
-"""Kontor's batch files."""
-
-from kontor.engine.batch_file import BatchFileError
-
-__all__ = ["BatchFileError"]
