@@ -19,7 +19,7 @@ MOST = 60  # faults that are tried
 GAMES, STEPS = 24, 60  # that are played with each, of every ruleset
 
 
-class Fault(NamedTuple):
+class TriedFault(NamedTuple):
     """A fault, and who noticed it; "" if nobody did."""
 
     mutant: Mutant
@@ -34,7 +34,7 @@ def check_faults(
     seed: int = 0,
     games: int = GAMES,
     note: Callable[[int, int], None] = lambda done, every: None,
-) -> list[Fault]:
+) -> list[TriedFault]:
     """Put faults into a game's rules, one at a time and in memory only, and see who notices.
 
     With `tests` these are run with each fault, and whether they fail is all that counts. Without, the checks of this
@@ -62,9 +62,9 @@ def check_faults(
     with worker:
         worker.stdin.write(json.dumps(job))
         worker.stdin.close()
-        found: list[Fault] = []
+        found: list[TriedFault] = []
         for line in worker.stdout:
-            found.append(Fault(mutants[len(found)], json.loads(line)["noticed"]))
+            found.append(TriedFault(mutants[len(found)], json.loads(line)["noticed"]))
             note(len(found), len(mutants))
     if worker.returncode:
         raise ValueError(f"{game.title} could not be played with faults; see what its process said above")

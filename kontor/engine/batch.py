@@ -49,7 +49,7 @@ def game_of(game: Game | str | None) -> Game:
 
 def ruleset_of(game: Game | str | None, ruleset: Ruleset | None, fields: dict[str, Any]) -> Ruleset:
     """The ruleset that somebody means who gives one, or its fields."""
-    own = type(ruleset) if game is None and hasattr(ruleset, "game") else game_of(game).Ruleset
+    own = type(ruleset) if game is None and isinstance(ruleset, Ruleset) else game_of(game).Ruleset
     return own.given(ruleset, fields)
 
 
