@@ -7,6 +7,7 @@ NUMBA_ENABLE_CUDASIM=1. What goes wrong in a rule is told with its file and line
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -104,7 +105,17 @@ def what_went_wrong(error: BaseException) -> str:
     frames = traceback.extract_tb(error.__traceback__)
     own = [frame for frame in frames if not frame.filename.startswith((OURS, sys.prefix, sys.base_prefix, "<frozen"))]
     where = f"{own[-1].name}, {own[-1].filename}:{own[-1].lineno}: " if own else ""
-    return f"{where}{type(error).__name__}: {' '.join(str(error).split())[:500]}"
+    return f"{where}{type(error).__name__}: {_in_short(str(error))[:500]}"
+
+
+def _in_short(message: str) -> str:
+    """A message on one line; of the compiler's what it did not understand, and where, without the way there."""
+    lines = [" ".join(line.split()) for line in re.sub(r"\x1b\[[0-9;]*m", "", message).splitlines()]
+    reasons = [line for line in lines if line and not line.startswith(("Failed in nopython", "During: ", "- Resol"))]
+    places = [line for line in lines if line.startswith("File ") and OURS not in line]
+    if len(reasons) == len([line for line in lines if line]):
+        return " ".join(reasons)
+    return " ".join([*reasons[:3], *places[:1]])
 
 
 def _all_told(arguments: list[str]) -> Iterator[tuple[str, NDArray[Any]]]:
