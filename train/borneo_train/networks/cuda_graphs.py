@@ -35,7 +35,6 @@ class CudaGraph:
         for own, tensor in zip(self._inputs, inputs, strict=True):
             own.copy_(tensor)
         self._calls += 1
-        torch.autograd.graph.set_warn_on_accumulate_grad_stream_mismatch(False)  # the first calls have their own stream
         if self._calls <= WARM_UP:
             stream = torch.cuda.Stream()  # type: ignore[no-untyped-call]
             stream.wait_stream(torch.cuda.current_stream())
