@@ -99,6 +99,8 @@ class Game:
             can_be_filled, is_possible), and `layout`, `state_layout` as functions of the ruleset with the first two.
         wrongs, unreadable: functions of a ruleset and records: statements that hold for all, each with where it does
             not; the second for redacted records too, so that who looks at them reads nothing outside. Ranges alone.
+        telltale: phases of which it tells of a hand that they are asked for, because forced decisions are not; each
+            with whether one can always decline there, so that any other move was free; none.
         counts_turns: whether the rules set `turn` and `turns` themselves; a turn begins when another player decides.
         blank: a function of the ruleset that returns the record before the deal; -1 where there are members of an
             axis, else 0.
@@ -127,6 +129,7 @@ class Game:
     blank: Callable[[Any], NDArray[np.void]] | None = None
     wrongs: Callable[[Any, NDArray[np.void]], Any] | None = None
     unreadable: Callable[[Any, NDArray[np.void]], Any] | None = None
+    telltale: Mapping[str, bool] = field(default_factory=dict)
     counts_turns: bool = False
 
     def __post_init__(self) -> None:

@@ -19,7 +19,7 @@ PACKAGES = {
 LAYERS = """
     kontor.compile                    borneo_env.pieces
     kontor.files
-    borneo_env.cards                      borneo_env.rulebook         borneo_env.traces
+    borneo_env.cards                      borneo_env.rulebook         kontor.traces
     borneo_env.ruleset
     borneo_env.engine                     borneo_env.console
     borneo_env.agent                      borneo_env.rewards          borneo_env.chance
