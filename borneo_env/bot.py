@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 from borneo_env.view import Option, View
 from kontor import bot
 from kontor.bot import NotAnOption
@@ -13,7 +11,6 @@ __all__ = ["Bot", "NotAnOption"]
 
 class Bot(bot.Bot):
     __doc__ = bot.Bot.__doc__
-    view: ClassVar[type[View]] = View
 
     def decide(self, view: View, options: list[Option]) -> Option:
         """One of the options."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,7 +23,6 @@ class Bot:
     """
 
     memoryless = True
-    view: ClassVar[type[View]] = View  # what it is shown: a game may have views of its own
 
     def decide(self, view: Any, options: list[Any]) -> MoveOption:
         """One of the options."""
@@ -32,10 +31,11 @@ class Bot:
     def act(self, views: Views) -> NDArray[np.int64]:
         """An action for each view."""
         views.check()
+        kind: type[View] = views.ruleset.game.own_kind("view", View)
         actions = np.empty(len(views), np.int64)
         dice = views.dice.tolist()
         for i in range(len(views)):
-            view = self.view(views.ruleset, views.games[i], views.mask[i], dice[i])
+            view = kind(views.ruleset, views.games[i], views.mask[i], dice[i])
             actions[i] = self._checked(view, self.decide(view, view.options)).action
         return actions
 

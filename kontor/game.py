@@ -104,6 +104,8 @@ class Game:
         counts_turns: whether the rules set `turn` and `turns` themselves; a turn begins when another player decides.
         blank: a function of the ruleset that returns the record before the deal; -1 where there are members of an
             axis, else 0.
+        instead: by name the classes that stand in place of general ones, as `package.module:NAME`: `view` for
+            `kontor.view.View`, `env` for `kontor.env`.
     """
 
     name: str
@@ -131,6 +133,7 @@ class Game:
     unreadable: Callable[[Any, NDArray[np.void]], Any] | None = None
     telltale: Mapping[str, bool] = field(default_factory=dict)
     counts_turns: bool = False
+    instead: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "title", self.title or self.name.replace("_", " ").title())
@@ -338,6 +341,11 @@ class Game:
             raise AttributeError(f"a game has no {name!r}")
         return self.bind.names[name]
 
+    def own_kind(self, name: str, general: type) -> Any:
+        """The class that stands in place of a general one, or this one."""
+        module, _, variable = self.instead.get(name, "").partition(":")
+        return getattr(importlib.import_module(module), variable) if module else general
+
     def cannot_resample(self) -> list[str]:
         """The hidden fields that nobody says how to deal anew."""
         return [] if "fill_secrets" in self.rules else self.derived.cannot_be_filled()
@@ -372,28 +380,6 @@ class BoundModule:
 
     def __init__(self, game: Game, module: ModuleType) -> None:
         self._game, self._module = game, module
-
-    def _functions(self, phase: Phase | Dealing, binder: Binder) -> dict[str, Any]:
-        """The functions of a phase."""
-        if isinstance(phase, Phase):
-            legal = phase.legal or scoring.all_of(self._ids_of(phase))
-            given = {"legal": legal, "apply": phase.apply, "weight": phase.weight}
-            return {name: function and binder(function) for name, function in given.items()}
-        deck, start = self._deck(phase), self.outcome_table.block(phase.name).start
-        made: dict[str, Any] = self.derived.dealing(phase.into, start, phase.then, binder)
-        return made if deck.copies > 1 or deck.there else made | {"weight": None}
-
-    def _ids_of(self, phase: Phase) -> tuple[int, ...]:
-        """The actions that have a meaning in a phase, in all rulesets."""
-        ids = {tuple(self.action_table(ruleset).moves_in(phase.name)) for ruleset in self.Ruleset.every()}
-        if len(ids) > 1:
-            raise ValueError(
-                f"{self.title}: the actions of {phase.name} depend on the ruleset, so it needs its own `legal`"
-            )
-        return ids.pop()
-
-    def _begin(self) -> Rule:
-        return scoring.chance_begins if isinstance(self.phases[0], Dealing) else scoring.first_player_begins
 
     def __getattr__(self, name: str) -> Any:
         bound = self._game.bind(getattr(self._module, name))

@@ -54,6 +54,7 @@ BORNEO = Game(
     unreadable=check.unreadable,
     telltale={PHASES[phase]: phase == TRADERS for phase in TELLTALE},
     counts_turns=True,
+    instead={"view": "borneo_env.view:View", "env": "borneo_env.aec:env"},
     most_options=MAX_OPTIONS,
     rules={
         "observe": observe.observe,

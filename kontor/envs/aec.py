@@ -16,11 +16,11 @@ from kontor.compile import attributes, machine_code
 from kontor.engine.arguments import is_whole
 from kontor.engine.batch import Batch, IllegalMove, fresh_seed, ruleset_of
 from kontor.envs.screen import Screen
-from kontor.envs.vector import INTERRUPTED, NO_GAME, seat_spaces, with_mask
+from kontor.envs.vector import INTERRUPTED, NO_GAME, explained, seat_spaces, with_mask
 from kontor.fields import OVER, SPECTATOR
 from kontor.files import in_short
 from kontor.game import Game
-from kontor.layout import LARGEST, SMALLEST, explain, length
+from kontor.layout import LARGEST, SMALLEST, length
 from kontor.rewards import Named, Reward, find_reward
 from kontor.ruleset import Ruleset
 from kontor.templates import loops
@@ -262,7 +262,7 @@ class raw_env(AECEnv):  # type: ignore[misc]  # PettingZoo has no types; the nam
 
     def explain(self, observation: NDArray[Any]) -> str:
         """An observation in words."""
-        return explain(self.ruleset.game.layout(self.ruleset), observation)
+        return explained(self.ruleset, observation)
 
     def render(self) -> Any:
         """The position in the way of the render mode."""

@@ -22,11 +22,11 @@ from kontor.envs.vector import (
     Seats,
     check_seat,
     ends_if_illegal,
+    explained,
     seat_spaces,
     with_mask,
 )
 from kontor.game import Game
-from kontor.layout import explain
 from kontor.registry import RANDOM
 from kontor.rewards import Reward
 from kontor.ruleset import Ruleset
@@ -139,7 +139,7 @@ class SeatEnv(gymnasium.Env[Any, Any]):
 
     def explain(self, observation: NDArray[Any]) -> str:
         """An observation in words."""
-        return explain(self.ruleset.game.layout(self.ruleset), observation)
+        return explained(self.ruleset, observation)
 
     def render(self) -> Any:
         """The position as the learner sees it, in the way of the render mode."""

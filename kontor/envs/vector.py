@@ -18,7 +18,7 @@ from kontor.engine.games import observe, state
 from kontor.engine.records import copy_games
 from kontor.fields import OVER, SPECTATOR
 from kontor.game import Game
-from kontor.layout import LARGEST, SMALLEST, length
+from kontor.layout import LARGEST, SMALLEST, explain, length
 from kontor.registry import RANDOM, agents_of
 from kontor.rewards import Named, Reward, find_reward
 from kontor.ruleset import Ruleset
@@ -123,7 +123,8 @@ class Seats:
             raise
         self._take_seats(chosen)
         self._before = copy_games(self.batch.games)
-        self._play_on(np.arange(len(self)))
+        self.done[:] = True  # a game that ends before the learner is asked is none that it has played
+        self._play_on(np.arange(len(self)), chosen)
         self.done[:] = False
         self._observe(self.observation)
         self.in_step = False
@@ -142,7 +143,7 @@ class Seats:
             raise
         self.reward[:] = 0
         self.done[:] = False
-        self._play_on(np.arange(len(self)))
+        self._play_on(np.arange(len(self)), np.full(len(self), self.deals_anew))
         if not self._rewards_at_the_end:
             self._give_rewards(np.flatnonzero(~self.done))
         self._observe(self.observation)
@@ -167,11 +168,15 @@ class Seats:
         self.final_observation[rows] = last_seen
         self.done[:], self.reward[:] = done, reward
 
-    def _play_on(self, moved: NDArray[np.intp]) -> None:
-        """After moves in some games: play for the opponents, and deal anew, until the learner decides everywhere."""
-        while len(rows := self._with_opponents(moved)) or len(rows := self._with_opponents(self._end_games())):
-            self.batch.step(ask(self.batch, rows, self.opponents, self._seated), rows)
-            moved = rows
+    def _play_on(self, moved: NDArray[np.intp], dealt: NDArray[np.bool_]) -> None:
+        """After moves in some games: play for the opponents until the learner decides everywhere. Games that end are
+        dealt anew where `dealt` says so."""
+        while len(moved):
+            if len(rows := self._with_opponents(moved)):
+                self.batch.step(ask(self.batch, rows, self.opponents, self._seated), rows)
+                moved = rows
+            else:
+                moved = self._end_games(dealt)
 
     def _with_opponents(self, rows: NDArray[np.intp]) -> NDArray[np.intp]:
         """Those of some games where an opponent must be asked."""
@@ -188,12 +193,20 @@ class Seats:
         if all(isinstance(opponent, Random) for opponent in self.opponents):
             self.batch.play_others(self.seat)
 
-    def _end_games(self) -> NDArray[np.intp]:
-        """Keep what the games that have ended came to; returns those that are dealt anew."""
-        ended = (self.batch.player == OVER) & ~self.done
-        rows = np.flatnonzero(ended)
+    def _end_games(self, dealt: NDArray[np.bool_]) -> NDArray[np.intp]:
+        """Keep what the games that have ended came to, and deal them anew where `dealt`; returns those."""
+        over = self.batch.player == OVER
+        self._keep_results(np.flatnonzero(over & ~self.done))
+        again = over & dealt
+        if again.any():
+            self.batch.reset(where=again)
+            self._take_seats(again)
+        return np.flatnonzero(again)
+
+    def _keep_results(self, rows: NDArray[np.intp]) -> None:
+        """Note what came of games that the learner has played to their end."""
         if not len(rows):
-            return rows
+            return
         self.done[rows] = True
         self._give_rewards(rows)
         games, seats = copy_games(self.batch.games, rows), self.seat[rows]
@@ -203,11 +216,6 @@ class Seats:
         self.final_seat[rows] = seats
         self.final_scores[rows] = self.batch.result["scores"][rows, : self.ruleset.players]
         self.final_places[rows] = self.batch.result["places"][rows, : self.ruleset.players]
-        if not self.deals_anew:
-            return rows[:0]
-        self.batch.reset(where=ended)
-        self._take_seats(ended)
-        return rows
 
     def _take_seats(self, chosen: NDArray[np.bool_]) -> None:
         """Seat the learner in new games, at a fixed seat or one drawn from the seed and the game's number."""
@@ -367,6 +375,15 @@ def seat_spaces(ruleset: Ruleset, dtype: str, whole_table: bool = False) -> tupl
     layout = game.state_layout(ruleset) if whole_table else game.layout(ruleset)
     actions = len(game.action_table(ruleset))
     return spaces.Box(SMALLEST, LARGEST, (length(layout),), numbers), spaces.Discrete(actions)
+
+
+def explained(ruleset: Ruleset, numbers: NDArray[Any]) -> str:
+    """An observation in words, or a whole table."""
+    game = ruleset.game
+    for layout in (game.layout(ruleset), game.state_layout(ruleset)):
+        if numbers.shape[-1:] == (length(layout),):
+            return explain(layout, numbers)
+    raise ValueError(f"no observation or state of {ruleset.name} has {numbers.shape[-1]} numbers")
 
 
 def with_mask(observation: spaces.Space[Any], action: spaces.Discrete) -> spaces.Dict:
