@@ -289,7 +289,7 @@ class Game:
             "weight_in": one_of("weight_in", "box, g, outcome", weights, dispatch.equally_likely),
             "note_turn": dispatch.turn_by_the_rules if self.counts_turns else dispatch.turn_of_who_decides,
             "over_phase": len(phases),
-            "deal": binder(self.setup or self._begin()),
+            "deal": self._deal(binder),
             "score": binder(self.points),
             "is_possible": scoring.always,
             "note_results": scoring.noting([(result.name, binder(result.rule)) for result in self.results]),
@@ -332,8 +332,12 @@ class Game:
             )
         return ids.pop()
 
-    def _begin(self) -> Rule:
-        return scoring.chance_begins if isinstance(self.phases[0], Dealing) else scoring.first_player_begins
+    def _deal(self, binder: Binder) -> Rule:
+        """What brings a blank record to the first decision or draw."""
+        begin = scoring.chance_begins if isinstance(self.phases[0], Dealing) else scoring.first_player_begins
+        setup = binder(self.setup or begin)
+        made: Rule = setup if self.counts_turns else binder(dispatch.with_a_first_turn(setup))
+        return made
 
     def __getattr__(self, name: str) -> Any:
         """A compiled function of the game by its open name: `game.legal(box, g, options)`."""

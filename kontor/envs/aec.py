@@ -141,7 +141,8 @@ class raw_env(AECEnv):  # type: ignore[misc]  # PettingZoo has no types; the nam
         self.truncations = dict.fromkeys(self.agents, False)
         self._dealt = self._batch.games.tobytes()
         self._told: dict[int | None, Made | None] = dict.fromkeys(self._viewers)  # the last move each knows of
-        self._seen: dict[int | None, tuple[bytes, Made | None]] = {}  # the table, and that move, when they last saw it
+        # the table, and that move, when they last saw it
+        self._seen: dict[int | None, tuple[bytes, Made | None]] = dict.fromkeys(self._viewers, (self._dealt, None))
         self._look()
         self.infos = {agent: {"phase": self._phase} for agent in self.agents}
         self._ask()

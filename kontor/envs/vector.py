@@ -29,7 +29,12 @@ RAISE, END = "raise", "end"  # what an illegal action does
 FORFEIT = -1.0  # the reward of one that ends the game
 DTYPES = ("int8", "float32")
 NO_GAME = "No game yet: reset() deals one."
+MOST_DEALS = 1000  # in a row that come to their end before the learner is asked
 INTERRUPTED = "The environment was interrupted in the middle of a step: reset() deals a new game."
+
+
+class NeverAsked(RuntimeError):
+    """Games always end before the learner has a decision."""
 
 
 class Seats:
@@ -171,12 +176,18 @@ class Seats:
     def _play_on(self, moved: NDArray[np.intp], dealt: NDArray[np.bool_]) -> None:
         """After moves in some games: play for the opponents until the learner decides everywhere. Games that end are
         dealt anew where `dealt` says so."""
+        deals = 0
         while len(moved):
             if len(rows := self._with_opponents(moved)):
                 self.batch.step(ask(self.batch, rows, self.opponents, self._seated), rows)
                 moved = rows
             else:
                 moved = self._end_games(dealt)
+                deals += 1
+                if deals > MOST_DEALS:
+                    raise NeverAsked(
+                        f"the learner is not asked in {MOST_DEALS:,} games of {self.ruleset.name} in a row"
+                    )
 
     def _with_opponents(self, rows: NDArray[np.intp]) -> NDArray[np.intp]:
         """Those of some games where an opponent must be asked."""
