@@ -7,14 +7,15 @@ from typing import Any
 from borneo_env.engine.batch import Batch
 from borneo_env.engine.game import BORNEO
 from borneo_env.ruleset import Ruleset
-from kontor.envs import vector
-from kontor.envs.vector import ALL_SEATS, RANDOM_SEAT, seat_spaces
+from kontor.envs import seats, vector
+from kontor.envs.seats import ALL_SEATS, RANDOM_SEAT
+from kontor.envs.spaces import seat_spaces
 
 __all__ = ["ALL_SEATS", "RANDOM_SEAT", "BorneoVectorEnv", "Seats", "seat_spaces"]
 
 
-class Seats(vector.Seats):
-    __doc__ = vector.Seats.__doc__
+class Seats(seats.Seats):
+    __doc__ = seats.Seats.__doc__
     plays = BORNEO
     ruleset: Ruleset
     batch: Batch

@@ -10,7 +10,8 @@ from kontor.engine.games import redact, resample
 from kontor.envs import make
 from kontor.envs.aec import env, raw_env
 from kontor.envs.seat import SeatEnv
-from kontor.envs.vector import Seats, SeatVectorEnv
+from kontor.envs.seats import Seats
+from kontor.envs.vector import SeatVectorEnv
 from kontor.fields import CHANCE, HIDDEN, NOBODY, NONE, OVER, OWN, PUBLIC, SEAT, SPECTATOR, Axis, Field
 from kontor.game import Dealing, Game, Phase, Result, find_game
 from kontor.ruleset import Option, Ruleset, RulesetError

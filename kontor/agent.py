@@ -19,7 +19,6 @@ from kontor.engine.arguments import whole_numbers
 from kontor.engine.batch import Batch
 from kontor.engine.games import observe, resample
 from kontor.files import counted
-from kontor.ruleset import Ruleset
 from kontor.templates.dice import HALF, LOW
 from kontor.traces import OF_AGENT
 
@@ -28,7 +27,7 @@ from kontor.traces import OF_AGENT
 class Views:
     """Games as their deciding players see them, with the legal actions."""
 
-    ruleset: Ruleset
+    ruleset: Any  # of the game that is played
     games: NDArray[np.void]  # (n,) redacted records
     mask: NDArray[np.bool_]  # (n, actions)
     dice: NDArray[np.uint64]  # (n,) 64 random bits for each decision: the same in a batch of any size

@@ -78,7 +78,7 @@ class View:
     @cached_property
     def phase(self) -> str:
         """What is being decided, by name."""
-        return self.ruleset.game.phase_names[self.game["phase"]]
+        return str(self.ruleset.game.phase_names[self.game["phase"]])
 
     @cached_property
     def turn(self) -> int:

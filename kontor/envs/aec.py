@@ -16,7 +16,8 @@ from kontor.compile import attributes, machine_code
 from kontor.engine.arguments import is_whole
 from kontor.engine.batch import Batch, IllegalMove, fresh_seed, ruleset_of
 from kontor.envs.screen import Screen
-from kontor.envs.vector import INTERRUPTED, NO_GAME, explained, seat_spaces, with_mask
+from kontor.envs.seats import INTERRUPTED, NO_GAME
+from kontor.envs.spaces import explained, seat_spaces, with_mask
 from kontor.fields import OVER, SPECTATOR
 from kontor.files import in_short
 from kontor.game import Game

@@ -13,19 +13,9 @@ from numpy.typing import NDArray
 from kontor.engine.arguments import is_whole
 from kontor.engine.batch import IllegalMove, ruleset_of
 from kontor.envs.screen import Screen
-from kontor.envs.vector import (
-    FORFEIT,
-    INTERRUPTED,
-    NO_GAME,
-    RAISE,
-    RANDOM_SEAT,
-    Seats,
-    check_seat,
-    ends_if_illegal,
-    explained,
-    seat_spaces,
-    with_mask,
-)
+from kontor.envs.seats import FORFEIT, INTERRUPTED, NO_GAME, RANDOM_SEAT, Seats, check_seat
+from kontor.envs.spaces import explained, seat_spaces, with_mask
+from kontor.envs.vector import RAISE, ends_if_illegal
 from kontor.game import Game
 from kontor.registry import RANDOM
 from kontor.rewards import Reward

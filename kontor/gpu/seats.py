@@ -9,7 +9,7 @@ import numpy as np
 from gymnasium.error import ResetNeeded
 
 from kontor.engine.batch import Batch, fresh_seed, ruleset_of
-from kontor.envs.vector import ALL_SEATS, INTERRUPTED, RANDOM_SEAT, check_like, check_seats
+from kontor.envs.seats import ALL_SEATS, INTERRUPTED, RANDOM_SEAT, check_like, check_seats
 from kontor.game import Game
 from kontor.gpu.batch import GpuBatch
 from kontor.gpu.device import copy_into

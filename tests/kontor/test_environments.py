@@ -12,7 +12,7 @@ from pettingzoo.test import api_test, seed_test
 
 import kontor
 from kontor.engine.games import results
-from kontor.envs.vector import NeverAsked
+from kontor.envs.seats import NeverAsked
 from kontor.rewards import find_reward
 
 KUHN = kontor.find_game("examples/kuhn.py:KUHN")
