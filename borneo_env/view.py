@@ -267,7 +267,8 @@ class View(kontor.View):
     @cached_property
     def options(self) -> list[Option]:
         """The legal moves."""
-        return [Option(self, *one) for one in self._legal_moves()]
+        known = self._known_moves
+        return [Option(self, action, *known[action]) for action in self._legal_actions()]
 
 
 def _warehouse(stock: Sequence[Sequence[int]]) -> Warehouse:

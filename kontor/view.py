@@ -8,7 +8,7 @@ player may know, and nothing hidden. A game may derive views of its own, with it
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from functools import cache, cached_property
 from typing import Any
 
@@ -104,13 +104,16 @@ class View:
     @cached_property
     def options(self) -> list[Any]:
         """The legal moves."""
-        return [MoveOption(self, *one) for one in self._legal_moves()]
+        known = self._known_moves
+        return [MoveOption(self, action, *known[action]) for action in self._legal_actions()]
 
-    def _legal_moves(self) -> Iterator[tuple[int, Move, str]]:
-        """What options are made of: each legal action, its move, and the text of it."""
-        known = _moves_in(self.actions, self.phase)
-        for action in np.flatnonzero(self._mask).tolist():
-            yield action, *known[action]
+    @property
+    def _known_moves(self) -> dict[int, tuple[Move, str]]:
+        """Every action in this phase: its move, and the text of it."""
+        return _moves_in(self.ruleset, self.phase)
+
+    def _legal_actions(self) -> list[int]:
+        return np.flatnonzero(self._mask).tolist()  # type: ignore[no-any-return]
 
     @cached_property
     def seen(self) -> dict[str, Any]:
@@ -155,8 +158,8 @@ def _labelled(field: Field, each: tuple[Axis | int, ...], values: Any, players: 
 
 
 @cache
-def _moves_in(actions: ActionTable, phase: str) -> dict[int, tuple[Move, str]]:
-    """Every action in a phase: its move, and the text of it."""
+def _moves_in(ruleset: Ruleset, phase: str) -> dict[int, tuple[Move, str]]:
+    actions = ruleset.game.action_table(ruleset)
     return {action: (move, move.text) for action, move in actions.moves_in(phase).items()}
 
 
