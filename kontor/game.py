@@ -69,7 +69,7 @@ class Result(NamedTuple):
     rule: Rule  # of (box, g, player)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Game:
     """A game, as its author gives it.
 
@@ -139,6 +139,9 @@ class Game:
         object.__setattr__(self, "title", self.title or self.name.replace("_", " ").title())
         if self.ruleset:
             self.ruleset.game = self
+
+    def __repr__(self) -> str:
+        return f"<Game {self.name}>"
 
     # ------------------------------------------------------------ what it is made of
 

@@ -28,6 +28,8 @@ LAYERS = """
     kontor.registry                       kontor.bot
     kontor.catalogue                      kontor.envs
     kontor.gpu                            kontor
+    kontor.check
+    kontor.cli                            kontor.pytest_plugin
     borneo_env.cards                      borneo_env.rulebook         borneo_env.pieces
     borneo_env.ruleset
     borneo_env.engine                     borneo_env.console
