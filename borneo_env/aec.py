@@ -1,254 +1,33 @@
-"""The PettingZoo environment: one game, every seat an agent, one decision at a time."""
+"""The PettingZoo environment: one game of Borneo, every seat an agent, one decision at a time."""
 
 from __future__ import annotations
 
-from functools import cache
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-from gymnasium import spaces
-from gymnasium.error import ResetNeeded
-from numpy.typing import NDArray
-from pettingzoo import AECEnv
-from pettingzoo.utils.env_logger import EnvLogger
 
-from borneo_env.engine.actions import PASS
-from borneo_env.engine.batch import Batch, IllegalMove, fresh_seed
-from borneo_env.engine.loops import observe_game
-from borneo_env.engine.observe import LARGEST, SMALLEST, explain, state_length
-from borneo_env.engine.state import BOX, GAME, OVER, PHASES, SPECTATOR, TELLTALE, TRADERS, make_box, slots_of
-from borneo_env.rewards import AT_THE_END, Reward, find_reward
+from borneo_env.engine.game import BORNEO
+from borneo_env.engine.state import PHASES
 from borneo_env.ruleset import Ruleset
-from borneo_env.screen import RENDER_MODES, Screen
-from borneo_env.vector import INTERRUPTED, NO_GAME, seat_spaces, with_mask
-from kontor.compile import attributes, machine_code
-from kontor.engine.arguments import is_whole
-from kontor.files import in_short
+from borneo_env.screen import Screen
+from kontor.envs import aec
 
 MANUAL = Path(__file__).with_name("MANUAL.md").read_text(encoding="utf-8")
 
-_AFTER_RESET = ("agent_selection", "rewards", "terminations", "truncations", "infos")
 
-Made = tuple[int, int, bytes]  # a move: who made it, the action, and the record of the game before it
-
-
-class raw_env(AECEnv):  # type: ignore[misc]  # PettingZoo has no types; the name is PettingZoo's, too
+class raw_env(aec.raw_env):
     __doc__ = MANUAL
+    plays = BORNEO
+    ruleset: Ruleset
+    screen = Screen
+    metadata = aec.raw_env.metadata | {"name": "borneo_v0", "render_modes": Screen.modes}
 
-    metadata = {  # noqa: RUF012  # PettingZoo wants a plain dict
-        "name": "borneo_v0",
-        "render_modes": RENDER_MODES,
-        "is_parallelizable": False,
-        "render_fps": 2,
-    }
+    def _in_words(self, game: np.void, seat: int, action: int) -> str:
+        """A move in the words of the story, which tell nothing hidden."""
+        from borneo_env.pieces import plain
+        from borneo_env.story import deed
 
-    def __init__(
-        self,
-        ruleset: Ruleset | None = None,
-        *,
-        reward: str | Reward = "win",
-        dtype: str = "int8",
-        legal_moves: bool = False,
-        skip_forced: bool = True,
-        render_mode: str | None = None,
-        viewer: int | None = None,
-        **fields: Any,
-    ) -> None:
-        super().__init__()
-        self.ruleset = Ruleset.given(ruleset, fields)
-        players = self.ruleset.players
-        if viewer is not None and not (is_whole(viewer) and SPECTATOR <= viewer < players):
-            raise ValueError(
-                f"viewer {viewer!r} does not exist; use 0 to {players - 1}, {SPECTATOR} for a spectator, "
-                "or None for the table"
-            )
-        self.possible_agents = [f"player_{seat}" for seat in range(players)]
-        self.agents: list[str] = []
-        self.render_mode = render_mode
-        self.viewer = viewer
-        self.skip_forced = skip_forced
-        self._obstacle = NO_GAME  # why nothing can be done before `reset`; empty if there is a game
-        self._viewers = (None, SPECTATOR, *range(players))  # None sees everything
-        self._screen = Screen(render_mode)
-        self._reward = find_reward(reward)
-        self._rewards_at_the_end = self._reward in AT_THE_END
-        self._dtype = np.dtype(dtype)
-        self._tell_legal_moves = legal_moves
-        self._seats = {agent: seat for seat, agent in enumerate(self.possible_agents)}
-        self._box = attributes(make_box(self.ruleset))
-        self._batch = Batch(1, self.ruleset, seed=fresh_seed(), finished="hold", skip_forced=skip_forced, threads=1)
-        observation, action = seat_spaces(self.ruleset, dtype)
-        self.observation_spaces = dict.fromkeys(self.possible_agents, with_mask(observation, action))
-        self.action_spaces = dict.fromkeys(self.possible_agents, action)
-        self._length = observation.shape[0]
-        self._no_mask = np.zeros(action.n, np.int8)
-        self.state_space = spaces.Box(SMALLEST, LARGEST, (state_length(slots_of(self.ruleset)),), np.int8)
-
-    def __getattr__(self, name: str) -> Any:
-        """Refuse what `reset` makes as PettingZoo does."""
-        if name in _AFTER_RESET:
-            raise AttributeError(f"{name} cannot be accessed before reset")
-        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-
-    def __repr__(self) -> str:
-        name = f"{type(self).__name__} of {self.ruleset.name}"
-        if self._obstacle:
-            return f"<{name}: {self._obstacle}>"
-        if self._phase == OVER:
-            return f"<{name}: the game is over>"
-        return f"<{name}: {self.agent_selection} decides, phase {PHASES[self._phase]}>"
-
-    @property
-    def table(self) -> np.void:
-        """A copy of the game record, secrets included: read it by name, such as `env.table["ladder"]`."""
-        self._check_game("table")
-        game: np.void = _game(self._batch.games.tobytes())[0]
-        return game
-
-    def observation_space(self, agent: str) -> spaces.Space[Any]:
-        self._seat(agent)
-        return self.observation_spaces[agent]
-
-    def action_space(self, agent: str) -> spaces.Space[Any]:
-        self._seat(agent)
-        return self.action_spaces[agent]
-
-    def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
-        """Deal a new game: the first one of a seed, or the next one of the present seed."""
-        obstacle, self._obstacle = self._obstacle, INTERRUPTED
-        try:
-            self._batch.reset(seed, None if seed is not None else True)
-        except ValueError:  # the seed is none, and nothing has been dealt
-            self._obstacle = obstacle
-            raise
-        self.agents = self.possible_agents[:]
-        self.rewards = dict.fromkeys(self.agents, 0.0)
-        self._cumulative_rewards = dict.fromkeys(self.agents, 0.0)
-        self.terminations = dict.fromkeys(self.agents, False)
-        self.truncations = dict.fromkeys(self.agents, False)
-        self._dealt = self._batch.games.tobytes()
-        self._told: dict[int | None, Made | None] = dict.fromkeys(self._viewers)  # the last move each knows of
-        self._seen: dict[int | None, tuple[bytes, Made | None]] = {}  # the table, and that move, when they last saw it
-        self._look()
-        self.infos = {agent: {"phase": self._phase} for agent in self.agents}
-        self._ask()
-        self._obstacle = ""
-        if self.render_mode == "human":
-            self.render()
-
-    def step(self, action: int | None) -> None:
-        """Play an action of the deciding agent; IllegalMove changes nothing and says what is legal."""
-        if self._obstacle:
-            self._check_game("step")
-        agent = self.agent_selection
-        if not self.agents:
-            raise IllegalMove("the game is over: reset() deals the next one")
-        if self.terminations[agent] or self.truncations[agent]:
-            self._was_dead_step(action)
-            return
-        if not is_whole(action):
-            raise TypeError(f"an action is a whole number, not {action!r}")
-        move = self._seats[agent], int(action), self._batch.games.tobytes()
-        self._obstacle = INTERRUPTED
-        try:
-            self._batch.step_game(0, move[1])
-        except IllegalMove:
-            self._obstacle = ""
-            raise
-        self._tell(move)
-        self._look()
-        self._cumulative_rewards[agent] = 0.0
-        self._give_rewards(move[2])
-        self._ask()
-        self._obstacle = ""
-        if self.render_mode == "human":
-            self.render()
-
-    def _tell(self, move: Made) -> None:
-        """Tell a move to all, or to who made it if it could have been forced."""
-        if self._hushed and (self._phase != TRADERS or move[1] == PASS):
-            self._told |= {None: move, move[0]: move}
-        else:  # a transfer or an attack cannot have been forced
-            self._told = dict.fromkeys(self._viewers, move)
-
-    def _look(self) -> None:
-        """Show the table to all who may know that this decision is asked for; the others keep what they saw last."""
-        self._phase: int = self._batch.phase.item(0)  # as Python's numbers, which are quicker to read than numpy's
-        self._player: int = self._batch.player.item(0)
-        self._hushed = self.skip_forced and self._phase in TELLTALE  # only who decides may know that this is asked for
-        table = self._batch.games.tobytes()
-        for viewer in (None, self._player) if self._hushed else self._viewers:
-            self._seen[viewer] = table, self._told[viewer]
-
-    def _give_rewards(self, before: bytes) -> None:
-        over = self._phase == OVER
-        if over:
-            self.terminations = dict.fromkeys(self.agents, True)
-        if over or not self._rewards_at_the_end:
-            start = _game(self._dealt if self._rewards_at_the_end else before)
-            end = _game(self._batch.games.tobytes())  # a copy: a function of the user's own may write into it
-            values = self._reward(self.ruleset, start, end)[0].tolist()
-            self.rewards = dict(zip(self.agents, values, strict=True))
-            self._accumulate_rewards()
-
-    def _ask(self) -> None:
-        """Turn to the agent who decides, and tell it what is being decided."""
-        if self._player >= 0:
-            self.agent_selection = self.possible_agents[self._player]
-        info: dict[str, Any] = {"phase": self._phase}  # no word: libraries make tensors of infos
-        if self._tell_legal_moves:
-            info["legal_moves"] = self._batch.legal_moves()
-        self.infos[self.agent_selection] = info
-
-    def observe(self, agent: str) -> dict[str, NDArray[Any]]:
-        """What an agent may know now; if it is not its decision, the mask is all zero.
-
-        Whether a decision with traders or in a contest is asked for can tell of a hand. While one is open, the others
-        are shown the table as it was at the last decision they know of: any other one, or one of their own.
-        """
-        if self._obstacle:
-            self._check_game("observe")
-        seat = self._seat(agent)
-        observation = np.empty(self._length, self._dtype)
-        decides = self._player == seat
-        games = _game(self._seen[seat][0]) if self._hushed and not decides else self._batch.games
-        _observe_game(self._dtype)(self._box, attributes(games), 0, seat, observation)
-        mask = self._batch.mask[0].astype(np.int8) if decides else self._no_mask.copy()
-        return {"observation": observation, "action_mask": mask}
-
-    def _seat(self, agent: str) -> int:
-        """The seat of an agent; whoever asks for no agent of this game is told which there are."""
-        try:
-            return self._seats[agent]
-        except KeyError:
-            raise KeyError(f"there is no agent {in_short(agent)}; use one of {', '.join(self._seats)}") from None
-
-    def _check_game(self, what: str) -> None:
-        if self._obstacle == NO_GAME:
-            raise AssertionError(f"reset() needs to be called before {what}.")
-        if self._obstacle:
-            raise ResetNeeded(self._obstacle)
-
-    def agent_iter(self, max_iter: int = 2**63) -> Any:
-        """The agents one after the other, each when it decides."""
-        self._check_game("agent_iter()")
-        return super().agent_iter(max_iter)
-
-    def state(self) -> NDArray[np.int8]:
-        """The whole table for centralised critics: what player 0 knows, then all hands and the order of the piles."""
-        self._check_game("state")
-        state: NDArray[np.int8] = self._batch.state()[0]
-        return state
-
-    def explain(self, observation: NDArray[Any]) -> str:
-        """An observation in words."""
-        return explain(observation)
-
-    def render(self) -> Any:
-        """The position as the render mode says: text, an array of pixels, or a window."""
-        self._check_game("render")
-        return self._screen.show(self.ruleset, *self._sight())
+        return plain(deed(self.ruleset, game, seat, self._batch.actions.move(action, PHASES[game["phase"]])))
 
     def _repr_svg_(self) -> str:
         """What a notebook shows: the position for the viewer's eyes, or that there is none yet."""
@@ -256,64 +35,6 @@ class raw_env(AECEnv):  # type: ignore[misc]  # PettingZoo has no types; the nam
 
         return notice(self._obstacle) if self._obstacle else Picture(self.ruleset, *self._sight()).svg()
 
-    def _sight(self) -> tuple[np.void, int | None, str]:
-        """The game as the viewer may see it now, the viewer, and the last move in words."""
-        from borneo_env.pieces import plain
-        from borneo_env.story import deed
 
-        table, told = self._seen[self.viewer]
-        words = ""
-        if told is not None:
-            seat, action, before = told
-            game = _game(before)[0]
-            words = plain(deed(self.ruleset, game, seat, self._batch.actions.move(action, PHASES[game["phase"]])))
-        return _game(table)[0], self.viewer, words
-
-    def close(self) -> None:
-        self._screen.close()
-
-
-@cache
-def _observe_game(dtype: np.dtype[Any]) -> Any:
-    """The machine code of `observe_game` for observations of this type."""
-    return machine_code(observe_game, np.zeros(1, BOX), np.zeros(1, GAME), 0, 0, np.zeros(1, dtype))
-
-
-def _game(record: bytes) -> NDArray[np.void]:
-    """The game of a record, as an array of one."""
-    return np.frombuffer(bytearray(record), GAME)
-
-
-# What PettingZoo's wrappers do around its classic games, without their cost: an illegal move ends the game with -1 for
-# the offender and 0 for the others; an action outside the action space is an error, one after the end a warning.
-class env(raw_env):
+class env(raw_env, aec.env):
     __doc__ = MANUAL
-
-    def step(self, action: int | None) -> None:
-        if self._obstacle:
-            self._check_game("step")
-        agent = self.agent_selection
-        if not self.agents:
-            EnvLogger.warn_step_after_terminated_truncated()
-        elif self.terminations[agent] or self.truncations[agent]:
-            super().step(action)
-        else:
-            inside = is_whole(action) and 0 <= action < self.action_spaces[agent].n
-            assert inside, f"{action!r} is not in the action space"
-            if self._batch.mask[0, action]:
-                super().step(action)
-            else:
-                self._lose(agent)
-
-    def _lose(self, offender: str) -> None:
-        """End the game for an illegal move."""
-        EnvLogger.warn_on_illegal_move()
-        self._obstacle = INTERRUPTED
-        self._cumulative_rewards[offender] = 0.0
-        self.terminations = dict.fromkeys(self.agents, True)
-        self.truncations = dict.fromkeys(self.agents, True)
-        self.rewards = dict.fromkeys(self.agents, 0.0)
-        self.rewards[offender] = -1.0
-        self._accumulate_rewards()
-        self._deads_step_first()
-        self._obstacle = ""

@@ -1,63 +1,11 @@
-"""The catalogue of agents: what each does and which arguments it takes, read from the docstring of its class.
+"""The catalogue of Borneo's agents; see `kontor.catalogue`."""
 
-The first sentence of a docstring is the agent's idea. The meaning of arguments stands below `Arguments:`, in the
-docstring of the class or of one it is derived from.
-"""
+from functools import partial
 
-from __future__ import annotations
+from borneo_env.agent import AGENTS
+from kontor import catalogue as kontor
+from kontor.catalogue import REQUIRED, Argument, Entry
 
-import inspect
-import re
-from dataclasses import dataclass
+__all__ = ["REQUIRED", "Argument", "Entry", "catalogue", "entry"]
 
-from borneo_env.agent import agent_class, known_agents, program_agents
-
-HEADING = "Arguments:"
-REQUIRED = "required"
-
-
-@dataclass(frozen=True)
-class Argument:
-    name: str
-    default: str  # as it is written in a name, or REQUIRED
-    meaning: str
-
-
-@dataclass(frozen=True)
-class Entry:
-    """What is known of an agent."""
-
-    name: str
-    idea: str
-    arguments: tuple[Argument, ...]
-
-
-def catalogue() -> list[Entry]:
-    """All agents that are found by a short name."""
-    return [entry(name) for name in (*known_agents(), *program_agents())]
-
-
-def entry(name: str) -> Entry:
-    """An agent by its name, such as `ismcts` or `my_bot:MyBot`. It is not made."""
-    kind, _ = agent_class(name)
-    own_name = kind.__name__.lower()
-    idea = (inspect.getdoc(kind) or "").split("\n\n")[0].replace("\n", " ")
-    if name != own_name and name in known_agents() and own_name in known_agents():
-        idea = f"Another name for {own_name}."
-    meanings = _meanings(kind)
-    arguments = [
-        Argument(one.name, REQUIRED if one.default is one.empty else str(one.default), meanings.get(one.name, ""))
-        for one in inspect.signature(kind).parameters.values()
-        if one.kind not in (one.VAR_POSITIONAL, one.VAR_KEYWORD)
-    ]
-    return Entry(name, idea, tuple(arguments))
-
-
-def _meanings(kind: type) -> dict[str, str]:
-    """The meanings of arguments in the docstrings of a class and those it is derived from; its own count first."""
-    found: dict[str, str] = {}
-    for one in kind.__mro__:
-        _, _, listed = (inspect.cleandoc(one.__doc__ or "")).partition(f"{HEADING}\n")
-        told = re.findall(r"^    (\w+): (.*(?:\n        .*)*)", listed.split("\n\n")[0], re.MULTILINE)
-        found = {name: " ".join(meaning.split()) for name, meaning in told} | found
-    return found
+catalogue, entry = partial(kontor.catalogue, AGENTS), partial(kontor.entry, AGENTS)

@@ -17,7 +17,7 @@ from typer.main import get_command
 from borneo_env import __version__
 from borneo_env.commands import describe, new_bot, random_games, records
 from borneo_env.console import LET_RAISE, say
-from borneo_env.traces import OF_AGENT, current_folder, traceback_of
+from kontor.traces import OF_AGENT, current_folder, traceback_of
 
 GROUP = "borneo.commands"
 MISTAKES = (ValueError, OSError)  # of users: the package's own errors are ValueErrors with a remedy in them

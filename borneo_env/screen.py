@@ -1,31 +1,30 @@
-"""Where an environment shows its position: as text, as an array of pixels, or in a window."""
+"""Where Borneo's environments show their position: as text, as an array of pixels, or in a window."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from borneo_env.ruleset import Ruleset
+from kontor.envs import screen
 
 RENDER_MODES = ["ansi", "rgb_array", "human"]
 
 
-class Screen:
+class Screen(screen.Screen):
     """Shows positions in one render mode; what it needs is imported when the first one is shown."""
 
+    modes: ClassVar[list[str]] = RENDER_MODES
+
     def __init__(self, mode: str | None) -> None:
-        if mode is not None and mode not in RENDER_MODES:
-            raise ValueError(f"render mode {mode!r} is not offered; use one of {', '.join(RENDER_MODES)}")
-        self.mode = mode
+        super().__init__(mode)
         self._window: Any = None
 
-    def show(self, ruleset: Ruleset, game: np.void, viewer: int | None, last_move: str) -> Any:
-        """The position for a viewer's eyes: a text, an array of pixels, or None once it is in the window."""
+    def _shown(self, ruleset: Ruleset, game: np.void, viewer: int | None, last_move: str) -> Any:  # type: ignore[override]
+        """A text, an array of pixels, or None once the position is in the window."""
         from borneo_env.render import Picture
 
-        if self.mode is None:
-            raise ValueError(f"give a render_mode when you make the environment: one of {', '.join(RENDER_MODES)}")
         picture = Picture(ruleset, game, viewer, last_move)
         if self.mode == "ansi":
             return picture.ansi()

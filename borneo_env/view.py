@@ -7,19 +7,14 @@ know (R11), and nothing hidden.
 
 from __future__ import annotations
 
-import random
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from borneo_env.cards import CHEST as CHEST_NAME
 from borneo_env.cards import COMPANIES, CONTRACT_KINDS, SPICES
-from borneo_env.engine.actions import PASS, Move, action_table
-from borneo_env.engine.games import results
 from borneo_env.engine.state import (
     AMOUNT,
     AT_PORT,
@@ -29,10 +24,10 @@ from borneo_env.engine.state import (
     DOUBLE,
     HAND,
     OPEN_PORTS,
-    PHASES,
-    slots_of,
 )
 from borneo_env.ruleset import Ruleset
+from kontor import view as kontor
+from kontor.view import MoveOption
 
 Amounts = dict[str, int]  # by company, or by spice
 
@@ -138,10 +133,15 @@ class OpenPort:
         return f"Port({self.name}: {self.spice}, cargo {len(self.cards)}/{self.limit}, {self.flags} of {self.monopoly})"
 
 
-class Option:
-    """A legal move: its verb, its parts, and its text. Parts that a verb does not have are None."""
+class Option(MoveOption):
+    """A legal move: its verb, its parts, and its text. Parts that a verb does not have are None.
 
-    __slots__ = ("_parts", "action", "text", "verb", "view")
+    Verbs are `place`, `contract`, `pay`, `traders` (none), `transfer`, `attack`, `commit`, `defend`, `keep`, `yield`,
+    `ship`, `take` and `drop`. To decline is `contract none`, `commit done` and the like.
+    """
+
+    __slots__ = ()
+    view: View
     company: str | None  # of the trader that moves or fights, or where a trader is placed
     to: str | None  # the company that a trader is transferred to
     rank: int | None  # of the own trader that moves or attacks; 1 is the top
@@ -149,76 +149,29 @@ class Option:
     spice: str | None  # of a contract of one spice, or of a payment (`joker` for a joker)
     size: str | None  # what is paid with: `single`, `double` or `port`
 
-    def __init__(self, view: View, action: int, move: Move, text: str) -> None:
-        self.view, self.action, self.text, self._parts = view, action, text, move.parts
-        # `place`, `contract`, `pay`, `traders` (none), `transfer`, `attack`, `commit`, `defend`, `keep`, `yield`,
-        # `ship`, `take` or `drop`
-        self.verb = move.verb
-
-    @property
-    def declines(self) -> bool:
-        """Whether it is the choice to do nothing, or nothing more: `contract none`, `commit done`."""
-        return self.action == PASS
-
     @property
     def card(self) -> Card | None:
         """The cargo card that is played, kept, taken or dropped."""
-        number = self._parts.get("card")
+        number = self.parts.get("card")
         return None if number is None else self.view.card(number)
 
     @property
     def port(self) -> OpenPort | None:
         """The port that is shipped to."""
-        place = self._parts.get("port")
+        place = self.parts.get("port")
         return None if place is None else self.view.port_at(place)
 
     @property
     def contract(self) -> ContractKind | None:
         """The contract that is fulfilled."""
-        kind = self._parts.get("contract")
+        kind = self.parts.get("contract")
         return None if kind is None else self.view.contracts[CONTRACT_KINDS.index(kind)]
 
-    def __getattr__(self, name: str) -> Any:
-        """A part that is a word or a number."""
-        if name not in Option.__annotations__:
-            raise AttributeError(f"an option has no {name!r}")
-        return self._parts.get(name)
 
-    def __repr__(self) -> str:
-        return f"Option({self.text!r})"
-
-
-class View:
+class View(kontor.View):
     """One game as the player who decides sees it."""
 
-    def __init__(self, ruleset: Ruleset, game: np.void, mask: NDArray[np.bool_], dice: int) -> None:
-        self.ruleset = ruleset
-        self.game = game  # the redacted record, for whoever wants more: see `borneo_env.GAME`
-        self._mask, self._dice = mask, dice
-
-    @cached_property
-    def me(self) -> int:
-        """The own seat."""
-        return int(self.game["player"])
-
-    @property
-    def players(self) -> int:
-        return self.ruleset.players
-
-    @cached_property
-    def phase(self) -> str:
-        """What is being decided: see `borneo_env.PHASES`."""
-        return PHASES[self.game["phase"]]
-
-    @cached_property
-    def turn(self) -> int:
-        """The seat whose turn it is."""
-        return int(self.game["turn"])
-
-    @cached_property
-    def random(self) -> random.Random:
-        """A random generator for this decision: a bot that uses no other plays the same games again."""
-        return random.Random(self._dice)
+    ruleset: Ruleset
 
     @cached_property
     def hand(self) -> tuple[Card, ...]:
@@ -290,12 +243,6 @@ class View:
         )  # fmt: skip
 
     @cached_property
-    def scores(self) -> tuple[int, ...]:
-        """The points of each player if the game ended now."""
-        found = results(self.ruleset, np.array([self.game]))
-        return tuple(found.scores[0].tolist())
-
-    @cached_property
     def discards(self) -> tuple[Card, ...]:
         """The discard pile, which lies open."""
         return self.cards_at(DISCARD)
@@ -320,8 +267,8 @@ class View:
     @cached_property
     def options(self) -> list[Option]:
         """The legal moves."""
-        known = _known_options(slots_of(self.ruleset), self.phase)
-        return [Option(self, action, *known[action]) for action in np.flatnonzero(self._mask).tolist()]
+        known = self._known_moves
+        return [Option(self, action, *known[action]) for action in self._legal_actions()]
 
 
 def _warehouse(stock: Sequence[Sequence[int]]) -> Warehouse:
@@ -334,9 +281,3 @@ def _warehouse(stock: Sequence[Sequence[int]]) -> Warehouse:
 @cache
 def _cards(ruleset: Ruleset) -> tuple[Card, ...]:
     return tuple(Card(i, card.flags, card.spice, card.count) for i, card in enumerate(ruleset.tables.cargo))
-
-
-@cache
-def _known_options(slots: int, phase: str) -> dict[int, tuple[Move, str]]:
-    """Every action in a phase: its move, and the text of it."""
-    return {action: (move, move.text) for action, move in action_table(slots).moves_in(phase).items()}

@@ -27,7 +27,7 @@ class Move(NamedTuple):
 
     @property
     def text(self) -> str:
-        """As records and bots have it: "ship 17 0"."""
+        """As records and bots have it: "draw 17 0"."""
         return " ".join([self.verb, *map(str, self.parts.values())] + [self.word] * bool(self.word))
 
     @property
@@ -45,7 +45,7 @@ class Action:
         parts: by name the axis of each.
         phases: in which phases; by default in all.
         only: which combinations there are, as a function of the members.
-        word: what stands in place of parts: "contract none".
+        word: what stands in place of parts: "bet none".
         declines: whether it is to do nothing, or nothing more.
         block: a name for the block of ids; by default the verb.
         meaning: a sentence.
@@ -79,7 +79,7 @@ def action(
     declines: bool = False,
     **parts: Axis,
 ) -> Action:
-    """Actions of a verb, its parts as keywords: `action("ship", card=CARD, port=PORT)`."""
+    """Actions of a verb, its parts as keywords: `action("lay", card=CARD, place=PLACE)`."""
     where = (phases,) if isinstance(phases, str) else phases
     return Action(verb, parts, where, only, block, meaning, word, declines)
 

@@ -25,7 +25,7 @@ SPECTATOR = -1  # in place of a seat: somebody who sees only what is public
 
 @dataclass(frozen=True)
 class Axis:
-    """What an index or a value runs over: cards, ports, amounts. The members' labels are what people and records read.
+    """What an index or a value runs over: cards, places, amounts. The members' labels are what people and records read.
 
     `copies` says that the members are things, so many of each in the game, such as the cards of a deck: what a seat
     does not see of them can be dealt anew. Where that differs, `there(box, member)` says how many there are.

@@ -99,9 +99,13 @@ class Game:
             can_be_filled, is_possible), and `layout`, `state_layout` as functions of the ruleset with the first two.
         wrongs, unreadable: functions of a ruleset and records: statements that hold for all, each with where it does
             not; the second for redacted records too, so that who looks at them reads nothing outside. Ranges alone.
+        telltale: phases of which it tells of a hand that they are asked for, because forced decisions are not; each
+            with whether one can always decline there, so that any other move was free; none.
         counts_turns: whether the rules set `turn` and `turns` themselves; a turn begins when another player decides.
         blank: a function of the ruleset that returns the record before the deal; -1 where there are members of an
             axis, else 0.
+        instead: by name the classes that stand in place of general ones, as `package.module:NAME`: `view` for
+            `kontor.view.View`, `env` for `kontor.env`.
     """
 
     name: str
@@ -127,7 +131,9 @@ class Game:
     blank: Callable[[Any], NDArray[np.void]] | None = None
     wrongs: Callable[[Any, NDArray[np.void]], Any] | None = None
     unreadable: Callable[[Any, NDArray[np.void]], Any] | None = None
+    telltale: Mapping[str, bool] = field(default_factory=dict)
     counts_turns: bool = False
+    instead: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "title", self.title or self.name.replace("_", " ").title())
@@ -286,7 +292,7 @@ class Game:
             "weight_in": one_of("weight_in", "box, g, outcome", weights, dispatch.equally_likely),
             "note_turn": dispatch.turn_by_the_rules if self.counts_turns else dispatch.turn_of_who_decides,
             "over_phase": len(phases),
-            "deal": binder(self.setup or self._begin()),
+            "deal": self._deal(binder),
             "score": binder(self.points),
             "is_possible": scoring.always,
             "note_results": scoring.noting([(result.name, binder(result.rule)) for result in self.results]),
@@ -329,14 +335,23 @@ class Game:
             )
         return ids.pop()
 
-    def _begin(self) -> Rule:
-        return scoring.chance_begins if isinstance(self.phases[0], Dealing) else scoring.first_player_begins
+    def _deal(self, binder: Binder) -> Rule:
+        """What brings a blank record to the first decision or draw."""
+        begin = scoring.chance_begins if isinstance(self.phases[0], Dealing) else scoring.first_player_begins
+        setup = binder(self.setup or begin)
+        made: Rule = setup if self.counts_turns else binder(dispatch.with_a_first_turn(setup))
+        return made
 
     def __getattr__(self, name: str) -> Any:
         """A compiled function of the game by its open name: `game.legal(box, g, options)`."""
         if name.startswith("_") or name not in self.bind.names:
             raise AttributeError(f"a game has no {name!r}")
         return self.bind.names[name]
+
+    def own_kind(self, name: str, general: type) -> Any:
+        """The class that stands in place of a general one, or this one."""
+        module, _, variable = self.instead.get(name, "").partition(":")
+        return getattr(importlib.import_module(module), variable) if module else general
 
     def cannot_resample(self) -> list[str]:
         """The hidden fields that nobody says how to deal anew."""

@@ -8,7 +8,7 @@ from borneo_env.engine.hidden import blank_secrets, can_be_filled, fill_secrets,
 from borneo_env.engine.rewards import contracts as contract_points
 from borneo_env.engine.rewards import ranks
 from borneo_env.engine.rules import cargo, contracts, drawing, ending, setup, traders
-from borneo_env.engine.state import FIELDS, PHASES, SEATS, THINGS, make_blank, make_box, slots_of
+from borneo_env.engine.state import FIELDS, PHASES, SEATS, TELLTALE, THINGS, TRADERS, make_blank, make_box, slots_of
 from borneo_env.ruleset import PLAYER_COUNTS, Ruleset
 from kontor.game import Game, Phase, Result
 
@@ -52,7 +52,9 @@ BORNEO = Game(
     blank=make_blank,
     wrongs=check.wrongs,
     unreadable=check.unreadable,
+    telltale={PHASES[phase]: phase == TRADERS for phase in TELLTALE},
     counts_turns=True,
+    instead={"view": "borneo_env.view:View", "env": "borneo_env.aec:env"},
     most_options=MAX_OPTIONS,
     rules={
         "observe": observe.observe,

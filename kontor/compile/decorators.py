@@ -54,7 +54,7 @@ def _way() -> Any:
             return linking
         missing = " and ".join(numba_private.MISSING)
         print(
-            f"borneo_env: Numba {numba.__version__} has no {missing}: it compiles the plain way, which takes "
+            f"kontor: Numba {numba.__version__} has no {missing}: it compiles the plain way, which takes "
             "minutes at first use",
             file=sys.stderr,
         )

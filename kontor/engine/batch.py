@@ -47,10 +47,15 @@ def game_of(game: Game | str | None) -> Game:
     return find_game(game) if isinstance(game, str) else game
 
 
-def ruleset_of(game: Game | str | None, ruleset: Ruleset | None, fields: dict[str, Any]) -> Ruleset:
-    """The ruleset that somebody means who gives one, or its fields."""
+def ruleset_of(game: Game | str | None, ruleset: Ruleset | Game | str | None, fields: dict[str, Any]) -> Ruleset:
+    """The ruleset that somebody means who gives one; or its fields and the game, itself or by its name, in its place
+    or as the field `game`."""
+    if game is None and isinstance(ruleset, Game | str):
+        game, ruleset = ruleset, None
+    if game is None and "game" in fields:
+        game, fields = fields["game"], {name: value for name, value in fields.items() if name != "game"}
     own = type(ruleset) if game is None and isinstance(ruleset, Ruleset) else game_of(game).Ruleset
-    return own.given(ruleset, fields)
+    return own.given(ruleset, fields)  # type: ignore[arg-type]  # which refuses what is no ruleset of its game
 
 
 def fresh_seed() -> int:
@@ -79,7 +84,7 @@ class Batch(BatchState):
     def __init__(
         self,
         size: int,
-        ruleset: Ruleset | None = None,
+        ruleset: Ruleset | Game | str | None = None,
         *,
         game: Game | str | None = None,
         seed: int = 0,

@@ -8,14 +8,14 @@ from typing import Any, ClassVar
 import numpy as np
 from gymnasium.error import ResetNeeded
 
-from borneo_env.agent import RANDOM
-from borneo_env.vector import ALL_SEATS, INTERRUPTED, RANDOM_SEAT, check_like, check_seats
 from kontor.engine.batch import Batch, fresh_seed, ruleset_of
+from kontor.envs.seats import ALL_SEATS, INTERRUPTED, RANDOM_SEAT, check_like, check_seats
 from kontor.game import Game
 from kontor.gpu.batch import GpuBatch
 from kontor.gpu.device import copy_into
 from kontor.gpu.exchange import CardArray
 from kontor.layout import length
+from kontor.registry import RANDOM
 from kontor.rewards import Named, find_reward
 from kontor.ruleset import Ruleset
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from kontor.compile import entry, rule
 from kontor.compile.binding import OpenName
 from kontor.fields import OVER
@@ -42,6 +44,17 @@ def turn_of_who_decides(g):
     if g.player >= 0 and g.player != g.turn:
         g.turn = g.player
         g.turns += 1
+
+
+def with_a_first_turn(setup: Any) -> Any:
+    """A setup, after which the first turn has begun if a player decides."""
+
+    @rule
+    def deal(box, g):
+        setup(box, g)
+        turn_of_who_decides(g)
+
+    return deal
 
 
 @rule

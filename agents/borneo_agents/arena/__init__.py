@@ -18,5 +18,8 @@ from borneo_agents.arena.design.config import ArenaConfig
 from borneo_agents.arena.report.tables import Progress
 from borneo_agents.arena.result import ArenaResult
 from borneo_agents.arena.run import ArenaStopped, play_arena
+from kontor.traces import asks_agents
 
 __all__ = ["ArenaConfig", "ArenaResult", "ArenaStopped", "Progress", "play_arena"]
+
+asks_agents(__file__)

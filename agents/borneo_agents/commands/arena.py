@@ -124,7 +124,7 @@ def _print(result: Any, command: str, as_json: bool) -> None:
 @contextmanager
 def _faults_raising() -> Iterator[None]:
     """What an agent raises is left to a debugger; without one, its own lines are shown and none of ours."""
-    from borneo_env.traces import traceback_of
+    from kontor.traces import traceback_of
 
     def show(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
         if hasattr(error, LET_RAISE):

@@ -28,7 +28,7 @@ from borneo_env import cli
 from borneo_env.agent import WrongAnswer
 from borneo_env.outcomes import points_words
 from borneo_env.ruleset import Ruleset
-from borneo_env.traces import LONGEST_TRACE, traceback_of, where_it_was
+from kontor.traces import LONGEST_TRACE, traceback_of, where_it_was
 
 BUGGY = """
 class Buggy:

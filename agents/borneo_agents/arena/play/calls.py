@@ -14,8 +14,8 @@ from borneo_agents.protocol.process import BotFailed, Died, Stalled
 from borneo_env.bot import NotAnOption
 from borneo_env.console import let_raise
 from borneo_env.engine.state import NOBODY
-from borneo_env.traces import current_folder, printable, traceback_of
 from kontor.files import on_one_line
+from kontor.traces import current_folder, printable, traceback_of
 
 CRASH, ILLEGAL, TIME_OUT, ENDED = "crash", "illegal move", "time-out", "ended the process"
 FAULTS = (CRASH, ILLEGAL, TIME_OUT, ENDED)

@@ -14,8 +14,8 @@ from borneo_agents.arena.design.tournament import Tournament
 from borneo_agents.arena.play.calls import FAULTS, LONGEST_REASON
 from borneo_agents.arena.play.outcomes import Forfeit, PlayedChunk, Trace, impossible_field, outcome_type
 from borneo_env.engine.state import NOBODY
-from borneo_env.traces import LONGEST_TRACE
 from kontor.files import parse_json, read_bytes
+from kontor.traces import LONGEST_TRACE
 
 PARTS = ("outcomes", "faults", "seconds", "traces")
 OVERHEAD = 2**16  # bytes of a chunk beside its games

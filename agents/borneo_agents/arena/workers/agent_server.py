@@ -22,8 +22,8 @@ from borneo_env.engine.actions import action_table
 from borneo_env.engine.batch import Batch
 from borneo_env.engine.state import GAME, slots_of
 from borneo_env.ruleset import Ruleset
-from borneo_env.traces import current_folder, traceback_of
 from kontor.files import on_one_line, parse_json
+from kontor.traces import current_folder, traceback_of
 
 LONGEST_ERROR = 300  # characters
 

@@ -21,8 +21,8 @@ from borneo_agents.arena.store.folder import LOG, Folder
 from borneo_agents.arena.workers.retries import ChunkTask, FaultHistory
 from borneo_agents.arena.workers.worker_process import SOON, WorkerJob, WorkerProcess
 from borneo_env.agent import is_registered
-from borneo_env.traces import current_folder, where_it_was
 from kontor.engine.threads import available_cores
+from kontor.traces import current_folder, where_it_was
 
 RETRIES = 2
 READY, READY_PER_SECOND = 40.0, 10.0  # seconds for a first call, and more for each second of the time limit

@@ -11,13 +11,23 @@ from types import CodeType, TracebackType
 
 from kontor.files import on_one_line
 
-ARENA = f"{os.sep}{Path('borneo_agents', 'arena')}{os.sep}"
 AGENT = str(Path(__file__).with_name("agent.py"))
-CALLERS = (f"{Path(__file__).parent}{os.sep}", ARENA, importlib.__file__, "<frozen ")  # parts of paths
-OF_AGENT = "_borneo_of_agent"  # an attribute of errors that an agent has raised
+CALLERS = [f"{Path(__file__).parent}{os.sep}", importlib.__file__, "<frozen "]  # parts of paths
+OF_AGENT = "_of_agent"  # an attribute of errors that an agent has raised
 FIRST_LINES, LAST_LINES, LONGEST_LINE = 10, 30, 200  # of a traceback
 LONGEST_TRACE = (FIRST_LINES + LAST_LINES + 1) * (LONGEST_LINE + 1)
 A_FRAME = re.compile(r'^  File "(.*)", line (\d+) in (.*)$', re.MULTILINE)  # as faulthandler writes it
+
+
+_asking: list[str] = []  # folders whose functions ask agents
+
+
+def asks_agents(file: str) -> None:
+    """Note that the modules beside a file ask agents: tracebacks of agents begin behind their frames."""
+    folder = f"{Path(file).parent}{os.sep}"
+    if folder not in _asking:
+        _asking.append(folder)
+        CALLERS.append(folder)
 
 
 def traceback_of(error: BaseException, folder: str | None = None) -> str:
@@ -63,8 +73,8 @@ def _own_frames(trace: TracebackType | None) -> TracebackType | None:
 
 
 def _asks(code: CodeType) -> bool:
-    """Whether this is what calls agents: the arena, or `ask`."""
-    return ARENA in code.co_filename or (code.co_filename, code.co_name) == (AGENT, "ask")
+    """Whether this is what calls agents: `ask`, or those who have said so."""
+    return code.co_filename.startswith(tuple(_asking)) or (code.co_filename, code.co_name) == (AGENT, "ask")
 
 
 def _calls(file: str) -> bool:
