@@ -102,6 +102,8 @@ class Game:
         counts_turns: whether the rules set `turn` and `turns` themselves; a turn begins when another player decides.
         blank: a function of the ruleset that returns the record before the deal; -1 where there are members of an
             axis, else 0.
+        instead: by name the classes that stand in place of general ones, as `package.module:NAME`: for games whose
+            rules draw by themselves, `stepped` for `kontor.chance.SteppedGame` and `deals` for `kontor.record.Deals`.
     """
 
     name: str
@@ -128,6 +130,7 @@ class Game:
     wrongs: Callable[[Any, NDArray[np.void]], Any] | None = None
     unreadable: Callable[[Any, NDArray[np.void]], Any] | None = None
     counts_turns: bool = False
+    instead: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "title", self.title or self.name.replace("_", " ").title())
@@ -334,6 +337,11 @@ class Game:
         if name.startswith("_") or name not in self.bind.names:
             raise AttributeError(f"a game has no {name!r}")
         return self.bind.names[name]
+
+    def own_kind(self, name: str, general: type) -> Any:
+        """The class that stands in place of a general one, or this one."""
+        module, _, variable = self.instead.get(name, "").partition(":")
+        return getattr(importlib.import_module(module), variable) if module else general
 
     def cannot_resample(self) -> list[str]:
         """The hidden fields that nobody says how to deal anew."""

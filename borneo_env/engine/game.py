@@ -54,6 +54,7 @@ BORNEO = Game(
     unreadable=check.unreadable,
     counts_turns=True,
     most_options=MAX_OPTIONS,
+    instead={"stepped": "borneo_env.chance:ChanceGame", "deals": "borneo_env.record:DealtPiles"},
     rules={
         "observe": observe.observe,
         "write_state": observe.write_state,
