@@ -7,8 +7,7 @@ It is for any game whose chance is phases. A game whose rules draw by themselves
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import cache
-from types import SimpleNamespace
+from functools import cache, cached_property
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -159,7 +158,7 @@ class SteppedGame:
 
     def outcome(self, text: str) -> int:
         """What chance can bring next, by its words; ValueError if it cannot bring that."""
-        found = [outcome for outcome in self._outcomes if self.outcome_text(outcome) == text]
+        found = [outcome for outcome in self.outcomes() if self.outcome_text(outcome) == text]
         if not found:
             raise ValueError(f"chance cannot bring {text!r} here")
         return found[0]
@@ -268,16 +267,34 @@ def _in_words(game: Game, field: Field, value: int) -> str:
     return str(value) if field.of is SEAT else field.of.labels[value]
 
 
-@cache
-def compiled(game: Game) -> SimpleNamespace:
-    """What is done with one game, compiled for the arrays of a stepped game."""
-    box, games = np.zeros(1, game.box(next(iter(game.Ruleset.every()))).dtype), np.zeros(1, game.record)
-    options, weights, out = np.zeros(1, np.int16), np.zeros(1, np.int64), np.zeros(1, np.float32)
-    bound = game.of(stepping)
-    return SimpleNamespace(
-        list_moves=machine_code(bound.list_moves, box, games, options),
-        play_move=machine_code(bound.play_move, box, games, options, 0),
-        draw_next=machine_code(bound.draw_next, box, games, options),
-        weigh=machine_code(bound.weigh, box, games, options, 0, weights),
-        observe_game=machine_code(game.of(loops).observe_game, box, games, 0, 0, out),
-    )
+class Compiled:
+    """What is done with one game, compiled for the arrays of a stepped game when it is first asked for."""
+
+    def __init__(self, game: Game) -> None:
+        any_ruleset = next(iter(game.Ruleset.every()))
+        self._arrays = (np.zeros(1, game.box(any_ruleset).dtype), np.zeros(1, game.record))
+        self._room = np.zeros(1, np.int16)
+        self._bound, self._loops = game.of(stepping), game.of(loops)
+
+    @cached_property
+    def list_moves(self) -> Any:
+        return machine_code(self._bound.list_moves, *self._arrays, self._room)
+
+    @cached_property
+    def play_move(self) -> Any:
+        return machine_code(self._bound.play_move, *self._arrays, self._room, 0)
+
+    @cached_property
+    def draw_next(self) -> Any:
+        return machine_code(self._bound.draw_next, *self._arrays, self._room)
+
+    @cached_property
+    def weigh(self) -> Any:
+        return machine_code(self._bound.weigh, *self._arrays, self._room, 0, np.zeros(1, np.int64))
+
+    @cached_property
+    def observe_game(self) -> Any:
+        return machine_code(self._loops.observe_game, *self._arrays, 0, 0, np.zeros(1, np.float32))
+
+
+compiled = cache(Compiled)
