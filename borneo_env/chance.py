@@ -32,7 +32,7 @@ from borneo_env.engine.state import (
     slots_of,
 )
 from borneo_env.ruleset import Ruleset
-from kontor.chance import SteppedGame, compiled
+from kontor.chance import SingleGame, compiled
 from kontor.compile import attributes, entry, machine_code
 
 START = -1  # among what chance has yet to bring, in place of a thing: the start player
@@ -75,7 +75,7 @@ def _put_back() -> Any:
     return machine_code(put_back, np.zeros(1, GAME), np.zeros(1, np.int64))
 
 
-class ChanceGame(SteppedGame):
+class ChanceGame(SingleGame):
     """One game of a ruleset with the moves made and the things drawn so far.
 
     `ChanceGame(ruleset)` begins with the deal. `ChanceGame.at(ruleset, game)` begins in the middle of a game, with a
@@ -83,6 +83,7 @@ class ChanceGame(SteppedGame):
     """
 
     ruleset: Ruleset
+    has_codes = True
 
     def __init__(self, ruleset: Ruleset) -> None:
         batch = Batch(1, ruleset, finished="hold", skip_forced=False, threads=1)
@@ -206,6 +207,16 @@ class ChanceGame(SteppedGame):
     def told(self, seat: int) -> list[str]:
         begun = [] if self.begun_at is None else [self.begun_with(seat).hex()]
         return begun + [event.text for event in self.seen(seat)]
+
+    def codes(self, seat: int) -> list[int]:
+        return [event.code for event in self.seen(seat)]
+
+    def history(self) -> list[str]:
+        return [event.text for event in self.events]
+
+    @classmethod
+    def number_of_outcomes(cls, ruleset: Any) -> int:
+        return CARDS + len(ruleset.tables.ports_in_play(ruleset.players))
 
     def resampled(self, seat: int, rng: np.random.Generator) -> Self:
         """A random game that the seat cannot tell from this one, as it stands: nobody remembers what came before."""

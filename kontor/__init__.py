@@ -2,7 +2,7 @@
 
 from kontor.actions import Action, Move, action
 from kontor.fields import CHANCE, HIDDEN, NOBODY, NONE, OVER, OWN, PUBLIC, SEAT, Axis, Field
-from kontor.game import Dealing, Game, Phase, Result, find_game
+from kontor.game import Bounds, Dealing, Game, Phase, Result, find_game
 from kontor.ruleset import Option, Ruleset, RulesetError
 from kontor.templates.dice import LUCK, below
 
@@ -18,6 +18,7 @@ __all__ = [
     "SEAT",
     "Action",
     "Axis",
+    "Bounds",
     "Dealing",
     "Field",
     "Game",

@@ -1,4 +1,4 @@
-"""SteppedGame: one game stepped move by move and draw by draw from outside: for trees, records and other libraries.
+"""SingleGame: one game stepped move by move and draw by draw from outside: for trees, records and other libraries.
 
 It is for any game whose chance is phases. A game whose rules draw by themselves says what stands in its place
 (`Game.instead`), with the same surface.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cache, cached_property
-from typing import Any, NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,10 +44,10 @@ class Memory(NamedTuple):
     told: list[str]
 
 
-class SteppedGame:
+class SingleGame:
     """One game of a ruleset with the moves made and the outcomes brought so far.
 
-    `SteppedGame(ruleset)` stands at the beginning. `SteppedGame.at(ruleset, game)` stands in the middle of a game, with
+    `SingleGame(ruleset)` stands at the beginning. `SingleGame.at(ruleset, game)` stands in the middle of a game, with
     a complete record and nothing known of what came before.
 
     Attributes:
@@ -55,6 +55,8 @@ class SteppedGame:
         phase: what is decided.
         options: the legal actions; none while chance is next.
     """
+
+    has_codes: ClassVar[bool] = False  # whether what a seat has seen can be told in numbers, too
 
     def __init__(self, ruleset: Ruleset) -> None:
         self._set_up(ruleset, begun(ruleset), None)
@@ -194,6 +196,19 @@ class SteppedGame:
         self._memories[seat] = memory
         return memory.told.copy()
 
+    def codes(self, seat: int) -> list[int]:
+        """What a seat has seen since the beginning, a number for each event, for games that have such numbers."""
+        return []
+
+    def history(self) -> list[str]:
+        """All that has happened, secrets too."""
+        return [step.text if step.player < 0 else f"{step.player} {step.text}" for step in self.steps]
+
+    @classmethod
+    def number_of_outcomes(cls, ruleset: Ruleset) -> int:
+        """Outcomes are the numbers below this one."""
+        return len(ruleset.game.outcome_table)
+
     def _begun_memory(self, seat: int) -> Memory:
         view = redact(self.ruleset, self._first, seat)
         return Memory(0, view, [] if self.begun_at is None else [view.tobytes().hex()])
@@ -208,15 +223,15 @@ class SteppedGame:
         return twin
 
 
-def stepped(ruleset: Ruleset) -> SteppedGame:
+def single_game(ruleset: Ruleset) -> SingleGame:
     """A game at its beginning, to be stepped from outside."""
-    made: SteppedGame = kind_of(ruleset.game)(ruleset)
+    made: SingleGame = kind_of(ruleset.game)(ruleset)
     return made
 
 
-def kind_of(game: Game) -> type[SteppedGame]:
+def kind_of(game: Game) -> type[SingleGame]:
     """The class of a game's stepped games."""
-    kind: type[SteppedGame] = game.own_kind("stepped", SteppedGame)
+    kind: type[SingleGame] = game.own_kind("single_game", SingleGame)
     return kind
 
 
@@ -267,7 +282,7 @@ def _in_words(game: Game, field: Field, value: int) -> str:
     return str(value) if field.of is SEAT else field.of.labels[value]
 
 
-class Compiled:
+class CompiledSteps:
     """What is done with one game, compiled for the arrays of a stepped game when it is first asked for."""
 
     def __init__(self, game: Game) -> None:
@@ -297,4 +312,4 @@ class Compiled:
         return machine_code(self._loops.observe_game, *self._arrays, 0, 0, np.zeros(1, np.float32))
 
 
-compiled = cache(Compiled)
+compiled = cache(CompiledSteps)

@@ -97,5 +97,14 @@ def ruleset_class(game: Any, players: Sequence[int], options: Sequence[Option]) 
     columns = [(option.name, type(option.default), field(default=option.default)) for option in every]
     return make_dataclass(
         f"{game.name.title().replace('_', '')}Ruleset", columns, bases=(Ruleset,), frozen=True,
-        namespace={"game": game, "options": every},
+        namespace={"game": game, "options": every, "__reduce__": _of_its_game},
     )  # fmt: skip
+
+
+def _of_its_game(ruleset: Ruleset) -> Any:
+    """How a ruleset is pickled: its class stands in no module."""
+    return _made, (ruleset.game, ruleset.as_dict())
+
+
+def _made(game: Game, settings: dict[str, Any]) -> Ruleset:
+    return game.Ruleset(**settings)

@@ -1,4 +1,4 @@
-"""SteppedGame: a game whose chance is chosen from outside is the engine's game, and seats know of it what they see."""
+"""SingleGame: a game whose chance is chosen from outside is the engine's game, and seats know of it what they see."""
 
 from collections import defaultdict
 
@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from kontor import CHANCE, LUCK, OVER, Field, Game, Phase, action, below, find_game
-from kontor.chance import DrawsInRules, SteppedGame, stepped
+from kontor.chance import DrawsInRules, SingleGame, single_game
 from kontor.engine.batch import Batch, IllegalMove
 from kontor.engine.games import redact, results
 from kontor.exact import grow, values
@@ -33,7 +33,7 @@ def test_the_whole_tree_is_that_of_the_engine(ruleset):
     """All histories: as many of each kind as `kontor.exact` finds, each equally likely, with the same points."""
     tree, sizes, worth = grow(ruleset), dict.fromkeys(("chance", "decisions", "ends"), 0), np.zeros(ruleset.players)
     told = defaultdict(set)  # what the player at a decision is told -> views
-    waiting = [(stepped(ruleset), 1.0)]
+    waiting = [(single_game(ruleset), 1.0)]
     while waiting:
         table, likely = waiting.pop()
         kind = "ends" if table.is_over else "chance" if table.is_chance else "decisions"
@@ -60,7 +60,7 @@ def test_a_resampled_game_is_told_the_seat_alike_and_others_not(ruleset):
     others = {"same": 0, "other": 0}
     for seed in range(30):
         rng = np.random.default_rng(seed)
-        for table in walk(stepped(ruleset), rng):
+        for table in walk(single_game(ruleset), rng):
             if not table.is_chance:
                 for seat in range(ruleset.players):
                     twin = table.resampled(seat, rng)
@@ -78,7 +78,7 @@ def test_a_resampled_game_is_told_the_seat_alike_and_others_not(ruleset):
 
 def test_nobody_is_told_a_card_of_another():
     for seed in range(20):
-        for table in walk(stepped(LEDUC.Ruleset()), np.random.default_rng(seed)):
+        for table in walk(single_game(LEDUC.Ruleset()), np.random.default_rng(seed)):
             for seat in (0, 1, -1):
                 told = ", ".join(table.told(seat)).split(", ")
                 hands = {one.split()[1] for one in told if one.startswith("card") and "hidden" not in one}
@@ -86,7 +86,7 @@ def test_nobody_is_told_a_card_of_another():
 
 
 def test_what_is_told_reads_as_words():
-    table = stepped(KUHN.Ruleset())
+    table = single_game(KUHN.Ruleset())
     table.choose(table.outcome("deal king"))
     table.choose(table.outcome("deal jack"))
     table.play(1)
@@ -97,7 +97,7 @@ def test_what_is_told_reads_as_words():
 
 
 def test_a_copy_plays_on_alone():
-    table = stepped(LEDUC.Ruleset())
+    table = single_game(LEDUC.Ruleset())
     for _ in walk(table, np.random.default_rng(1)):
         before, told, twin = table.games.tobytes(), table.told(0), table.copy()
         list(walk(twin, np.random.default_rng(2)))
@@ -107,13 +107,13 @@ def test_a_copy_plays_on_alone():
 def test_a_game_goes_on_from_the_middle():
     batch = Batch(1, LEDUC.Ruleset(), seed=4, finished="hold")
     batch.play_random(2)
-    table = SteppedGame.at(batch.ruleset, batch.games[0])
+    table = SingleGame.at(batch.ruleset, batch.games[0])
     assert table.options == np.flatnonzero(batch.mask[0]).tolist()
     assert table.told(0) == [redact(batch.ruleset, batch.games, 0).tobytes().hex()] and not table.steps
 
 
 def test_what_cannot_be_is_refused_and_changes_nothing():
-    table = stepped(KUHN.Ruleset())
+    table = single_game(KUHN.Ruleset())
     before = table.games.tobytes()
     with pytest.raises(IllegalMove, match="chance is next"):
         table.play(0)
@@ -170,7 +170,7 @@ SECRET = Game("secret", fields=COIN, actions=(action("draw"),), phases=(Phase("d
 
 
 def test_outcomes_are_as_likely_as_their_weights():
-    table = stepped(UNFAIR.Ruleset())
+    table = single_game(UNFAIR.Ruleset())
     assert (table.outcomes(), table.probabilities()) == ([0, 1], [0.25, 0.75])
     table.choose(1)
     assert (table.outcomes(), table.probabilities(), table.options) == ([], [], [0])
@@ -178,4 +178,4 @@ def test_outcomes_are_as_likely_as_their_weights():
 
 def test_a_game_that_draws_in_its_rules_is_refused():
     with pytest.raises(DrawsInRules, match="Secret draws in its rules"):
-        stepped(SECRET.Ruleset()).play(0)
+        single_game(SECRET.Ruleset()).play(0)
