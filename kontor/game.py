@@ -79,7 +79,7 @@ class Bounds(NamedTuple):
     total: int | None = None  # what the points of all players add up to at the end, if that is always the same
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Game:
     """A game, as its author gives it.
 
@@ -148,6 +148,9 @@ class Game:
         object.__setattr__(self, "title", self.title or self.name.replace("_", " ").title())
         if self.ruleset:
             self.ruleset.game = self
+
+    def __repr__(self) -> str:
+        return f"<Game {self.name}>"
 
     # ------------------------------------------------------------ what it is made of
 
@@ -398,28 +401,6 @@ class BoundModule:
 
     def __init__(self, game: Game, module: ModuleType) -> None:
         self._game, self._module = game, module
-
-    def _functions(self, phase: Phase | Dealing, binder: Binder) -> dict[str, Any]:
-        """The functions of a phase."""
-        if isinstance(phase, Phase):
-            legal = phase.legal or scoring.all_of(self._ids_of(phase))
-            given = {"legal": legal, "apply": phase.apply, "weight": phase.weight}
-            return {name: function and binder(function) for name, function in given.items()}
-        deck, start = self._deck(phase), self.outcome_table.block(phase.name).start
-        made: dict[str, Any] = self.derived.dealing(phase.into, start, phase.then, binder)
-        return made if deck.copies > 1 or deck.there else made | {"weight": None}
-
-    def _ids_of(self, phase: Phase) -> tuple[int, ...]:
-        """The actions that have a meaning in a phase, in all rulesets."""
-        ids = {tuple(self.action_table(ruleset).moves_in(phase.name)) for ruleset in self.Ruleset.every()}
-        if len(ids) > 1:
-            raise ValueError(
-                f"{self.title}: the actions of {phase.name} depend on the ruleset, so it needs its own `legal`"
-            )
-        return ids.pop()
-
-    def _begin(self) -> Rule:
-        return scoring.chance_begins if isinstance(self.phases[0], Dealing) else scoring.first_player_begins
 
     def __getattr__(self, name: str) -> Any:
         bound = self._game.bind(getattr(self._module, name))

@@ -6,7 +6,7 @@ import traceback
 import warnings
 from pathlib import Path
 
-OWN = ("borneo_env", "borneo_agents", "borneo_train", "borneo_web", "borneo_bench")
+OWN = ("kontor", "borneo_env", "borneo_agents", "borneo_train", "borneo_web", "borneo_bench")
 
 
 class Copy:

@@ -92,7 +92,7 @@ def slow_ones_soaked(documents: list[str]) -> list[object]:
 
 @pytest.mark.parametrize("document", slow_ones_soaked(documents_with("python")))
 def test_python_examples_run(document, with_my_bot):
-    namespace: dict[str, object] = {}
+    namespace: dict[str, object] = {"__name__": "document"}  # as in a notebook, functions stand in a module
     for block in texts("python", document):
         exec(block, namespace)
 
@@ -146,7 +146,18 @@ def check_pip(words: list[str]) -> None:
     assert {*asked.split(",")} <= {"", *extras}
 
 
-PROGRAMS: dict[str, Callable[[list[str]], None]] = {"borneo": run_borneo, "make": check_make, "pip": check_pip}
+def run_kontor(words: list[str]) -> None:
+    """In the project, where the examples lie."""
+    ran = subprocess.run([sys.executable, "-m", "kontor.cli", *words], cwd=PROJECT, capture_output=True, text=True)
+    assert ran.returncode == 0, f"kontor {shlex.join(words)}: {ran.stdout} {ran.stderr}"
+
+
+PROGRAMS: dict[str, Callable[[list[str]], None]] = {
+    "borneo": run_borneo,
+    "kontor": run_kontor,
+    "make": check_make,
+    "pip": check_pip,
+}
 
 
 @pytest.mark.parametrize("document", documents_with("sh"))

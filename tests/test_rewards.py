@@ -108,8 +108,9 @@ def test_a_reward_of_ones_own_gets_each_step_once():
 
 @pytest.mark.parametrize("name", REWARDS)
 def test_a_reward_by_name_is_the_same_in_other_processes(name):
-    """Compiled rules do not travel, and what is given at the end is known by being that reward."""
-    assert pickle.loads(pickle.dumps(REWARDS[name])) is REWARDS[name]
+    """Compiled rules do not travel: a reward goes by its name and its game."""
+    again = pickle.loads(pickle.dumps(REWARDS[name]))
+    assert again == REWARDS[name] and again.game is REWARDS[name].game
 
 
 def test_an_unknown_reward_is_refused():

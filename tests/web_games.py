@@ -26,8 +26,8 @@ from borneo_web.server.live_games import LiveGames
 from borneo_web.server.serve import Server
 from borneo_web.server.serve import settings as serving
 
-from borneo_env.engine.hidden import UNSEEN, redact
-from borneo_env.engine.state import CARDS, HAND
+from borneo_env.engine.hiding import redact
+from borneo_env.engine.state import CARDS, HAND, UNSEEN
 from borneo_env.ruleset import Ruleset
 
 TINY = Ruleset(players=3, tables="tiny")

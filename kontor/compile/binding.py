@@ -76,6 +76,7 @@ class Binder:
         if not _is_function(value):
             return value
         if _plain(value).__globals__ is scope and value not in self._bound:  # a neighbour shares the scope
+            self._bound[value] = value  # for one whose name a field has, too: `g.points` in `points`
             self._bound[value] = self._made(value)
         return self(value)
 

@@ -67,7 +67,7 @@ def wrong_ranges(game: Game, games: NDArray[np.void]) -> Iterator[Wrong]:
 
 def _somewhere(wrong: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """For each game whether it is wrong at any of the further axes."""
-    return np.asarray(np.reshape(wrong, (len(wrong), -1)).any(1))
+    return np.asarray(wrong.any(axis=tuple(range(1, wrong.ndim))))
 
 
 def _raise_first(wrongs: Iterator[Wrong] | list[Wrong]) -> None:

@@ -26,7 +26,7 @@ from kontor.ruleset import Ruleset
 class GpuBatch:
     """Many games of one ruleset on a CUDA card, stepped together: game k of a seed is the same game as in a `Batch`.
 
-    Arrays stay on the card; see `CardArray` for how torch, CuPy and JAX use them. Actions and seats may be arrays of
+    Arrays stay on the card; see `CardArray` for how torch and CuPy use them. Actions and seats may be arrays of
     theirs, or NumPy's, which are copied to the card. Work is done on the stream that torch works on at the moment, or
     on the stream given. `mask`, `player`, `phase`, `done` and `result` are the same memory at every step: make tensors
     of them once.

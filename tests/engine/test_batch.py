@@ -604,7 +604,7 @@ def put(name, value):
         (put("clock", 0), "the clock is not behind"),
         (put("place", 0), "cargo cards are in the game"),
         (put("number", -1), "number is from"),
-        (put("padding", 1), "padding is from"),
+        (put("padding", 1), "padding is nothing"),
     ],
     ids=lambda value: getattr(value, "__name__", ""),
 )

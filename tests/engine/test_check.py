@@ -7,7 +7,7 @@ import pytest
 
 from borneo_env import PHASES, Batch, Ruleset, every_ruleset
 from borneo_env.engine.hiding import redact
-from borneo_env.engine.state import FIELDS, GAME, HAND, OVER
+from borneo_env.engine.state import FIELDS, GAME, HAND, OVER, SEATS
 from kontor.engine.check import BrokenGame, check_games, check_readable
 
 RULESETS = [*every_ruleset(), Ruleset(tables="tiny"), Ruleset("card", 3, tables="tiny")]
@@ -43,9 +43,9 @@ def change(game, others, rng):
     i, j = rng.integers(values.size, size=2)
     how = rng.integers(4)
     if how == 0:
-        values[i] = rng.integers(field.low, min(field.high, 100), endpoint=True)
+        values[i] = rng.integers(field.low, min(field.high(SEATS), 100), endpoint=True)
     elif how == 1:
-        values[i] = np.clip(int(values[i]) + int(rng.choice([-1, 1])), field.low, field.high)
+        values[i] = np.clip(int(values[i]) + int(rng.choice([-1, 1])), field.low, field.high(SEATS))
     elif how == 2:
         values[i], values[j] = int(values[j]), int(values[i])
     else:

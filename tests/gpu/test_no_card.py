@@ -1,7 +1,6 @@
 """What is told on a machine where no game can be played on a card."""
 
 import ast
-import subprocess
 import sys
 from importlib.util import find_spec
 from pathlib import Path
@@ -63,38 +62,6 @@ def test_what_a_kernel_calls_stands_above_it():
         if any(isinstance(mark, ast.Name) and mark.id == "kernel" for mark in function.decorator_list):
             assert called <= above, f"{function.name} calls {called - above}"
         above.add(function.name)
-
-
-@pytest.mark.soak
-def test_shared_arrays_outlive_their_batch_and_the_interpreter():
-    """DLPack's structure, here around memory of NumPy: torch reads it, gives it back, and may do so at the very end."""
-    told = subprocess.run([sys.executable, "-c", SHARED], capture_output=True, text=True)
-    assert (told.returncode, told.stdout) == (0, "[[0, 1, 2], [3, 4, 5]] 1 0\n"), told.stderr
-
-
-SHARED = """
-import gc, sys
-from types import SimpleNamespace
-import numpy as np, torch
-from borneo_env.gpu import exchange
-
-class OfNumpy(exchange.CardArray):
-    def __dlpack_device__(self):
-        return 1, 0  # the CPU
-    def __dlpack__(self, **wishes):
-        return exchange._capsule(self)
-
-numbers = np.arange(6, dtype=np.int32).reshape(2, 3)
-described = {"data": (numbers.ctypes.data, False)}
-raw = SimpleNamespace(shape=(2, 3), dtype=numbers.dtype, strides=numbers.strides, __cuda_array_interface__=described)
-tensor = torch.from_dlpack(OfNumpy(raw))
-shown, lent = tensor.tolist(), len(exchange._lent)
-del tensor
-OfNumpy(raw).__dlpack__()  # taken by nobody
-gc.collect()
-print(shown, lent, len(exchange._lent))
-sys.kept = torch.from_dlpack(OfNumpy(raw))
-"""
 
 
 def test_the_package_does_not_load_what_a_card_needs(tmp_path):

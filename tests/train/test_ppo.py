@@ -251,7 +251,7 @@ def test_a_policy_of_another_edition_is_no_opponent(tmp_path):
         learner_of(opponent=str(tmp_path), opponent_share=0.5)
 
 
-@pytest.mark.parametrize("opponent", ["contractor", "rollout:budget=4"])
+@pytest.mark.parametrize("opponent", ["contractor", "ismcts:budget=4"])
 def test_agents_play_what_they_would_play_if_asked(opponent):
     learner = learner_of(players="3,4", n_envs=40, batch_size=40, opponent=opponent, opponent_share=0.5)
     games, twin = learner.games, learner_of(players="3,4", n_envs=40, batch_size=40, opponent_share=0.5).games

@@ -133,7 +133,8 @@ def is_policy(opponent: str) -> bool:
 def player_of(opponent: str, networks: Networks, edition: str, device: torch.device) -> Player:
     """The opponent of this name: self, random, an agent, or the folder of a policy."""
     if opponent == SELF:
-        return EarlierVersion([layer.each(torch.clone) for layer in networks().actor])
+        with torch.no_grad():  # a graph that is kept would belong to another stream than the one that learns
+            return EarlierVersion([layer.each(torch.clone) for layer in networks().actor])
     if opponent == "random":
         return RandomPlayer()
     if not is_policy(opponent):
