@@ -7,9 +7,12 @@ import pytest
 
 from kontor import CHANCE, LUCK, OVER, Field, Game, Phase, action, below, find_game
 from kontor.chance import DrawsInRules, SingleGame, single_game
+from kontor.check.replays import check_replays
+from kontor.check.report import Trial
 from kontor.engine.batch import Batch, IllegalMove
 from kontor.engine.games import redact, results
 from kontor.exact import grow, values
+from kontor.record import record_games, verify
 
 KUHN = find_game("examples/kuhn.py:KUHN")
 LEDUC = find_game("examples/leduc.py:LEDUC")
@@ -155,6 +158,10 @@ def begin(box, g):
     g.phase, g.player = 0, CHANCE
 
 
+def toss(box, g):
+    g.coin, g.phase, g.player = below(g, LUCK, 2), 0, 0
+
+
 def heads_or_tails(box, g, outcomes):
     outcomes[0], outcomes[1] = 0, 1
     return 2
@@ -166,6 +173,9 @@ UNFAIR = Game(
     outcomes=(action("heads", phases="flip"), action("tails", phases="flip")),
     phases=(Phase("flip", heads_or_tails, flip, weight=weighted), Phase("guess", None, guess)),
 )  # fmt: skip
+TOSSED = Game(
+    "tossed", fields=COIN, actions=(action("guess"),), phases=(Phase("guess", None, guess),), setup=toss, points=right
+)
 SECRET = Game("secret", fields=COIN, actions=(action("draw"),), phases=(Phase("draw", None, draw),), points=right)
 
 
@@ -176,6 +186,22 @@ def test_outcomes_are_as_likely_as_their_weights():
     assert (table.outcomes(), table.probabilities(), table.options) == ([], [], [0])
 
 
+def test_records_of_unlike_outcomes_replay():
+    records = record_games(UNFAIR.Ruleset(), 200, seed=1)
+    brought = [record[1]["chance"] for record in records]
+    assert 100 < brought.count("tails") < 200
+    for record in records:
+        verify(record, UNFAIR)
+
+
 def test_a_game_that_draws_in_its_rules_is_refused():
     with pytest.raises(DrawsInRules, match="Secret draws in its rules"):
         single_game(SECRET.Ruleset()).play(0)
+    with pytest.raises(DrawsInRules, match="make each draw a phase of chance"):
+        record_games(SECRET.Ruleset(), 1, seed=1)
+    with pytest.raises(DrawsInRules, match="Tossed draws in its rules"):
+        single_game(TOSSED.Ruleset())
+    (found,) = check_replays(Trial(SECRET.Ruleset(), 5, 0))
+    assert found.verdict == "warned" and "`deals`" in found.sentence
+    (found,) = check_replays(Trial(UNFAIR.Ruleset(), 5, 0))
+    assert found.verdict == "ok"
