@@ -8,21 +8,17 @@ the one that the engine would have played with piles in that order.
 from __future__ import annotations
 
 from functools import cache
-from types import SimpleNamespace
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from borneo_env.engine.actions import ActionTable, action_table
 from borneo_env.engine.batch import Batch, IllegalMove
-from borneo_env.engine.game import MAX_OPTIONS, apply, legal
+from borneo_env.engine.game import BORNEO
 from borneo_env.engine.hiding import resample
-from borneo_env.engine.loops import observe_game
 from borneo_env.engine.observe import length
 from borneo_env.engine.state import (
     AT_PORT,
-    BOX,
     CARDS,
     FIRST_HAND,
     GAME,
@@ -30,13 +26,13 @@ from borneo_env.engine.state import (
     NO_CARD,
     NOBODY,
     OPEN_PORTS,
-    PHASES,
     PILE,
     copy_games,
     make_box,
     slots_of,
 )
 from borneo_env.ruleset import Ruleset
+from kontor.chance import SingleGame, compiled
 from kontor.compile import attributes, entry, machine_code
 
 START = -1  # among what chance has yet to bring, in place of a thing: the start player
@@ -50,19 +46,6 @@ class Event(NamedTuple):
     seen_by: int
     code: int  # an action, or behind them the thing that came; unlike for every event
     text: str
-
-
-@entry
-def play_move(boxes, games, options, action):
-    """Carry out a legal action; returns how many are legal after it."""
-    apply(boxes[0], games[0], action)
-    return legal(boxes[0], games[0], options)
-
-
-@entry
-def list_moves(boxes, games, options):
-    """Write the legal actions into `options`; returns how many there are."""
-    return legal(boxes[0], games[0], options)
 
 
 @entry
@@ -88,60 +71,36 @@ def put_back(games, things):
 
 
 @cache
-def _compiled() -> SimpleNamespace:
-    """What is done with one game, compiled for the arrays of a table."""
-    box, games, options = np.zeros(1, BOX), np.zeros(1, GAME), np.zeros(MAX_OPTIONS, np.int16)
-    return SimpleNamespace(
-        play_move=machine_code(play_move, box, games, options, 0),
-        list_moves=machine_code(list_moves, box, games, options),
-        put_back=machine_code(put_back, games, np.zeros(1, np.int64)),
-        observe_game=machine_code(observe_game, box, games, 0, 0, np.zeros(1, np.float32)),
-    )
+def _put_back() -> Any:
+    return machine_code(put_back, np.zeros(1, GAME), np.zeros(1, np.int64))
 
 
-@cache
-def _box(ruleset: Ruleset) -> Any:
-    return attributes(make_box(ruleset))
-
-
-class ChanceGame:
+class ChanceGame(SingleGame):
     """One game of a ruleset with the moves made and the things drawn so far.
 
     `ChanceGame(ruleset)` begins with the deal. `ChanceGame.at(ruleset, game)` begins in the middle of a game, with a
     complete record and nothing known of what came before.
     """
 
+    ruleset: Ruleset
+    has_codes = True
+
     def __init__(self, ruleset: Ruleset) -> None:
         batch = Batch(1, ruleset, finished="hold", skip_forced=False, threads=1)
         ports = int(make_box(ruleset)["ports"][0])
         batch.deal_stacked(0, 0, range(CARDS), range(ports))
         dealt = range(FIRST_HAND * ruleset.players)
-        self._set_up(ruleset, batch.games, [START, *dealt, *range(CARDS, CARDS + OPEN_PORTS)], None)
-
-    @classmethod
-    def at(cls, ruleset: Ruleset, game: np.void) -> ChanceGame:
-        """A table at which a game goes on from a complete record."""
-        table = object.__new__(cls)
-        games = np.array([game])
-        table._set_up(ruleset, games, [], games)
-        return table
+        self._set_up(ruleset, batch.games, None, [START, *dealt, *range(CARDS, CARDS + OPEN_PORTS)])
 
     def _set_up(
-        self, ruleset: Ruleset, games: NDArray[np.void], pending: list[int], begun_at: NDArray[np.void] | None
+        self, ruleset: Any, games: NDArray[np.void], begun_at: NDArray[np.void] | None, pending: list[int] | None = None
     ) -> None:
-        self.ruleset = ruleset
         self.events: list[Event] = []
-        self.begun_at = begun_at  # the position with which the events begin, if not with the deal
-        self._games = copy_games(games)
-        self._pending = pending
-        self._room = np.zeros(MAX_OPTIONS, np.int16)
-        self._list_moves()
+        self._pending = pending or []
+        super()._set_up(ruleset, games, begun_at)
 
-    def __deepcopy__(self, memo: dict[int, Any]) -> ChanceGame:
-        """A table that shares nothing which changes: what OpenSpiel asks for when it clones a state."""
-        twin = object.__new__(ChanceGame)
-        twin.__dict__.update(self.__dict__)
-        twin._games = copy_games(self._games)
+    def copy(self) -> Self:
+        twin = super().copy()
         twin._pending, twin.events = self._pending.copy(), self.events.copy()
         return twin
 
@@ -151,41 +110,17 @@ class ChanceGame:
         return self._games
 
     @property
-    def _actions(self) -> ActionTable:
-        return action_table(slots_of(self.ruleset))
-
-    @property
-    def is_over(self) -> bool:
-        return self.player == NOBODY and not self._pending
-
-    @property
     def is_chance(self) -> bool:
-        """Whether chance is next."""
         return bool(self._pending)
-
-    def text(self, action: int) -> str:
-        """A move in words."""
-        return self._actions.text(action, self.phase)
-
-    def _list_moves(self) -> None:
-        self._ask(_compiled().list_moves(_box(self.ruleset), attributes(self._games), self._room))
-
-    def _ask(self, count: int) -> None:
-        """Note who decides what, and which of the actions written down are legal: none while chance is next."""
-        self.player = int(self._games["player"][0])  # NOBODY when the game is over
-        self.phase = PHASES[self._games["phase"][0]]
-        self.options: list[int] = [] if self._pending else self._room[:count].tolist()
 
     # ------------------------------------------------------------ moves
 
     def play(self, action: int) -> None:
         """Make a legal move. What is drawn after it is chance."""
-        if action not in self.options:
-            moves = ", ".join(map(self.text, self.options)) or "none, since chance is next or the game is over"
-            raise IllegalMove(f"phase {self.phase}: {self.text(action)!r} is not legal; legal are: {moves}")
+        self.check_move(action)
         before = copy_games(self._games) if self.phase in DRAWING else None
         self.events.append(Event(EVERYBODY, action, f"{self.player} {self.text(action)}"))
-        count = _compiled().play_move(_box(self.ruleset), attributes(self._games), self._room, action)
+        count = compiled(BORNEO).play_move(*self._arrays(), self._room, action)
         if before is not None:
             self._pending = _drawn(before[0], self._games[0])
         self._ask(count)
@@ -194,6 +129,8 @@ class ChanceGame:
 
     def outcomes(self) -> list[int]:
         """What chance can bring next, each as likely as the other: start players, or things of a pile."""
+        if not self._pending:
+            return []
         thing = self._pending[0]
         if thing == START:
             return list(range(self.ruleset.players))
@@ -204,9 +141,13 @@ class ChanceGame:
         drawn = [one for one in self._pending if (one < CARDS) == is_card and self._is_of_newest_pile(one)]
         return sorted(pile.tolist() + drawn)
 
+    def probabilities(self) -> list[float]:
+        outcomes = self.outcomes()
+        return [1 / len(outcomes)] * len(outcomes)
+
     def choose(self, outcome: int) -> None:
         """Let chance bring one of the outcomes."""
-        if not self._pending or outcome not in self.outcomes():
+        if outcome not in self.outcomes():
             raise IllegalMove(f"chance cannot bring {outcome} here")
         text = self.outcome_text(outcome)
         thing = self._pending.pop(0)
@@ -233,7 +174,7 @@ class ChanceGame:
 
     def _note(self, seen_by: int, outcome: int, text: str) -> None:
         """Add what chance has brought. Cards that are drawn together stand in ascending order: they come as a set."""
-        event = Event(seen_by, len(self._actions) + outcome, text)
+        event = Event(seen_by, len(self.game.action_table(self.ruleset)) + outcome, text)
         at = len(self.events)
         if seen_by != EVERYBODY:
             while at and self.events[at - 1].seen_by == seen_by and self.events[at - 1].code > event.code:
@@ -247,12 +188,8 @@ class ChanceGame:
         if not self._pending:
             return self._games
         games = copy_games(self._games)
-        _compiled().put_back(attributes(games), np.array(self._pending, np.int64))
+        _put_back()(attributes(games), np.array(self._pending, np.int64))
         return games
-
-    def observe(self, seat: int, out: NDArray[np.float32]) -> None:
-        """Write what a seat knows."""
-        _compiled().observe_game(_box(self.ruleset), attributes(self.position()), 0, seat, out)
 
     def seen(self, seat: int) -> list[Event]:
         """The events that a seat has seen, of all since the beginning."""
@@ -263,8 +200,27 @@ class ChanceGame:
         if self.begun_at is None:
             return b""
         out = np.zeros(length(slots_of(self.ruleset)), np.float32)
-        _compiled().observe_game(_box(self.ruleset), attributes(self.begun_at), 0, seat, out)
+        box = attributes(make_box(self.ruleset))
+        compiled(BORNEO).observe_game(box, attributes(self.begun_at), 0, seat, out)
         return out.astype(np.int8).tobytes()
+
+    def told(self, seat: int) -> list[str]:
+        begun = [] if self.begun_at is None else [self.begun_with(seat).hex()]
+        return begun + [event.text for event in self.seen(seat)]
+
+    def codes(self, seat: int) -> list[int]:
+        return [event.code for event in self.seen(seat)]
+
+    def history(self) -> list[str]:
+        return [event.text for event in self.events]
+
+    @classmethod
+    def number_of_outcomes(cls, ruleset: Any) -> int:
+        return CARDS + len(ruleset.tables.ports_in_play(ruleset.players))
+
+    def resampled(self, seat: int, rng: np.random.Generator) -> Self:
+        """A random game that the seat cannot tell from this one, as it stands: nobody remembers what came before."""
+        return self.at(self.ruleset, resample(self._games[0], seat, rng))
 
     def exchanged(self, seat: int, rng: np.random.Generator) -> dict[int, int]:
         """For each card in another hand, the one that lies there in a random game which the seat cannot tell apart."""

@@ -1,6 +1,6 @@
 """Kuhn poker (1950), for two or three: a card each, a chip each in the pot, and one bet."""
 
-from kontor import OVER, OWN, SEAT, Axis, Dealing, Field, Game, Phase, action
+from kontor import OVER, OWN, SEAT, Axis, Bounds, Dealing, Field, Game, Phase, action
 
 DEAL, BET = range(2)
 
@@ -35,10 +35,15 @@ def points(box, g, player):
     return pot * (g.player == OVER and g.card[player] == best) - 1 - has_bet(box, g, player)
 
 
+def bounds(ruleset):
+    return Bounds(least=-2, most=4, total=0)
+
+
 CARD = Axis("card", ("jack", "queen", "king", "ace"), copies=1, there=in_play)
 MOVE = Axis("move", ("pass", "bet"))
 KUHN = Game(
-    "kuhn", title="Kuhn poker", players=(2, 3), points=points, actions=(action("pass"), action("bet")),
+    "kuhn", title="Kuhn poker", players=(2, 3), points=points, bounds=bounds,
+    actions=(action("pass"), action("bet")),
     fields=(
         Field("card", CARD, (SEAT,), "the card of each player", OWN),
         Field("said", MOVE, (6,), "the moves so far"),

@@ -1,6 +1,6 @@
 """Leduc poker (Southey and others, 2005): a card each, one on the table, a round of bets before it and one after."""
 
-from kontor import CHANCE, OVER, OWN, SEAT, Axis, Dealing, Field, Game, Phase, action
+from kontor import CHANCE, OVER, OWN, SEAT, Axis, Bounds, Dealing, Field, Game, Phase, action
 
 FOLD, CALL, RAISE = range(3)
 DEAL, FLOP, BET = range(3)
@@ -62,10 +62,15 @@ def points(box, g, player):
     return -1 - g.paid[player] if worth(g, player) < worth(g, other) else 0
 
 
+def bounds(ruleset):
+    return Bounds(least=-13, most=13, total=0)
+
+
 CARD = Axis("card", ("jack 1", "jack 2", "queen 1", "queen 2", "king 1", "king 2"), copies=1)
 MOVE = Axis("move", ("fold", "call", "raise"))
 LEDUC = Game(
-    "leduc", title="Leduc poker", points=points, actions=(action("fold"), action("call"), action("raise")),
+    "leduc", title="Leduc poker", points=points, bounds=bounds,
+    actions=(action("fold"), action("call"), action("raise")),
     fields=(
         Field("card", CARD, (SEAT,), "the card of each player", OWN),
         Field("board", CARD, (), "the card on the table"),

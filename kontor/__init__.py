@@ -13,7 +13,7 @@ from kontor.envs.seat import SeatEnv
 from kontor.envs.seats import Seats
 from kontor.envs.vector import SeatVectorEnv
 from kontor.fields import CHANCE, HIDDEN, NOBODY, NONE, OVER, OWN, PUBLIC, SEAT, SPECTATOR, Axis, Field
-from kontor.game import Dealing, Game, Phase, Result, find_game
+from kontor.game import Bounds, Dealing, Game, Phase, Result, find_game
 from kontor.ruleset import Option, Ruleset, RulesetError
 from kontor.templates.dice import LUCK, below
 from kontor.templates.loops import NO_ACTION
@@ -36,6 +36,7 @@ __all__ = [
     "Axis",
     "Batch",
     "Bot",
+    "Bounds",
     "Dealing",
     "Field",
     "Game",

@@ -69,6 +69,16 @@ class Result(NamedTuple):
     rule: Rule  # of (box, g, player)
 
 
+class Bounds(NamedTuple):
+    """What no game of a ruleset goes beyond, for libraries that ask for it."""
+
+    decisions: int = 20_000
+    draws: int = 20_000  # of chance
+    least: int = -(2**31)  # points of a player at the end
+    most: int = 2**31 - 1
+    total: int | None = None  # what the points of all players add up to at the end, if that is always the same
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Game:
     """A game, as its author gives it.
@@ -92,6 +102,7 @@ class Game:
             one that returns the whole record, as an array of one.
         streams: of random numbers beside the general two; 0.
         most_options: the most actions or outcomes that can be legal at once; as many as there are.
+        bounds: a function of the ruleset: what no game goes beyond; far away.
         places, wins: (box, g, player); by points, and who is first.
         results: what is kept of a finished game beside points and places; nothing.
         rewards: by name further rules (box, before, after, player); only the general ones.
@@ -105,7 +116,8 @@ class Game:
         blank: a function of the ruleset that returns the record before the deal; -1 where there are members of an
             axis, else 0.
         instead: by name the classes that stand in place of general ones, as `package.module:NAME`: `view` for
-            `kontor.view.View`, `env` for `kontor.env`.
+            `kontor.view.View`, `env` for `kontor.env`; for games whose rules draw by themselves, `single_game` for
+            `kontor.chance.SingleGame`, `deals` for `kontor.record.Deals`.
     """
 
     name: str
@@ -123,6 +135,7 @@ class Game:
     box_of: Callable[[Any], NDArray[np.void]] | None = None
     streams: int = 0
     most_options: int = 0
+    bounds: Callable[[Any], Bounds] | None = None
     places: Rule | None = None
     wins: Rule | None = None
     results: Sequence[Result] = ()
@@ -188,6 +201,15 @@ class Game:
     def most_options_of_all(self) -> int:
         every = [len(self.action_table(ruleset)) for ruleset in self.Ruleset.every()]
         return self.most_options or max(*every, len(self.outcome_table), 1)
+
+    def bounds_of(self, ruleset: AnyRuleset) -> Bounds:
+        """What no game of a ruleset goes beyond."""
+        return self.bounds(ruleset) if self.bounds else Bounds()
+
+    @property
+    def always_won(self) -> bool:
+        """Whether each game has a winner: whoever is first, if the game does not say otherwise."""
+        return self.wins is None
 
     @cached_property
     def Ruleset(self) -> type[AnyRuleset]:

@@ -7,6 +7,8 @@ from dataclasses import field, fields, make_dataclass
 from itertools import product
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
+from kontor.files import in_short
+
 if TYPE_CHECKING:
     from kontor.game import Game
 
@@ -40,7 +42,7 @@ class Ruleset:
             value = getattr(self, option.name)
             if not any(type(value) is type(choice) and value == choice for choice in option.choices):
                 choices = ", ".join(map(repr, option.choices))
-                raise RulesetError(f"{self.game.title}: {option.name} is one of {choices}, not {value!r}")
+                raise RulesetError(f"{self.game.title}: {option.name} is one of {choices}, not {in_short(value)}")
 
     @classmethod
     def given(cls, ruleset: Self | None, settings: dict[str, Any]) -> Self:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from borneo_env.engine import check, observe
 from borneo_env.engine.actions import rows
+from borneo_env.engine.bounds import bounds
 from borneo_env.engine.hidden import blank_secrets, can_be_filled, fill_secrets, is_possible
 from borneo_env.engine.rewards import contracts as contract_points
 from borneo_env.engine.rewards import ranks
@@ -54,8 +55,14 @@ BORNEO = Game(
     unreadable=check.unreadable,
     telltale={PHASES[phase]: phase == TRADERS for phase in TELLTALE},
     counts_turns=True,
-    instead={"view": "borneo_env.view:View", "env": "borneo_env.aec:env"},
     most_options=MAX_OPTIONS,
+    bounds=bounds,
+    instead={
+        "view": "borneo_env.view:View",
+        "env": "borneo_env.aec:env",
+        "single_game": "borneo_env.chance:ChanceGame",
+        "deals": "borneo_env.record:DealtPiles",
+    },
     rules={
         "observe": observe.observe,
         "write_state": observe.write_state,

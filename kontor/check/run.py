@@ -9,6 +9,7 @@ from time import perf_counter
 from kontor.check.chance import check_chance
 from kontor.check.elsewhere import what_went_wrong
 from kontor.check.play import CHANGES, ENDS, OPTIONS, RANGES, check_play
+from kontor.check.replays import check_replays
 from kontor.check.report import FAILED, Finding, Report, Trial, over_rulesets
 from kontor.check.same import check_elsewhere, check_same
 from kontor.check.secrets import check_secrets
@@ -65,6 +66,7 @@ def _check_ruleset(report: Report, trial: Trial, note: Callable[[str], None]) ->
         "chance": lambda: check_chance(trial),
         "secrets": lambda: check_secrets(trial),
         "texts": lambda: check_texts(trial),
+        "records": lambda: check_replays(trial),
         "speed": lambda: check_speed(trial, compiled_in),
     }
     for name, check in steps.items():

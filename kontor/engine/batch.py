@@ -25,7 +25,7 @@ from kontor.engine.batch_file import BatchFileError, read_batch_file, write_batc
 from kontor.engine.batch_state import BatchState, checked_first, checked_seed, make_run
 from kontor.engine.check import check_games
 from kontor.engine.threads import in_parallel
-from kontor.fields import SPECTATOR
+from kontor.fields import CHANCE, SPECTATOR
 from kontor.game import Game, find_game
 from kontor.layout import length
 from kontor.ruleset import Ruleset
@@ -118,6 +118,15 @@ class Batch(BatchState):
         if check:
             check_games(self.ruleset, self._games)
         self._on_games(self._loops.refresh_games)
+
+    def lay(self, games: NDArray[np.void]) -> None:
+        """Put complete games in place, as they are: where chance decides, nothing is drawn, and nothing is legal."""
+        self._games[:] = games
+        self.refresh(check=False)
+        waits = games["player"] == CHANCE
+        if waits.any():
+            self._games[waits] = games[waits]
+            self._desk["count"][waits], self._mask[waits] = 0, False
 
     def step(self, actions: ArrayLike, rows: NDArray[np.intp] | None = None) -> None:
         """Play one action in every game, or in those of `rows`; NO_ACTION (-1) leaves a game as it is.

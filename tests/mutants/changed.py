@@ -23,6 +23,9 @@ from rich.console import Console
 
 # The tests of a file by the beginning of its path: the first that fits. True: the rules run as plain Python.
 TESTS: dict[str, tuple[str, bool]] = {
+    "kontor/record.py": ("tests/kontor/test_record.py tests/test_record.py", False),
+    "kontor/chance.py": ("tests/kontor/test_chance.py tests/test_chance.py", False),
+    "kontor/open_spiel/": ("tests/spiel", False),
     "borneo_env/engine/rules/": ("tests/rules", True),
     "borneo_env/engine/": ("tests/rules tests/engine", True),
     "kontor/compile/": ("tests/compile", False),

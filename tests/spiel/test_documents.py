@@ -15,7 +15,7 @@ PROJECT = Path(__file__).parents[2]
 def test_the_examples_of_the_page_run(capsys):
     page = (PROJECT / "docs" / "openspiel.md").read_text(encoding="utf-8")
     blocks = re.findall(r"^```py\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
-    assert len(blocks) == 3
+    assert len(blocks) == 4
     namespace: dict[str, object] = {}
     for block in blocks:
         exec(block, namespace)

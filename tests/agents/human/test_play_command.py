@@ -57,7 +57,7 @@ def test_a_record_that_fails_at_the_end_costs_no_game(capsys, monkeypatch, tmp_p
     monkeypatch.chdir(tmp_path)
     numbers, wanted = typed_game(7, confirm=False)
     with monkeypatch.context() as patch:
-        patch.setattr("borneo_env.record.write_file", lambda path, *_, **__: fail_to_write(path))
+        patch.setattr("kontor.record.write_file", lambda path, *_, **__: fail_to_write(path))
         start = "--seats human,random,random --tables tiny --seed 7 --yes --record done.jsonl"
         status, _, err = run_play(capsys, patch, start, lines(*numbers))
     assert status == 2
