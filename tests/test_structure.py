@@ -24,9 +24,9 @@ LAYERS = """
     kontor.derived                        kontor.ruleset
     kontor.game
     kontor.engine                         kontor.exact
-    kontor.agent                          kontor.rewards              kontor.view
-    kontor.registry                       kontor.bot
-    kontor.catalogue                      kontor.envs
+    kontor.agent                          kontor.rewards              kontor.view                 kontor.chance
+    kontor.registry                       kontor.bot                  kontor.record
+    kontor.catalogue                      kontor.envs                 kontor.open_spiel
     kontor.gpu                            kontor
     kontor.check
     kontor.cli                            kontor.pytest_plugin
