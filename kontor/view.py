@@ -113,7 +113,7 @@ class View:
         return _moves_in(self.ruleset, self.phase)
 
     def _legal_actions(self) -> list[int]:
-        return np.flatnonzero(self._mask).tolist()  # type: ignore[no-any-return]
+        return np.flatnonzero(self._mask).tolist()
 
     @cached_property
     def seen(self) -> dict[str, Any]:
