@@ -112,7 +112,9 @@ class WorkerProcess:
         return os.pread(self._stack.fileno(), LONGEST_STACK, 0).decode("utf-8", "replace")
 
     def end(self) -> None:
-        """End it, and the processes that agents have started in it."""
+        """End it, and the processes that agents have started in it; once is enough."""
+        if self._stack.closed:
+            return
         (end_tree if self._process.poll() is None else end_group)(self._process.pid)
         self._process.wait()
         os.close(self._leash)
