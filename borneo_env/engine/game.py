@@ -52,6 +52,7 @@ BORNEO = Game(
     blank=make_blank,
     wrongs=check.wrongs,
     unreadable=check.unreadable,
+    bots="borneo_agents.scripted.in_searches:BOTS_IN_SEARCHES",
     counts_turns=True,
     most_options=MAX_OPTIONS,
     rules={
