@@ -22,20 +22,20 @@ def playing_as(kind: int) -> Callable[..., Any]:
     """The rule of one of the bots."""
 
     @rule
-    def play_as(box, g, options, count, dice, scratch):  # type: ignore[no-untyped-def]
+    def play_as(box, g, options, count, dice, scratch):
         return choose(kind, box, g, options, count, dice, scratch.bots)
 
     return play_as
 
 
 @rule
-def forget(scratch):  # type: ignore[no-untyped-def]
+def forget(scratch):
     """Empty the cache: it may be of another ruleset."""
     scratch.bots.cache_key[:] = 0
 
 
 @rule
-def expect(box, g, scratch, out):  # type: ignore[no-untyped-def]
+def expect(box, g, scratch, out):
     win_probabilities(box, g, scratch.features, out)
 
 

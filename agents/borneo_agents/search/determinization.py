@@ -21,7 +21,8 @@ ZERO = np.uint64(0)
 def determinize(box, games, view, stream, unseen):
     """Write a determinization of a view into the first of two games; returns the random stream after it."""
     games[DETERMINIZED] = view
-    return resample_game(box, games[DETERMINIZED], int(view.player), stream, unseen)
+    after = resample_game(box, games[DETERMINIZED], int(view.player), stream, unseen)
+    return after if after != stream else stream_of(stream, 1)  # where nothing is hidden, the luck is another one, too
 
 
 @rule
