@@ -113,7 +113,8 @@ class Derived:
         file = f"<{name}{what} of {self.name}>"
         linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
         scope = {"seat_from": seat_from, "cut": cut, "below": below, "LUCK": LUCK, "__name__": __name__, **more}
-        scope |= {f"there_of_{deck.name}": bind(deck.there) for deck in self.decks() if deck.there}
+        decks = {field.of for field in self.fields if field.is_things and isinstance(field.of, Axis)}
+        scope |= {f"there_of_{deck.name}": bind(deck.there) for deck in decks if deck.there}
         exec(compile(text, file, "exec"), scope)  # made above of the table of fields
         made: Any = scope[name]
         made.__qualname__ = f"{name}{what.replace(' ', '_')}[{self.name}]"

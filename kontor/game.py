@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kontor.actions import Action, ActionTable, action
+from kontor.bots import Bots
 from kontor.compile import machine_code
 from kontor.compile.binding import Binder, one_of
 from kontor.derived import Derived
@@ -112,6 +113,8 @@ class Game:
             not; the second for redacted records too, so that who looks at them reads nothing outside. Ranges alone.
         telltale: phases of which it tells of a hand that they are asked for, because forced decisions are not; each
             with whether one can always decline there, so that any other move was free; none.
+        bots: what its own bots lend to searches (`kontor.bots`), or where that stands, as `package.module:NAME`: bots
+            are made of the game's rules; they play at random.
         counts_turns: whether the rules set `turn` and `turns` themselves; a turn begins when another player decides.
         blank: a function of the ruleset that returns the record before the deal; -1 where there are members of an
             axis, else 0.
@@ -145,6 +148,7 @@ class Game:
     wrongs: Callable[[Any, NDArray[np.void]], Any] | None = None
     unreadable: Callable[[Any, NDArray[np.void]], Any] | None = None
     telltale: Mapping[str, bool] = field(default_factory=dict)
+    bots: Bots | str = field(default_factory=Bots)
     counts_turns: bool = False
     instead: Mapping[str, str] = field(default_factory=dict)
 
@@ -299,9 +303,18 @@ class Game:
         return {**rewards.GENERAL, **self.rewards}
 
     @cached_property
+    def own_bots(self) -> Bots:
+        """What its own bots lend to searches."""
+        if isinstance(self.bots, Bots):
+            return self.bots
+        place, _, name = self.bots.rpartition(":")
+        bots: Bots = getattr(_module(place), name)
+        return bots
+
+    @cached_property
     def bind(self) -> Binder:
         """Fills in the open names of a function of the library with this game's: machine code of its own."""
-        names: dict[str, Any] = {}
+        names: dict[str, Any] = _Names(lambda: self.own_bots.open_names(binder))
         binder = Binder(names, self.name)
         phases = {number: self._functions(phase, binder) for number, phase in enumerate(self.phases)}
         legal, apply, weights = (
@@ -402,6 +415,17 @@ class Game:
                     file = getattr(module, "__file__", "") or ""
                     return f"{file if name in _FROM_FILES else name}:{variable}"
         raise TypeError(f"{self.title} stands in no module: other processes cannot find it")
+
+
+class _Names(dict[str, Any]):
+    """What the open names stand for. Those of bots are looked up when they are first asked for: bots need the rules."""
+
+    def __init__(self, bots: Callable[[], dict[str, Any]]) -> None:
+        self._bots = bots
+
+    def __missing__(self, name: str) -> Any:
+        self.update(self._bots())
+        return dict(self)[name]
 
 
 class BoundModule:

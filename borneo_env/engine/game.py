@@ -54,6 +54,7 @@ BORNEO = Game(
     wrongs=check.wrongs,
     unreadable=check.unreadable,
     telltale={PHASES[phase]: phase == TRADERS for phase in TELLTALE},
+    bots="borneo_agents.scripted.in_searches:BOTS_IN_SEARCHES",
     counts_turns=True,
     most_options=MAX_OPTIONS,
     bounds=bounds,

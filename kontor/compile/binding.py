@@ -12,6 +12,7 @@ of such an argument, so that machine code would never be found again by another 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from threading import RLock
 from types import CellType, CodeType, FunctionType
 from typing import Any
 
@@ -40,13 +41,15 @@ class Binder:
         self.names, self.tag = names, tag
         self._bound: dict[Any, Any] = {}
         self._scopes: dict[int, dict[str, Any]] = {}
+        self._one_at_a_time = RLock()
 
     def __call__(self, function: Any) -> Any:
         """The function with its open names filled in; the same function, if it has none."""
-        if function not in self._bound:
-            self._bound[function] = function  # for those that call themselves
-            self._bound[function] = self._made(function) if self._has_open_names(function) else function
-        return self._bound[function]
+        with self._one_at_a_time:
+            if function not in self._bound:
+                self._bound[function] = function  # for those that call themselves
+                self._bound[function] = self._made(function) if self._has_open_names(function) else function
+            return self._bound[function]
 
     def _has_open_names(self, function: Any, seen: frozenset[Any] = frozenset()) -> bool:
         """Whether a copy is needed: a name is open in it or in what it calls, or it is not compiled yet."""

@@ -109,6 +109,20 @@ def grow(ruleset: Ruleset, most: int = MOST_NODES) -> Tree:
     )  # fmt: skip
 
 
+def records(tree: Tree) -> NDArray[np.void]:
+    """(nodes,): the complete record of each position of a tree."""
+    game = tree.ruleset.game
+    box = attributes(game.box(tree.ruleset))[0]
+    found = np.repeat(game.blank_record(tree.ruleset), len(tree.player))
+    game.deal(box, attributes(found)[0])
+    for node in range(1, len(found)):
+        parent = found[tree.parent[node]].copy().reshape(1)
+        option = _options(game, box, parent)[tree.edge[node]]
+        game.apply(box, attributes(parent)[0], int(option))
+        found[node] = parent[0]
+    return found
+
+
 def _options(game: Any, box: Any, record: NDArray[np.void]) -> NDArray[np.int64]:
     options = np.zeros(game.most_options_of_all, np.int16)
     return options[: game.legal(box, attributes(record)[0], options)].astype(np.int64)

@@ -33,3 +33,6 @@ most_room: Any = OpenName("most_room", "the number of things that can be unseen:
 reward_of = OpenName("reward_of", "reward_of(number, box, before, after, player): what the reward of a number gives")
 idle: Any = OpenName("idle", "a number that no phase has: of threads of a card with nothing to do")
 keys: Any = OpenName("keys", "how many numbers of phases there are, `idle` included")
+choose = OpenName("choose", "choose(kind, box, g, options, count, dice, scratch): what the bot of a number plays")
+begin_bots = OpenName("begin_bots", "begin_bots(scratch): forget what the last search was about")
+estimate = OpenName("estimate", "estimate(box, g, scratch, out): write each player's expected share of the win")

@@ -26,9 +26,10 @@ from borneo_agents.policy.inference import (
 from borneo_agents.policy.model import MARGIN, MOST_MARGIN, Model
 from borneo_agents.policy.network import Layer
 from borneo_agents.policy.race import RACE, Numbers, end_round, in_doubt, line_up, next_racing
-from borneo_agents.search.determinization import DETERMINIZED, TRIED, determinize, stream_of
+from borneo_agents.search import determinization
+from borneo_agents.search.determinization import DETERMINIZED, TRIED, stream_of
 from borneo_env.agent import Views
-from borneo_env.engine.game import MAX_OPTIONS, apply, legal
+from borneo_env.engine.game import BORNEO, MAX_OPTIONS, apply, legal
 from borneo_env.engine.observe import SECRETS, observe, state_length, write_state
 from borneo_env.engine.rules.ending import place_of, score
 from borneo_env.engine.state import BOX, CHOICES, GAME, OVER, SEATS, THINGS
@@ -41,6 +42,8 @@ FEWEST_TURNS = 4  # of a rollout
 GRAINS = 1 << 24  # of a random number
 VIEWS_PER_THREAD = 2  # at least: each takes a millisecond and more
 SIZE = np.int8  # of weights: what they are rounded by is little beside the luck of a determinization
+
+determinize = BORNEO.of(determinization).determinize
 
 
 class SearchConfig(NamedTuple):

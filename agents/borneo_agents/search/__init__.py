@@ -1,1 +1,1 @@
-"""Search in determinizations of what a player sees, with playouts by a scripted bot."""
+"""Search in determinizations of what a player sees, in any game, with playouts by one of its bots."""

@@ -6,14 +6,16 @@ import numpy as np
 import pytest
 from borneo_agents.scripted.agents import Merchant
 from borneo_agents.scripted.valuation.win_probability import win_probability
+from borneo_agents.search import determinization
 from borneo_agents.search.determinization import DETERMINIZED
-from borneo_agents.search.ismcts import SLICE, Ismcts, knowledge
+from borneo_agents.search.ismcts import SLICE, Ismcts
 from borneo_agents.search.playouts import make_playout_scratch
 from bot_games import EVERY_RULESET, decisions, play
 from positions import position
 
 from borneo_env import Batch, Ruleset, redact, resample
-from borneo_env.agent import Agent, Random, UnknownAgent, Views, ask, find_agent
+from borneo_env.agent import Agent, Random, UnknownAgent, Views, ask, check_agents, find_agent
+from borneo_env.engine.game import BORNEO
 from borneo_env.engine.state import HAND, OVER, PHASES, SEATS, WAREHOUSE, copy_games, make_box
 from kontor.compile import attributes, rule
 
@@ -95,7 +97,7 @@ def test_deciding_leaves_the_views_as_they_were():
 def asked(bot, views):
     """What a bot plays, and the scratch it has worked at."""
     made, make = [], bot._make_scratch
-    bot._make_scratch = lambda: made.append(make()) or made[0]
+    bot._make_scratch = lambda game: made.append(make(game)) or made[0]
     actions = bot.act(views)
     del bot._make_scratch
     return actions, made[0]
@@ -175,8 +177,7 @@ def test_a_time_is_kept_to_by_more_playouts():
         ("turns=-1", "turns are a number from 0 to 1000, not -1"),
         ("turns=1.0", "turns are a number from 0 to 1000, not 1.0"),
         ("turns=9999999999999999999999", "turns are a number from 0 to 1000, not 9999999999999999999999"),
-        ("policy=genius", "no policy 'genius' for playouts; use one of random, contractor, climber, merchant"),
-        ("policy=[1]", r"no policy \[1\] for playouts"),
+        ("value=points", "there is no value 'points' to look for; use one of win, place, score"),
         ("c_puct=-1", "c_puct is a number from 0 to 1000, not -1"),
         ("c_puct=much", "c_puct is a number from 0 to 1000, not 'much'"),
         ("prior_weight=1.5", "prior_weight is a number from 0 to 1, not 1.5"),
@@ -187,6 +188,15 @@ def test_a_time_is_kept_to_by_more_playouts():
 def test_bad_arguments_are_refused_with_a_reason(arguments, reason):
     with pytest.raises(UnknownAgent, match=reason):
         find_agent(f"ismcts:{arguments}")
+
+
+@pytest.mark.parametrize("policy", ["genius", "[1]"])
+def test_a_policy_that_a_game_has_not_is_refused_before_it_is_dealt(policy):
+    agent = find_agent(f"ismcts:policy={policy}")
+    with pytest.raises(UnknownAgent, match=r"no policy .* use one of random, contractor, climber, merchant"):
+        check_agents({"it": agent}, BOARD)
+    with pytest.raises(UnknownAgent, match=r"no policy .* for playouts"):
+        agent.act(one_of(some_views(), 0))
 
 
 # Positions
@@ -248,6 +258,9 @@ def test_everyone_in_the_tree_looks_after_themselves():
 # What a searcher knows
 
 
+knowledge = BORNEO.of(determinization).knowledge
+
+
 @rule
 def key_of(boxes, scratch, games, i, me):
     scratch.games[DETERMINIZED] = games[i]
@@ -257,7 +270,7 @@ def key_of(boxes, scratch, games, i, me):
 def test_games_have_the_same_key_if_and_only_if_the_searcher_cannot_tell_them_apart():
     games = some(6)[0]
     twins = resample(games, games["player"], np.random.default_rng(1))
-    both, scratch = np.concatenate([games, twins]), make_playout_scratch()
+    both, scratch = np.concatenate([games, twins]), make_playout_scratch(BORNEO)
     for seat in range(BOARD.players):
         keys = [int(key_of(attributes(make_box(BOARD)), scratch, attributes(both), i, seat)) for i in range(len(both))]
         seen = [view.tobytes() for view in redact(both, seat)]
