@@ -17,7 +17,7 @@ Rule = Callable[..., Any]
 
 
 @dataclass(frozen=True)
-class Bots:
+class SearchBots:
     """The bots of a game whose rules are compiled into searches. Without any, all play at random.
 
     Arguments:

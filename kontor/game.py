@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kontor.actions import Action, ActionTable, action
-from kontor.bots import Bots
+from kontor.bots import SearchBots
 from kontor.compile import machine_code
 from kontor.compile.binding import Binder, one_of
 from kontor.derived import Derived
@@ -148,7 +148,7 @@ class Game:
     wrongs: Callable[[Any, NDArray[np.void]], Any] | None = None
     unreadable: Callable[[Any, NDArray[np.void]], Any] | None = None
     telltale: Mapping[str, bool] = field(default_factory=dict)
-    bots: Bots | str = field(default_factory=Bots)
+    bots: SearchBots | str = field(default_factory=SearchBots)
     counts_turns: bool = False
     instead: Mapping[str, str] = field(default_factory=dict)
 
@@ -303,12 +303,12 @@ class Game:
         return {**rewards.GENERAL, **self.rewards}
 
     @cached_property
-    def own_bots(self) -> Bots:
+    def own_bots(self) -> SearchBots:
         """What its own bots lend to searches."""
-        if isinstance(self.bots, Bots):
+        if isinstance(self.bots, SearchBots):
             return self.bots
         place, _, name = self.bots.rpartition(":")
-        bots: Bots = getattr(_module(place), name)
+        bots: SearchBots = getattr(_module(place), name)
         return bots
 
     @cached_property

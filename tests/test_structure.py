@@ -21,7 +21,7 @@ LAYERS = """
     kontor.compile                        kontor.files
     kontor.fields                         kontor.traces
     kontor.actions                        kontor.layout               kontor.templates
-    kontor.derived                        kontor.ruleset
+    kontor.derived                        kontor.ruleset              kontor.bots
     kontor.game
     kontor.engine                         kontor.exact
     kontor.agent                          kontor.rewards              kontor.view                 kontor.chance

@@ -11,7 +11,7 @@ from borneo_agents.scripted.dispatch import BOTS, RANDOM, choose
 from borneo_agents.scripted.scratch import SCRATCH
 from borneo_agents.scripted.valuation.win_probability import FEATURES, win_probabilities
 from borneo_env.engine.state import SEATS
-from kontor.bots import Bots
+from kontor.bots import SearchBots
 from kontor.compile import rule
 
 # The memory of the bots, and what win probabilities are made of.
@@ -39,7 +39,7 @@ def expect(box, g, scratch, out):
     win_probabilities(box, g, scratch.features, out)
 
 
-BOTS_IN_SEARCHES = Bots(
+BOTS_IN_SEARCHES = SearchBots(
     rules={name: playing_as(kind) for name, kind in BOTS.items() if kind != RANDOM},
     usual="merchant",
     scratch=SEARCH_SCRATCH,
