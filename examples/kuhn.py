@@ -40,13 +40,12 @@ def bounds(ruleset):
 
 
 CARD = Axis("card", ("jack", "queen", "king", "ace"), copies=1, there=in_play)
-MOVE = Axis("move", ("pass", "bet"))
 KUHN = Game(
     "kuhn", title="Kuhn poker", players=(2, 3), points=points, bounds=bounds,
     actions=(action("pass"), action("bet")),
     fields=(
         Field("card", CARD, (SEAT,), "the card of each player", OWN),
-        Field("said", MOVE, (6,), "the moves so far"),
+        Field("said", Axis("move", ("pass", "bet")), (6,), "the moves so far"),
         Field("moves", (0, 5), (), "how many there are"),
         Field("opened", (0, 3), (), "the number of the move that bet first, or 0"),
     ),

@@ -25,7 +25,8 @@ class OpenName:
     """A name that each game fills in, with what it stands for."""
 
     def __init__(self, name: str, meaning: str) -> None:
-        self.__name__, self.__doc__ = name, meaning
+        self.__name__ = self.open_name = name
+        self.__doc__ = meaning
 
     def __call__(self, *arguments: Any) -> Any:
         raise TypeError(f"{self.__name__} is a name for games to fill in: bind the function that calls it to one")

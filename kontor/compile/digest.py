@@ -113,6 +113,8 @@ def _value(value: Any, functions: list[Any]) -> Iterator[str]:
             yield from _value(one, functions)
     elif isinstance(value, np.ndarray):
         yield f"{value.dtype.descr} {value.shape} {value.tobytes().hex()}"
+    elif hasattr(value, "open_name"):
+        yield f"open: {value.open_name}"  # what a game fills in stands in the game's own copy
     elif isinstance(value, PLAIN):
         yield f"{type(value).__qualname__} {value!r}"
     elif isinstance(value, ModuleType):

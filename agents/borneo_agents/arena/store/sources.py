@@ -18,10 +18,11 @@ from numba.extending import is_jitted
 
 import borneo_agents
 import borneo_env
+import kontor
 from borneo_env.agent import Agent
 from kontor.compile.digest import digest_of as digest_of_code
 
-PROGRAM = (borneo_env, borneo_agents)
+PROGRAM = (kontor, borneo_env, borneo_agents)
 CODE = (*SOURCE_SUFFIXES, *EXTENSION_SUFFIXES)
 INSTALLED = ("site-packages", "dist-packages")  # modules in these folders have nothing to do with each other
 IN_NO_FILE = "in no file"  # how the digest of code begins that can be compared with nothing
