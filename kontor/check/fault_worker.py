@@ -118,7 +118,8 @@ def put_in(mutant: Mutant) -> None:
 def _failing_tests(tests: str) -> str:
     import pytest
 
-    answer = pytest.main(["-q", "-x", "-p", "no:cacheprovider", "-p", "no:xdist", "--no-header", tests])
+    loaded = "ignore::pytest.PytestAssertRewriteWarning"  # this process plays by Kontor, whose plug-in pytest loads
+    answer = pytest.main(["-q", "-x", "-p", "no:cacheprovider", "-p", "no:xdist", "--no-header", "-W", loaded, tests])
     return NOBODY_NOTICED if answer == 0 else f"tests: pytest ended with {int(answer)}"
 
 
