@@ -109,6 +109,7 @@ def test_policies_are_offered_for_the_games_they_were_trained_for(server, tmp_pa
     assert known["merchant"].only == ""
     page = httpx.get(server[1]).text
     assert "policy: trained, strongest (board edition)" in page
+    assert page.count('value="policy" data-games="board-3 board-4 board-5"') == 5
 
 
 # ---------------------------------------------------------------- the lobby

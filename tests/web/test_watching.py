@@ -263,7 +263,7 @@ def test_a_training_shows_its_curve_and_its_models_play(training, tmp_path):
     with served(tmp_path / "games", opponents=found.opponents, training=found) as (games, address):
         page = httpx.get(f"{address}/training").text
         assert "0.750 <small>above 0.375</small>" in page and "3 random" in page
-        assert '<option value="policy best">' in httpx.get(address).text
+        assert '<option value="policy best" data-games=' in httpx.get(address).text
         answer = begin(address, seat1="policy best", seat2="random")
         anna = Person(address, answer.headers["location"])
         anna.wait()

@@ -53,7 +53,7 @@ def start_page(
         sheet("A new game", problem(wrong), _new_game(opponents, asked)),
         sheet("Your games", listed, unread, more),
         sheet("Watch and analyse", _record(), *(link(*one) for one in links)),
-        script="upload.js",
+        script="start.js",
     )
 
 
@@ -76,13 +76,14 @@ def _new_game(opponents: Sequence[Opponent], asked: Mapping[str, str]) -> Html:
         for legend, fields in groupby(FIELDS, lambda field: field.legend)
     ]
     seats = [_seat(seat, opponents, asked) for seat in range(max(PLAYER_COUNTS))]
+    moved = tag("p", id="moved", role="status", class_="hint")
     seed = tag("input", name="seed", inputmode="numeric", pattern="[0-9]*", maxlength="18", placeholder="chance",
                value=asked.get("seed"))  # fmt: skip
     hint = tag("p", "The same seed gives the same cards. Who knows it can know all hands.", class_="hint")
     return tag(
         "form",
         *ruleset,
-        tag("fieldset", tag("legend", "Who sits where, in turn order"), *seats),
+        tag("fieldset", tag("legend", "Who sits where, in turn order"), *seats, moved),
         tag("fieldset", tag("legend", "Deal"), tag("label", "Seed ", seed), hint),
         tag("button", "Deal the cards", class_="do"),
         method="post",
@@ -96,20 +97,21 @@ def _picks(field: FormField, asked: Mapping[str, str]) -> list[Html]:
     """What can be chosen of a field."""
     kind = "radio" if field.usual else "checkbox"
     chosen = asked[field.name] if asked.get(field.name) in field.choices else field.usual
-    return [
-        tag("label", tag("input", type=kind, name=field.name, value=sent, checked=sent == chosen), words, class_="pick")
-        for sent, words in field.choices.items()
-    ]
+    boxes = (
+        tag("input", type=kind, name=field.name, value=sent, checked=sent == chosen) for sent in field.choices
+    )  # fmt: skip
+    words = (choice.words for choice in field.choices.values())
+    return [tag("label", box, told, class_="pick") for box, told in zip(boxes, words, strict=True)]
 
 
 def _seat(seat: int, opponents: Sequence[Opponent], asked: Mapping[str, str]) -> Html:
     known = (HUMAN, *(one.name for one in opponents))
     usual = [asked.get("against"), USUAL] if seat else []
     sits = next(name for name in (asked.get(f"seat{seat}"), *usual, HUMAN) if name in known)
-    groups = []
-    for label, some in groupby(opponents, lambda one: one.group):
-        options = (tag("option", one.words, value=one.name, selected=one.name == sits) for one in some)
-        groups.append(tag("optgroup", *options, label=label))
+    groups = (
+        tag("optgroup", *(_option(one, one.name == sits) for one in some), label=label)
+        for label, some in groupby(opponents, lambda one: one.group)
+    )
     person = tag("option", "a person", value=HUMAN, selected=sits == HUMAN)
     return tag(
         "div",
@@ -121,6 +123,11 @@ def _seat(seat: int, opponents: Sequence[Opponent], asked: Mapping[str, str]) ->
         ),
         class_=f"seat seat{seat}",
     )  # fmt: skip
+
+
+def _option(one: Opponent, selected: bool) -> Html:
+    games = " ".join(sorted(f"{edition}-{players}" for edition, players in one.games)) if one.only else None
+    return tag("option", one.words, value=one.name, selected=selected, data_games=games)
 
 
 def _listed(game: Listed) -> Html:

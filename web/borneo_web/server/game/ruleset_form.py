@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from borneo_env.render.scene import NUMBER_WORDS
@@ -10,23 +10,30 @@ from borneo_env.ruleset import Ruleset, RulesetError
 from borneo_web.server.live_game import Refused
 
 
+class FieldValue(NamedTuple):
+    """A value of a field, and what it is called."""
+
+    value: Any
+    words: str
+
+
 class FormField(NamedTuple):
     """A field: one of several values, or a box for the unusual one."""
 
     name: str
     legend: str
-    choices: dict[str, str]  # what the form sends, and what it is called
-    value: Callable[[str], Any]  # of what the form sends
+    choices: dict[str, FieldValue]  # by what the form sends
     usual: str = ""  # which is chosen at first; none of a box
 
 
 VARIANTS = "Variants, for the board edition"
 FIELDS = (
-    FormField("edition", "Edition", {"board": "board (2008)", "card": "card (2007)"}, str, "board"),
-    FormField("players", "Players", {str(number): words for number, words in NUMBER_WORDS.items()}, int, "3"),
-    FormField("blackbeard", VARIANTS, {"yes": "Blackbeard's secret (R9.2)"}, bool),
-    FormField("traders", VARIANTS, {"4": "four traders each, with three players (R9.1)"}, int),
-)
+    FormField("edition", "Edition", {"board": FieldValue("board", "board (2008)"), "card": FieldValue("card", "card (2007)")},
+          "board"),
+    FormField("players", "Players", {str(number): FieldValue(number, words) for number, words in NUMBER_WORDS.items()}, "3"),
+    FormField("blackbeard", VARIANTS, {"yes": FieldValue(True, "Blackbeard's secret (R9.2)")}),
+    FormField("traders", VARIANTS, {"4": FieldValue(4, "four traders each, with three players (R9.1)")}),
+)  # fmt: skip
 
 
 def ruleset_of(form: Mapping[str, str]) -> Ruleset:
@@ -34,10 +41,10 @@ def ruleset_of(form: Mapping[str, str]) -> Ruleset:
     values = {}
     for field in FIELDS:
         asked = form.get(field.name, field.usual)
-        if asked and asked not in field.choices:
-            raise Refused(422, f"{field.legend}: {', '.join(field.choices.values())}.")
-        if asked:
-            values[field.name] = field.value(asked)
+        if asked in field.choices:
+            values[field.name] = field.choices[asked].value
+        elif asked:
+            raise Refused(422, f"{field.legend}: {', '.join(words for _, words in field.choices.values())}.")
     try:
         return Ruleset(**values)
     except RulesetError as error:
