@@ -199,7 +199,9 @@ def read_table(path: Path) -> LiveGame:
     if not isinstance(lines, list) or not lines or not all(isinstance(line, dict) for line in lines):
         raise ValueError("it holds no record")
     game = SteppedGame.of_lines(lines)
-    names, keys, next_game = saved.get("names"), saved.get("keys"), saved.get("next", "")
+    names: Any = saved.get("names")
+    keys: Any = saved.get("keys")
+    next_game = saved.get("next", "")
     people = [str(seat) for seat in (*game.humans, SPECTATOR)]
     named = isinstance(names, list) and len(names) == len(game.seats) and all(map(_is_name, names))
     keyed = isinstance(keys, dict) and sorted(keys) == sorted(people) and all(map(_is_key, keys.values()))

@@ -28,9 +28,12 @@ class FormField(NamedTuple):
 
 VARIANTS = "Variants, for the board edition"
 FIELDS = (
-    FormField("edition", "Edition", {"board": FieldValue("board", "board (2008)"), "card": FieldValue("card", "card (2007)")},
-          "board"),
-    FormField("players", "Players", {str(number): FieldValue(number, words) for number, words in NUMBER_WORDS.items()}, "3"),
+    FormField("edition", "Edition", {
+        "board": FieldValue("board", "board (2008)"), "card": FieldValue("card", "card (2007)"),
+    }, "board"),
+    FormField("players", "Players", {
+        str(number): FieldValue(number, words) for number, words in NUMBER_WORDS.items()
+    }, "3"),
     FormField("blackbeard", VARIANTS, {"yes": FieldValue(True, "Blackbeard's secret (R9.2)")}),
     FormField("traders", VARIANTS, {"4": FieldValue(4, "four traders each, with three players (R9.1)")}),
 )  # fmt: skip
